@@ -40,7 +40,7 @@ inline constexpr std::uint32_t kStepsPreparedMax = 20'000;
 
 // Timer events of applications and drivers. The kernel's own per-task timers come on top and cannot run out.
 inline constexpr std::size_t kTimerEventsMax = kTasksMax < 256 ? 256 : 2 * kTasksMax;
-inline constexpr std::size_t kTimersPerTask = 5;
+inline constexpr std::size_t kTimersPerTask = 4;
 inline constexpr std::size_t kTimersMax = kTimerEventsMax + kTasksMax * kTimersPerTask + kServersMax;
 
 // Handlers run by one timer interrupt at most; what is left raises the next one at once, so that other interrupts get

@@ -17,7 +17,6 @@
 
 #include "lib/assert.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace lib {
@@ -51,8 +50,6 @@ class IntrusiveTree {
     IntrusiveTree& operator=(const IntrusiveTree&) = delete;
 
     [[nodiscard]] constexpr bool empty() const { return m_root == nullptr; }
-
-    [[nodiscard]] constexpr std::size_t size() const { return m_size; }
 
     // Null when empty. O(1).
     [[nodiscard]] constexpr T* first() const { return element(m_first); }
@@ -88,45 +85,44 @@ class IntrusiveTree {
     // Precondition: in no tree of this tag.
     constexpr void insert(T& value) {
         Link& link = value;
-        ASSERT(!link.linked());
-        const bool least = m_first == nullptr || Before{}(value, *element(m_first));
-        Link* parent = least ? m_first : nullptr;
-        Link** place = parent != nullptr ? &parent->m_left : &m_root;
-        while (*place != nullptr) {
-            parent = *place;
-            place = Before{}(value, *element(parent)) ? &parent->m_left : &parent->m_right;
+        ASSERT(!kChecked || !link.linked());
+        Link* parent = m_first;
+        Link** place = &m_root;
+        if (parent == nullptr) {
+            m_first = &link;
+        } else if (Before{}(value, *element(parent))) {
+            m_first = &link;
+            place = &parent->m_left;
+        } else {
+            while (*place != nullptr) {
+                parent = *place;
+                place = Before{}(value, *element(parent)) ? &parent->m_left : &parent->m_right;
+            }
         }
         link.m_parent = parent;
         link.m_left = nullptr;
         link.m_right = nullptr;
         link.m_height = 1;
         *place = &link;
-        m_first = least ? &link : m_first;
-        ++m_size;
-        rebalance_from(parent);
+        grown(&link);
     }
 
     // Precondition: in this tree.
     constexpr void remove(T& value) {
         Link& link = value;
-        ASSERT(link.linked());
-        if (m_first == &link) { // nothing is left of it, so at most one link is right of it
-            m_first = link.m_right != nullptr ? link.m_right : link.m_parent;
+        ASSERT(!kChecked || link.linked());
+        if (m_first != &link || link.m_right != nullptr) {
+            remove_inner(link);
+            return;
         }
-        Link* lowest = nullptr; // the lowest link whose height may have changed
-        if (link.m_left != nullptr && link.m_right != nullptr) {
-            lowest = replace_by_successor(link);
+        link.m_height = 0; // the first, and nothing is below it
+        m_first = link.m_parent;
+        if (m_first == nullptr) {
+            m_root = nullptr;
         } else {
-            lowest = link.m_parent;
-            Link* const child = link.m_left != nullptr ? link.m_left : link.m_right;
-            replace(link, child);
+            m_first->m_left = nullptr;
+            shrunk(m_first);
         }
-        link.m_parent = nullptr;
-        link.m_left = nullptr;
-        link.m_right = nullptr;
-        link.m_height = 0;
-        --m_size;
-        rebalance_from(lowest);
     }
 
   private:
@@ -145,6 +141,24 @@ class IntrusiveTree {
         const int left = height(link.m_left);
         const int right = height(link.m_right);
         link.m_height = static_cast<std::uint8_t>((left > right ? left : right) + 1);
+    }
+
+    [[gnu::noinline]] constexpr void remove_inner(Link& link) {
+        if (m_first == &link) {
+            m_first = link.m_right; // which has nothing below it, for nothing is left of the first
+        }
+        Link* lowest = nullptr; // the lowest link whose height may have changed
+        if (link.m_left != nullptr && link.m_right != nullptr) {
+            lowest = replace_by_successor(link);
+        } else {
+            lowest = link.m_parent;
+            Link* const child = link.m_left != nullptr ? link.m_left : link.m_right;
+            replace(link, child);
+        }
+        link.m_height = 0;
+        if (lowest != nullptr) {
+            shrunk(lowest);
+        }
     }
 
     // Replaces `link` in its parent by `other` (or nothing).
@@ -208,35 +222,52 @@ class IntrusiveTree {
         return &up;
     }
 
-    // Upwards, until a subtree has the height that it had.
-    constexpr void rebalance_from(Link* link) {
+    // The heights of its two sides differ by two. Returns what is in its place now.
+    [[gnu::noinline]] constexpr Link* rebalance(Link& link) {
+        if (height(link.m_left) > height(link.m_right)) {
+            if (height(link.m_left->m_left) < height(link.m_left->m_right)) {
+                rotate_left(*link.m_left);
+            }
+            return rotate_right(link);
+        }
+        if (height(link.m_right->m_right) < height(link.m_right->m_left)) {
+            rotate_right(*link.m_right);
+        }
+        return rotate_left(link);
+    }
+
+    // The subtree has become higher by one: upwards, while that makes the one above it higher.
+    constexpr void grown(Link* link) {
+        for (Link* up = link->m_parent; up != nullptr && up->m_height == link->m_height; up = link->m_parent) {
+            if (height(up->m_left == link ? up->m_right : up->m_left) + 1 < link->m_height) {
+                rebalance(*up);
+                return;
+            }
+            up->m_height = static_cast<std::uint8_t>(link->m_height + 1);
+            link = up;
+        }
+    }
+
+    // A side of the link may have become lower by one: upwards, until a subtree is as high as it was.
+    [[gnu::noinline]] constexpr void shrunk(Link* link) {
         while (link != nullptr) {
-            Link* const parent = link->m_parent;
+            Link* const up = link->m_parent;
             const std::uint8_t before = link->m_height;
             const int balance = height(link->m_left) - height(link->m_right);
-            if (balance > 1) {
-                if (height(link->m_left->m_left) < height(link->m_left->m_right)) {
-                    rotate_left(*link->m_left);
-                }
-                link = rotate_right(*link);
-            } else if (balance < -1) {
-                if (height(link->m_right->m_right) < height(link->m_right->m_left)) {
-                    rotate_right(*link->m_right);
-                }
-                link = rotate_left(*link);
+            if (balance > 1 || balance < -1) {
+                link = rebalance(*link);
             } else {
                 update_height(*link);
             }
             if (link->m_height == before) {
                 return;
             }
-            link = parent;
+            link = up;
         }
     }
 
     Link* m_root = nullptr;
     Link* m_first = nullptr;
-    std::size_t m_size = 0;
 };
 
 } // namespace lib

@@ -110,8 +110,10 @@ std::uint32_t local_apic_calibrate(lib::TickRate clock) {
     return g_timer_khz;
 }
 
-void local_apic_timer_arm(lib::Ticks delta) {
+void local_apic_timer_arm(lib::Ticks at) {
     ASSERT(!lib::kChecked || g_timer_khz != 0);
+    const lib::Ticks now = timestamp();
+    const lib::Ticks delta = at > now ? at - now : lib::Ticks{};
     write(kRegInitialCount, timer_count(delta, g_counts_per_tick));
 }
 

@@ -44,9 +44,9 @@ void local_apic_resume(LocalApicHold hold);
 // rate in kHz.
 std::uint32_t local_apic_calibrate(lib::TickRate clock);
 
-// Fires once after this many clock ticks, rounded up to a timer tick. A span beyond the counter's 32 bits fires early,
-// and the kernel arms the timer again. irq-off.
-void local_apic_timer_arm(lib::Ticks delta);
+// Fires once at this time of the clock, rounded up to a timer tick; at once if it has passed. A span beyond the
+// counter's 32 bits fires early, and the kernel arms the timer again. irq-off.
+void local_apic_timer_arm(lib::Ticks at);
 
 void local_apic_timer_disarm();
 

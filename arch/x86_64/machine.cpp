@@ -139,8 +139,7 @@ const lib::TickConversion& tick_conversion() {
 }
 
 void timer_arm(lib::Ticks at) {
-    const lib::Ticks now = timestamp();
-    x86_64::local_apic_timer_arm(at > now ? at - now : lib::Ticks{});
+    x86_64::local_apic_timer_arm(at);
 }
 
 void timer_disarm() {

@@ -31,16 +31,6 @@ void block_task(Task& task, Wait wait, IrqOff off) {
     ASSERT(!lib::kChecked || task.ready_in == nullptr);
 }
 
-void unblock_task(Task& task, IrqOff off) {
-    if (!task.suspended) { // else it stays out until it is resumed
-        task.out = false;
-        trace_points::task_unblocked(task);
-    }
-    ASSERT(!lib::kChecked || (task.state != TaskState::free && task.ready_in == nullptr));
-    task.level->unblock(task, off);
-    ASSERT(!lib::kChecked || task.state == TaskState::ready);
-}
-
 void delay_task(Task& task, lib::Ticks until, IrqOff off) {
     ASSERT(!lib::kChecked || task.ready_in == nullptr);
     task.state = TaskState::delayed;

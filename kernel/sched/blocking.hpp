@@ -4,7 +4,9 @@
 #pragma once
 
 #include "kernel/irq_off.hpp"
+#include "kernel/sched/level.hpp"
 #include "kernel/state/task_object.hpp"
+#include "kernel/trace/task.hpp"
 
 namespace kernel {
 
@@ -12,7 +14,15 @@ namespace kernel {
 void block_task(Task& task, Wait wait, IrqOff);
 
 // What block_task() took away is given back.
-void unblock_task(Task& task, IrqOff);
+inline void unblock_task(Task& task, IrqOff off) {
+    if (!task.suspended) { // else it stays out until it is resumed
+        task.out = false;
+        trace_points::task_unblocked(task);
+    }
+    ASSERT(!lib::kChecked || (task.state != TaskState::free && task.ready_in == nullptr));
+    task.level->unblock(task, off);
+    ASSERT(!lib::kChecked || task.state == TaskState::ready);
+}
 
 // Takes a task that is in no queue through the state delayed: at that time its level unblocks it.
 void delay_task(Task& task, lib::Ticks until, IrqOff);

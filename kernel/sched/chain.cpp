@@ -3,7 +3,6 @@
 #include "kernel/sched/chain.hpp"
 
 #include "kernel/sched/level.hpp"
-#include "kernel/sched/resource.hpp"
 
 namespace kernel {
 
@@ -26,7 +25,7 @@ Task* lends_to(const Task& task, IrqOff off) {
 
 } // namespace
 
-Task& chain_end(Task& task, IrqOff off) {
+Task& detail::follow_chain(Task& task, IrqOff off) {
     Task* end = &task;
     std::size_t steps = 0;
     while (Task* const next = lends_to(*end, off)) {

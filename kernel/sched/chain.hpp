@@ -10,13 +10,23 @@
 #pragma once
 
 #include "kernel/irq_off.hpp"
+#include "kernel/sched/resource.hpp"
 #include "kernel/state/task_object.hpp"
 
 namespace kernel {
 
+namespace detail {
+
+[[nodiscard]] Task& follow_chain(Task& task, IrqOff);
+
+} // namespace detail
+
 // The task that really runs when this one is chosen. Chains are acyclic because mutex_lock() refuses the lock that
 // would close a cycle, and because a job that has not begun owns nothing that others could wait for: one that kept a
 // mutex from an earlier job is not stopped. O(length of the chain).
-[[nodiscard]] Task& chain_end(Task& task, IrqOff);
+[[nodiscard]] inline Task& chain_end(Task& task, IrqOff off) {
+    const bool alone = task.blocked_on == nullptr && stack_resources().empty();
+    return alone ? task : detail::follow_chain(task, off);
+}
 
 } // namespace kernel

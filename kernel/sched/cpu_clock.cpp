@@ -73,16 +73,11 @@ lib::Result<void> task_cpu_alarm(Pid pid, lib::Nanoseconds at, std::uint8_t sign
     });
 }
 
-void cpu_clock_started(Task& task, IrqOff off) {
-    if (task.cpu_alarm_signal != 0) {
-        task_timer_post<&on_alarm>(task, TaskTimer::cpu_alarm, now() + (task.cpu_alarm_at - task.cpu_time), off);
-    }
+void detail::cpu_alarm_started(Task& task, IrqOff off) {
+    task_timer_post<&on_alarm>(task, TaskTimer::cpu_alarm, now() + (task.cpu_alarm_at - task.cpu_time), off);
 }
 
-void cpu_clock_stopped(Task& task, IrqOff off) {
-    if (task.cpu_alarm_signal == 0) {
-        return;
-    }
+void detail::cpu_alarm_stopped(Task& task, IrqOff off) {
     task_timer_delete(task.pid, TaskTimer::cpu_alarm, off);
     if (task.cpu_time >= task.cpu_alarm_at) {
         ring(task, off);

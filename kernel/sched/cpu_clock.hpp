@@ -22,7 +22,23 @@ lib::Result<void> task_cpu_alarm(Pid pid, lib::Nanoseconds at, std::uint8_t sign
 
 // --- the scheduler: the task gets the processor, and has left it. irq-off
 
-void cpu_clock_started(Task& task, IrqOff);
-void cpu_clock_stopped(Task& task, IrqOff);
+namespace detail {
+
+void cpu_alarm_started(Task& task, IrqOff);
+void cpu_alarm_stopped(Task& task, IrqOff);
+
+} // namespace detail
+
+inline void cpu_clock_started(Task& task, IrqOff off) {
+    if (task.cpu_alarm_signal != 0) {
+        detail::cpu_alarm_started(task, off);
+    }
+}
+
+inline void cpu_clock_stopped(Task& task, IrqOff off) {
+    if (task.cpu_alarm_signal != 0) {
+        detail::cpu_alarm_stopped(task, off);
+    }
+}
 
 } // namespace kernel

@@ -8,12 +8,16 @@
 //                                +--------------- release / unblock ----------+
 #pragma once
 
+#include "kernel/config.hpp"
 #include "kernel/irq_off.hpp"
 #include "kernel/sched/resource.hpp"
 #include "kernel/state/task_object.hpp"
 #include "lib/result.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace kernel {
@@ -131,10 +135,23 @@ class Level {
     std::uint16_t m_index = 0;
 };
 
+namespace detail {
+
+struct LevelRegistry {
+    std::array<Level*, kLevelsMax> levels{};
+    std::size_t count = 0;
+};
+
+inline constinit LevelRegistry level_registry;
+
+} // namespace detail
+
 // Appends a level to the search order. no_space: kLevelsMax are registered. refused: it promises by another register
 // than the levels there are: two would promise the same time twice. Context: irq-off, before run().
 lib::Result<void> register_level(Level& level, IrqOff);
 
-[[nodiscard]] std::span<Level* const> levels();
+[[nodiscard]] inline std::span<Level* const> levels() {
+    return std::span(detail::level_registry.levels).first(detail::level_registry.count);
+}
 
 } // namespace kernel

@@ -9,9 +9,6 @@ namespace kernel {
 
 namespace {
 
-// Across all queues, so that a guest keeps its rank in whatever queue it is.
-constinit std::uint64_t s_last_rank = 0;
-
 void leave_parking(Task& task) {
     task.parked_on->parked_here.remove(task);
     task.parked_on = nullptr;
@@ -20,11 +17,19 @@ void leave_parking(Task& task) {
 } // namespace
 
 void ReadyQueue::insert(Task& task, std::uint64_t key, IrqOff off) {
-    ASSERT(task.ready_in == nullptr);
-    ASSERT(!lib::kChecked || (task.state == TaskState::ready && task.parked_on == nullptr));
+    ASSERT(!lib::kChecked || (task.ready_in == nullptr && task.state == TaskState::ready && task.parked_on == nullptr));
     task.ready_in = this;
     task.ready_key = key;
-    task.ready_rank = ++s_last_rank;
+    task.ready_rank = ++detail::last_rank;
+    if (task.suspended || !task.parked_here.empty()) {
+        insert_and_park(task, off);
+        return;
+    }
+    m_tree.insert(task);
+}
+
+// Apart from insert(), which then calls nothing on its way and saves no register.
+void ReadyQueue::insert_and_park(Task& task, IrqOff off) {
     m_tree.insert(task);
     if (task.suspended) {
         park_suspended(task, off);
@@ -34,7 +39,7 @@ void ReadyQueue::insert(Task& task, std::uint64_t key, IrqOff off) {
 }
 
 void ReadyQueue::remove(Task& task, IrqOff) {
-    ASSERT(task.ready_in == this);
+    ASSERT(!lib::kChecked || task.ready_in == this);
     if (task.parked_on != nullptr) {
         leave_parking(task);
     } else {
@@ -75,7 +80,7 @@ void park_suspended(Task& task, IrqOff off) {
     }
 }
 
-void unpark(Task& end, IrqOff off) {
+void detail::unpark_all(Task& end, IrqOff off) {
     while (Task* const task = end.parked_here.front()) {
         leave_parking(*task);
         task->ready_key = task->level->unparked(*task, off);

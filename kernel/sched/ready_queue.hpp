@@ -22,6 +22,20 @@ struct ReadyBefore {
     }
 };
 
+namespace detail {
+
+// Across all queues, so that a guest keeps its rank in whatever queue it is.
+inline constinit std::uint64_t last_rank = 0;
+
+void unpark_all(Task& end, IrqOff);
+
+} // namespace detail
+
+// How many places were given so far, in all queues, moved ones included. irq-off.
+[[nodiscard]] inline std::uint64_t places_given(IrqOff) {
+    return detail::last_rank;
+}
+
 // All functions irq-off, O(log n) unless stated.
 class ReadyQueue {
   public:
@@ -48,8 +62,10 @@ class ReadyQueue {
 
   private:
     friend void park(Task& task, Task& end, IrqOff);
-    friend void unpark(Task& end, IrqOff);
+    friend void detail::unpark_all(Task& end, IrqOff);
     friend void park_suspended(Task& task, IrqOff);
+
+    [[gnu::noinline]] void insert_and_park(Task& task, IrqOff);
 
     lib::IntrusiveTree<Task, ReadyTag, ReadyBefore> m_tree;
 };
@@ -63,6 +79,10 @@ void park_suspended(Task& task, IrqOff);
 
 // Puts the places back that are parked at `end`: it can run, or their chains may have changed. O(log n) for each; there
 // are some only if a task suspended itself while it owned a mutex that others wait for.
-void unpark(Task& end, IrqOff);
+inline void unpark(Task& end, IrqOff off) {
+    if (!end.parked_here.empty()) {
+        detail::unpark_all(end, off);
+    }
+}
 
 } // namespace kernel

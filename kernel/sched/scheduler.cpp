@@ -11,6 +11,7 @@
 #include "kernel/sched/ready_queue.hpp"
 #include "kernel/state/stacks.hpp"
 #include "kernel/time/clock.hpp"
+#include "kernel/time/timer.hpp"
 #include "kernel/trace/schedule.hpp"
 #include "kernel/trace/step.hpp"
 #include "kernel/trace/task.hpp"
@@ -26,12 +27,16 @@ constinit TaskLife s_life{};
 struct Choice {
     Task& exec;
     Task& exec_shadow;
+
+    friend bool operator==(const Choice& a, const Choice& b) {
+        return &a.exec == &b.exec && &a.exec_shadow == &b.exec_shadow;
+    }
 };
 
 // The first task in the levels' order whose chain of shadows ends in a task that can run. A chain may end in a mutex
 // owner that sleeps: its position is parked there, and the tasks after it get the processor meanwhile. A suspended task
 // lends nothing: its place is parked at itself.
-Choice choose(IrqOff off) {
+[[gnu::always_inline]] inline Choice choose(IrqOff off) {
     for (Level* const level : levels()) {
         while (Task* const task = level->first(off)) {
             Task& end = chain_end(*task, off);
@@ -63,17 +68,92 @@ void carry_out_reactions(IrqOff off) {
     }
 }
 
+// The running task gives up. Inline, as all steps of a decision are.
+[[gnu::always_inline]] inline void epilogue(IrqOff off) {
+    Processor& cpu = this_processor();
+    Task& running = *cpu.exec_shadow;
+    ASSERT(!lib::kChecked || cpu.exec != nullptr);
+    const lib::Ticks elapsed = now() - cpu.dispatched_at;
+    trace_points::task_epilogue(running);
+    running.cpu_time = running.cpu_time + elapsed;
+    cpu_clock_stopped(running, off);
+    running.level->epilogue(running, elapsed, off);
+    cpu.exec->level->slot_end(*cpu.exec, elapsed, off);
+    cpu.exec = nullptr;
+    cpu.exec_shadow = nullptr;
+    cpu.reschedule = true;
+}
+
 // The choice for which the running task has left the processor, if it is another. Leaving may change the choice: it may
-// show that a task used more than it declared, or use up the budget or the slice of the place that was chosen.
-Choice pick_next(IrqOff off) {
+// show that a task used more than it declared, or use up the budget or the slice of a place, which then gets another.
+[[gnu::always_inline]] inline Choice pick_next(IrqOff off) {
     for (;;) {
-        carry_out_reactions(off);
+        if (reactions_pending(off)) {
+            carry_out_reactions(off);
+        }
         const Choice choice = choose(off);
         if (runs(choice) || this_processor().exec == nullptr) {
             return choice;
         }
-        give_up(off);
+        const std::uint64_t places = places_given(off);
+        epilogue(off);
+        if (places_given(off) == places && !reactions_pending(off)) {
+            ASSERT(!lib::kChecked || choose(off) == choice);
+            return choice;
+        }
     }
+}
+
+[[gnu::always_inline]] inline void dispatch(const Choice& choice, IrqOff off) {
+    Processor& cpu = this_processor();
+    auto& [exec, running] = choice;
+    cpu.exec = &exec;
+    cpu.exec_shadow = &running;
+    cpu.dispatched_at = now();
+    if (!running.job_begun) {
+        running.job_begun = true;
+        trace_points::task_cycle_begun(running);
+    }
+    exec.level->slot_begin(exec, off);
+    running.level->dispatch(running, &exec == &running ? Behalf::own : Behalf::inherited, off);
+    cpu_clock_started(running, off);
+    trace_points::task_dispatched(running);
+}
+
+[[gnu::always_inline]] inline void decide(IrqOff off) {
+    ASSERT(!lib::kChecked || arch::interrupts_disabled());
+    Processor& cpu = this_processor();
+    const Choice choice = pick_next(off);
+    ASSERT(!lib::kChecked || (choice.exec_shadow.can_run() && !choice.exec.suspended && !reactions_pending(off)));
+    trace_points::task_scheduled(choice.exec_shadow, choice.exec);
+    if (!runs(choice)) {
+        dispatch(choice, off);
+    }
+    cpu.reschedule = false;
+    timer_settle(off);
+}
+
+[[gnu::always_inline]] inline void load(IrqOff off) {
+    Processor& cpu = this_processor();
+    Task* const from = cpu.loaded;
+    Task* const to = cpu.exec_shadow;
+    const bool in_call = !std::exchange(cpu.in_interrupts_end, false); // true also when the task is back here
+    ASSERT(!lib::kChecked || (to != nullptr && to->can_run() && !cpu.in_interrupt));
+    if (from == to) {
+        if (to->restart) {
+            to->restart = false;
+            arch::restart_context(task_stack(to->pid.value), s_life.entry, to);
+        }
+        return;
+    }
+    if (to->restart) {
+        prepare_context(*to, off);
+    }
+    trace_points::context_leaves(off);
+    cpu.loaded = to;
+    trace_points::context_switched(*to);
+    arch::switch_context(from != nullptr ? &from->stack_pointer : &cpu.boot, to->stack_pointer);
+    trace_points::context_returns(in_call, &clock_untraced, off);
 }
 
 } // namespace
@@ -97,21 +177,9 @@ void preempt_if_needed(IrqOff off) {
 }
 
 void give_up(IrqOff off) {
-    Processor& cpu = this_processor();
-    if (cpu.exec_shadow == nullptr) {
-        return;
+    if (this_processor().exec_shadow != nullptr) {
+        epilogue(off);
     }
-    Task& running = *cpu.exec_shadow;
-    ASSERT(!lib::kChecked || cpu.exec != nullptr);
-    const lib::Ticks elapsed = now() - cpu.dispatched_at;
-    trace_points::task_epilogue(running);
-    running.cpu_time = running.cpu_time + elapsed;
-    cpu_clock_stopped(running, off);
-    running.level->epilogue(running, elapsed, off);
-    cpu.exec->level->slot_end(*cpu.exec, elapsed, off);
-    cpu.exec = nullptr;
-    cpu.exec_shadow = nullptr;
-    cpu.reschedule = true;
 }
 
 void leave_processor(const Task& task, IrqOff off) {
@@ -122,51 +190,11 @@ void leave_processor(const Task& task, IrqOff off) {
 }
 
 void dispatch_next(IrqOff off) {
-    ASSERT(arch::interrupts_disabled());
-    Processor& cpu = this_processor();
-    const Choice choice = pick_next(off);
-    const bool unchanged = runs(choice);
-    cpu.reschedule = false;
-    ASSERT(!lib::kChecked || (choice.exec_shadow.can_run() && !choice.exec.suspended && !reactions_pending(off)));
-    trace_points::task_scheduled(choice.exec_shadow, choice.exec);
-    if (unchanged) {
-        return;
-    }
-    cpu.exec = &choice.exec;
-    cpu.exec_shadow = &choice.exec_shadow;
-    cpu.dispatched_at = now();
-    if (!cpu.exec_shadow->job_begun) {
-        cpu.exec_shadow->job_begun = true;
-        trace_points::task_cycle_begun(*cpu.exec_shadow);
-    }
-    cpu.exec->level->slot_begin(*cpu.exec, off);
-    cpu.exec_shadow->level->dispatch(*cpu.exec_shadow, cpu.exec == cpu.exec_shadow ? Behalf::own : Behalf::inherited,
-                                     off);
-    cpu_clock_started(*cpu.exec_shadow, off);
-    trace_points::task_dispatched(*cpu.exec_shadow);
+    decide(off);
 }
 
 void context_load(IrqOff off) {
-    Processor& cpu = this_processor();
-    Task* const from = cpu.loaded;
-    Task* const to = cpu.exec_shadow;
-    const bool in_call = !std::exchange(cpu.in_interrupts_end, false); // true also when the task is back here
-    ASSERT(!lib::kChecked || (to != nullptr && to->can_run() && !cpu.in_interrupt));
-    if (from == to) {
-        if (to->restart) {
-            to->restart = false;
-            arch::restart_context(task_stack(to->pid.value), s_life.entry, to);
-        }
-        return;
-    }
-    if (to->restart) {
-        prepare_context(*to, off);
-    }
-    trace_points::context_leaves(off);
-    cpu.loaded = to;
-    trace_points::context_switched(*to);
-    arch::switch_context(from != nullptr ? &from->stack_pointer : &cpu.boot, to->stack_pointer);
-    trace_points::context_returns(in_call, &clock_untraced, off);
+    load(off);
 }
 
 void prepare_context(Task& task, IrqOff) {
@@ -181,8 +209,8 @@ void schedule(IrqOff off) {
         cpu.reschedule = true;
         return;
     }
-    dispatch_next(off);
-    context_load(off);
+    decide(off);
+    load(off);
 }
 
 void return_to_boot(IrqOff) {

@@ -34,7 +34,7 @@ void set_signal_handler(Task& task, std::uint8_t signo, SignalHandler handler, v
 // Whether the running task has something to take. Context: any.
 [[nodiscard]] inline bool upcalls_due() {
     const Task* const self = this_processor().loaded;
-    return self != nullptr && self->upcalls.due() != 0;
+    return self != nullptr && self->upcalls.pending != 0 && self->upcalls.due() != 0;
 }
 
 // Calls the handlers of what is due for the loaded task, interrupts on in the handlers. Does nothing with interrupts

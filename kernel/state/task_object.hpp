@@ -99,7 +99,8 @@ struct Task : lib::TreeLink<ReadyTag>,
     Resource* locking = nullptr;     // the mutex that it asked for last: with ceilings, another one may block it
     WaitQueue* waiting_on = nullptr; // where it is while it waits outside its ready queue
     std::byte* message = nullptr;    // what it sends, or where it receives, while it waits at a port
-    bool timed_out = false;          // its latest wait reached its limit
+    bool wait_limited = false;       // its latest wait has a limit
+    bool timed_out = false;          // it was reached
     Wait waits_for;                  // the reason of its latest wait
 
     // --- what it has used, and what it has done wrong

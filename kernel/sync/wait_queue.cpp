@@ -22,16 +22,18 @@ void WaitQueue::enter(Task& task, Wait wait, lib::Ticks until, IrqOff off) {
     start_timeout(task, until, off);
 }
 
-void WaitQueue::wake(Task& task, IrqOff off) {
-    remove(task, off);
-    stop_timeout(task, off);
-    unblock_task(task, off);
-}
-
 void WaitQueue::remove(Task& task, IrqOff) {
-    ASSERT(task.waiting_on == this);
+    ASSERT(!lib::kChecked || task.waiting_on == this);
     m_tree.remove(task);
     task.waiting_on = nullptr;
+}
+
+void WaitQueue::wake(Task& task, IrqOff off) {
+    remove(task, off);
+    if (task.wait_limited) {
+        stop_timeout(task, off);
+    }
+    unblock_task(task, off);
 }
 
 } // namespace kernel

@@ -39,7 +39,8 @@ void time_is_up(Task& task, IrqOff off) {
 
 void start_timeout(Task& task, lib::Ticks until, IrqOff off) {
     task.timed_out = false;
-    if (until != kForever) {
+    task.wait_limited = until != kForever;
+    if (task.wait_limited) {
         task_timer_post<&time_is_up>(task, TaskTimer::delay, until, off);
     }
 }

@@ -15,8 +15,6 @@ namespace recorded = trace_points; // what is an expression is no hook that can 
 
 constinit compensation::ProcessorClock s_clock; // of the only processor
 
-constexpr lib::Ticks kNever{~std::uint64_t{0}};
-
 // What is removed grows with every step, so counter and sum must not be read in steps: that would mix an old one with a
 // new one.
 class NoSteps {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The timer queue: a static table of events, a heap of those that are posted, one armed hardware timer.
+// The timer queue: a static table of events, a heap of those that are posted, one armed hardware timer. It is armed
+// for the earliest of them or the end of the running place's budget, whichever is first: once for each decision of the
+// scheduler, and only if that time has changed.
 //
 //   index:  0 .. kTimerEventsMax-1    kern_event_post
-//           kTimerEventsMax + pid * kTimersPerTask + purpose    the kernel's own, and after them one per server
+//           kTimerEventsMax + pid * kTimersPerTask + purpose    the kernel's own, and after them one per server, and
+//           after those, in no heap, the budget ends of the tasks (budget_end.hpp)
 #include "kernel/time/timer.hpp"
 
 #include "arch/arch.hpp"
@@ -10,12 +13,15 @@
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/state/processor.hpp"
 #include "kernel/state/task_object.hpp"
+#include "kernel/time/budget_end.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/phase_shift.hpp"
 #include "kernel/time/timer_heap.hpp"
 #include "kernel/trace/schedule.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace kernel {
 
@@ -30,7 +36,6 @@ struct Event {
     TimerHandler handler = nullptr;
     void* argument = nullptr;
     std::uint32_t generation = 0;
-    bool in_use = false;
     lib::Nanoseconds period; // 0: one-shot
     lib::Ticks first;
     std::uint64_t fired = 0; // expirations so far, skipped ones included
@@ -64,7 +69,10 @@ struct Queue {
     TimerHeap<kTimersMax> heap;
     FreeSlots free;
     std::uint64_t overruns = 0;
-    bool in_batch = false; // the interrupt arms once, at its end
+    lib::Ticks armed = kNever; // what the machine's timer is set for
+    bool in_batch = false;     // the interrupt arms once, at its end
+
+    [[nodiscard]] lib::Ticks next() const { return std::min(heap.top_time(), detail::budget_end.at); }
 };
 
 constinit Queue s_queue;
@@ -86,53 +94,54 @@ lib::Ticks machine_time(lib::Ticks time) {
     }
 }
 
-void arm(IrqOff) {
-    if (s_queue.in_batch) {
-        return;
-    }
-    if (s_queue.heap.empty()) {
+void arm(lib::Ticks next) {
+    s_queue.armed = next;
+    if (next == kNever) {
         arch::timer_disarm();
     } else {
-        arch::timer_arm(machine_time(s_queue.heap.top_time()));
-    }
-}
-
-void push(Index index, lib::Ticks at, IrqOff off) {
-    s_queue.heap.push(index, at);
-    if (s_queue.heap.top() == index) {
-        arm(off);
-    }
-}
-
-void remove(Index index, IrqOff off) {
-    const bool earliest = s_queue.heap.top() == index;
-    s_queue.heap.remove(index);
-    if (earliest) {
-        arm(off);
+        arch::timer_arm(machine_time(next));
     }
 }
 
 void delete_own(Index index, IrqOff off) {
-    if (!s_queue.events[index].in_use) {
+    if (!s_queue.heap.contains(index)) {
         return;
     }
     trace_points::timer_deleted(index);
-    s_queue.events[index].in_use = false;
-    remove(index, off);
+    const bool first = s_queue.heap.top() == index;
+    s_queue.heap.remove(index);
+    if (first) {
+        timer_changed(off);
+    }
+}
+
+// Posted at another time than before, or for the first time.
+void place(Index index, lib::Ticks at, bool posted, IrqOff off) {
+    const bool first = posted && s_queue.heap.top() == index;
+    if (posted) {
+        s_queue.heap.move(index, at);
+    } else {
+        s_queue.heap.push(index, at);
+    }
+    if (first || s_queue.heap.top() == index) {
+        timer_changed(off);
+    }
 }
 
 void post_own(Index index, lib::Ticks at, TimerHandler handler, void* argument, IrqOff off) {
-    delete_own(index, off);
+    const bool posted = s_queue.heap.contains(index);
+    if (posted) {
+        trace_points::timer_deleted(index);
+    }
     trace_points::timer_posted(index);
     Event& event = s_queue.events[index];
     event.handler = handler;
     event.argument = argument;
-    event.in_use = true;
-    push(index, at, off);
+    place(index, at, posted, off);
 }
 
-lib::Result<TimerId> post(const Event& wanted) {
-    if (wanted.handler == nullptr) {
+lib::Result<TimerId> post(lib::Ticks first, lib::Nanoseconds period, TimerHandler handler, void* argument) {
+    if (handler == nullptr) {
         return lib::Error::invalid_argument;
     }
     const IrqGuard off;
@@ -143,18 +152,19 @@ lib::Result<TimerId> post(const Event& wanted) {
     const Index index = s_queue.free.take();
     trace_points::timer_posted(index);
     Event& event = s_queue.events[index];
-    const std::uint32_t generation = event.generation + 1;
-    event = wanted;
-    event.generation = generation;
-    event.in_use = true;
-    push(index, event.first, off);
-    return TimerId{index, generation};
+    event.handler = handler;
+    event.argument = argument;
+    ++event.generation;
+    event.period = period;
+    event.first = first;
+    event.fired = 0;
+    place(index, first, false, off);
+    return TimerId{index, event.generation};
 }
 
 // It is posted no longer.
 void retire(Index index) {
-    ASSERT(!lib::kChecked || s_queue.events[index].in_use);
-    s_queue.events[index].in_use = false;
+    s_queue.heap.remove(index);
     if (index < kTimerEventsMax) {
         s_queue.free.give_back(index);
     }
@@ -162,7 +172,6 @@ void retire(Index index) {
 
 // Takes the event off the heap, or to its next expiration in the future.
 void advance(Index index, Event& event, lib::Ticks time) {
-    s_queue.heap.remove(index);
     if (event.period.value == 0) {
         retire(index);
         return;
@@ -174,7 +183,21 @@ void advance(Index index, Event& event, lib::Ticks time) {
         s_queue.overruns += due > event.fired ? due - event.fired : 0;
         event.fired = due > event.fired ? due : event.fired;
     }
-    s_queue.heap.push(index, event.next());
+    s_queue.heap.move(index, event.next());
+}
+
+void serve_budget_end(IrqOff off) {
+    const BudgetEnd ended = std::exchange(detail::budget_end, BudgetEnd{});
+    ended.handler(*ended.task, off);
+}
+
+void serve_first(lib::Ticks time) {
+    const Index index = s_queue.heap.top();
+    Event& event = s_queue.events[index];
+    const TimerHandler handler = event.handler;
+    void* const argument = event.argument;
+    advance(index, event, time);
+    handler(argument);
 }
 
 lib::Result<void> delete_event(Index index, std::uint32_t generation) {
@@ -183,19 +206,18 @@ lib::Result<void> delete_event(Index index, std::uint32_t generation) {
     if (index >= kTimerEventsMax) {
         return lib::Error::not_found;
     }
-    Event& event = s_queue.events[index];
-    if (!event.in_use || event.generation != generation) {
+    if (!s_queue.heap.contains(index) || s_queue.events[index].generation != generation) {
         return lib::Error::not_found;
     }
     retire(index);
-    remove(index, off);
+    timer_changed(off);
     return {};
 }
 
 } // namespace
 
 lib::Result<TimerId> kern_event_post(lib::Ticks at, TimerHandler handler, void* argument) {
-    return post({.handler = handler, .argument = argument, .period = {}, .first = at});
+    return post(at, {}, handler, argument);
 }
 
 lib::Result<TimerId> kern_event_post_periodic(lib::Ticks first, lib::Nanoseconds period, TimerHandler handler,
@@ -203,7 +225,7 @@ lib::Result<TimerId> kern_event_post_periodic(lib::Ticks first, lib::Nanoseconds
     if (period < kTimerPeriodMin) {
         return lib::Error::invalid_argument;
     }
-    return post({.handler = handler, .argument = argument, .period = period, .first = first + event_shift()});
+    return post(first + event_shift(), period, handler, argument);
 }
 
 lib::Result<void> kern_event_delete(TimerId id) {
@@ -233,43 +255,61 @@ void server_timer_delete(std::size_t server, IrqOff off) {
 
 void timer_interrupt(IrqOff off) {
     trace_points::timer_wakeup_started();
+    s_queue.armed = kNever; // it rings once
     s_queue.in_batch = true;
-    for (std::size_t count = 0; count < kTimerBatchMax && !s_queue.heap.empty(); ++count) {
+    for (std::size_t count = 0; count < kTimerBatchMax; ++count) {
         const lib::Ticks time = now();
-        if (s_queue.heap.top_time() > time) {
+        const lib::Ticks queued = s_queue.heap.top_time();
+        if (std::min(queued, detail::budget_end.at) > time) {
             break;
         }
-        const Index index = s_queue.heap.top();
-        Event& event = s_queue.events[index];
-        const TimerHandler handler = event.handler;
-        void* const argument = event.argument;
-        advance(index, event, time);
-        handler(argument);
+        if (detail::budget_end.at < queued) {
+            serve_budget_end(off);
+        } else {
+            serve_first(time);
+        }
     }
     s_queue.in_batch = false;
-    arm(off);
+    timer_changed(off);
     trace_points::timer_wakeup_ended(current_task(off));
 }
 
+// The scheduler settles at the end of each decision. One is due from where a task gives up the processor, or an
+// interrupt asks for one, to there.
+void timer_changed(IrqOff off) {
+    const Processor& cpu = this_processor();
+    const bool decision_due = cpu.reschedule && cpu.loaded != nullptr;
+    if (!s_queue.in_batch && !decision_due) {
+        timer_settle(off);
+    }
+}
+
+void timer_settle(IrqOff) {
+    if (const lib::Ticks next = s_queue.next(); next != s_queue.armed) {
+        arm(next);
+    }
+}
+
 bool timer_armed(IrqOff) {
-    return !s_queue.heap.empty();
+    return s_queue.next() != kNever;
 }
 
 lib::Ticks timer_due(IrqOff) {
-    return s_queue.heap.top_time();
+    return s_queue.next();
 }
 
-void timer_arm_again(IrqOff off) {
-    arm(off);
-}
-
-void delete_all_timers(IrqOff off) {
-    while (!s_queue.heap.empty()) {
-        const Index index = s_queue.heap.top();
-        retire(index);
-        s_queue.heap.remove(index);
+void timer_arm_again(IrqOff) {
+    if (!s_queue.in_batch) {
+        arm(s_queue.next());
     }
-    arm(off);
+}
+
+void delete_all_timers(IrqOff) {
+    while (!s_queue.heap.empty()) {
+        retire(s_queue.heap.top());
+    }
+    detail::budget_end = {};
+    arm(kNever);
 }
 
 } // namespace kernel

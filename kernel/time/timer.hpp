@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Timer events: a handler that runs in interrupt context at an absolute time, once or periodically. Tickless: the
-// machine's one-shot timer is armed for the earliest event only. Handlers run with interrupts off, earliest first,
-// equal times in the order in which they were posted; they may activate tasks, post semaphores, post and delete events,
-// and must not block.
+// machine's one-shot timer is armed for what comes first, an event or the end of a budget (budget_end.hpp). Handlers
+// run with interrupts off, earliest first, equal times in the order in which they were posted; they may activate tasks,
+// post semaphores, post and delete events, and must not block.
 #pragma once
 
 #include "kernel/irq_off.hpp"
 #include "kernel/state/task_types.hpp"
+#include "kernel/time/timer_heap.hpp"
 #include "lib/result.hpp"
 #include "lib/units.hpp"
 
@@ -44,8 +45,7 @@ lib::Result<void> kern_event_delete(TimerId id);
 // --- the kernel's own timers: one of each per task, so posting them cannot fail -------------------------------------
 
 enum class TaskTimer : std::uint8_t {
-    job,      // release or deadline
-    capacity, // execution time budget or slice
+    job, // release or deadline
     delay,
     server, // GRUB: the zero-lag time
     cpu_alarm,
@@ -76,9 +76,15 @@ void server_timer_delete(std::size_t server, IrqOff);
 // Serves the timer interrupt: runs what is due, at most kTimerBatchMax handlers, and arms the machine for the rest.
 void timer_interrupt(IrqOff);
 
-// Whether the machine's timer is armed; and for the same event once more, after the clock was set back.
+// What comes next may have changed: arms the machine for it, or leaves that to the scheduler if a decision is due.
+void timer_changed(IrqOff);
+
+// The same for the scheduler, at the end of a decision. Does nothing if the machine is armed for that time already.
+void timer_settle(IrqOff);
+
+// Whether something is to come; and the machine armed for the same once more, after the clock was set back.
 [[nodiscard]] bool timer_armed(IrqOff);
-[[nodiscard]] lib::Ticks timer_due(IrqOff); // precondition: it is armed
+[[nodiscard]] lib::Ticks timer_due(IrqOff); // precondition: something is to come
 void timer_arm_again(IrqOff);
 
 // Drops every event and disarms the machine: the end of the run.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A binary heap of timer indices, earliest first; equal times keep the order in which they were pushed. Removal of any
-// element is O(log n) because every index knows its place. Pure data structure, no clock, no hardware. Context:
-// serialised by the caller.
+// A binary heap of timers, earliest first; equal times keep the order in which they were posted. Removal of any element
+// is O(log n) because every index knows its place. Pure data structure, no clock, no hardware. Context: serialised by
+// the caller.
 //
 //              m_heap[0]                    m_place[index] = position in m_heap, or kNowhere
-//             /         \                   key = (time, sequence), unique by the sequence
+//             /         \                   an element is a time and its order: a sequence number above the index
 //       m_heap[1]     m_heap[2]
 #pragma once
 
@@ -18,13 +18,19 @@
 
 namespace kernel {
 
+// The greatest time.
+inline constexpr lib::Ticks kNever{~std::uint64_t{0}};
+
 template <std::size_t Capacity>
 class TimerHeap {
   public:
     using Index = std::uint16_t;
     static_assert(Capacity < 0xFFFF);
 
-    constexpr TimerHeap() { m_place.fill(kNowhere); }
+    constexpr TimerHeap() {
+        m_place.fill(kNowhere);
+        m_heap[0].time = kNever;
+    }
 
     TimerHeap(const TimerHeap&) = delete;
     TimerHeap& operator=(const TimerHeap&) = delete;
@@ -35,92 +41,102 @@ class TimerHeap {
 
     [[nodiscard]] constexpr bool contains(Index index) const { return m_place[index] != kNowhere; }
 
-    // Precondition of both: not empty.
+    // Precondition: not empty.
     [[nodiscard]] constexpr Index top() const {
-        ASSERT(!empty());
-        return m_heap[0];
+        ASSERT(!lib::kChecked || !empty());
+        return m_heap[0].index();
     }
 
-    [[nodiscard]] constexpr lib::Ticks top_time() const { return m_keys[top()].time; }
+    // kNever: empty.
+    [[nodiscard]] constexpr lib::Ticks top_time() const { return m_heap[0].time; }
 
     // Precondition: index < Capacity and not contained.
     constexpr void push(Index index, lib::Ticks time) {
-        ASSERT(index < Capacity && !contains(index));
-        m_keys[index] = {time, m_sequence++};
-        place(index, m_size++);
-        sift_up(m_size - 1);
+        ASSERT(!lib::kChecked || (index < Capacity && !contains(index)));
+        rise(m_size++, fresh(index, time));
+        check(m_place[index]);
+    }
+
+    // Another time, after its equals. Precondition: contained.
+    constexpr void move(Index index, lib::Ticks time) {
+        ASSERT(!lib::kChecked || contains(index));
+        settle(m_place[index], fresh(index, time));
         check(m_place[index]);
     }
 
     // Precondition: contained.
     constexpr void remove(Index index) {
-        ASSERT(contains(index));
+        ASSERT(!lib::kChecked || contains(index));
         const std::size_t hole = m_place[index];
         m_place[index] = kNowhere;
         --m_size;
         if (hole == m_size) {
+            m_heap[hole].time = kNever;
             return;
         }
-        place(m_heap[m_size], hole);
-        sift_up(hole);
-        sift_down(hole);
+        settle(hole, m_heap[m_size]);
         check(hole);
     }
 
   private:
     static constexpr std::uint16_t kNowhere = 0xFFFF;
+    static constexpr unsigned kIndexBits = 16;
 
-    struct Key {
+    struct Element {
         lib::Ticks time;
-        std::uint64_t sequence = 0;
-        friend constexpr auto operator<=>(const Key&, const Key&) = default;
+        std::uint64_t order = 0;
+
+        [[nodiscard]] constexpr Index index() const { return static_cast<Index>(order); }
+
+        friend constexpr auto operator<=>(const Element&, const Element&) = default;
     };
 
-    [[nodiscard]] constexpr bool earlier(std::size_t a, std::size_t b) const {
-        return m_keys[m_heap[a]] < m_keys[m_heap[b]];
+    constexpr Element fresh(Index index, lib::Ticks time) { return {time, m_sequence++ << kIndexBits | index}; }
+
+    constexpr void place(const Element& element, std::size_t position) {
+        m_heap[position] = element;
+        m_place[element.index()] = static_cast<std::uint16_t>(position);
     }
 
-    constexpr void place(Index index, std::size_t position) {
-        m_heap[position] = index;
-        m_place[index] = static_cast<std::uint16_t>(position);
-    }
-
-    constexpr void swap(std::size_t a, std::size_t b) {
-        const Index index = m_heap[a];
-        place(m_heap[b], a);
-        place(index, b);
-    }
-
-    constexpr void sift_up(std::size_t position) {
-        while (position > 0 && earlier(position, (position - 1) / 2)) {
-            swap(position, (position - 1) / 2);
-            position = (position - 1) / 2;
+    // The element goes into the hole, or where the hole comes to be when others move into it.
+    constexpr void settle(std::size_t hole, const Element element) {
+        if (hole > 0 && element < m_heap[(hole - 1) / 2]) {
+            rise(hole, element);
+        } else {
+            sink(hole, element);
         }
     }
 
-    constexpr void sift_down(std::size_t position) {
-        for (;;) {
-            std::size_t least = position;
-            for (std::size_t child = 2 * position + 1; child <= 2 * position + 2 && child < m_size; ++child) {
-                least = earlier(child, least) ? child : least;
-            }
-            if (least == position) {
-                return;
-            }
-            swap(position, least);
-            position = least;
+    constexpr void rise(std::size_t hole, const Element element) {
+        while (hole > 0 && element < m_heap[(hole - 1) / 2]) {
+            place(m_heap[(hole - 1) / 2], hole);
+            hole = (hole - 1) / 2;
         }
+        place(element, hole);
+    }
+
+    constexpr void sink(std::size_t hole, const Element element) {
+        for (std::size_t child = 2 * hole + 1; child < m_size; child = 2 * hole + 1) {
+            if (child + 1 < m_size && m_heap[child + 1] < m_heap[child]) {
+                ++child;
+            }
+            if (element < m_heap[child]) {
+                break;
+            }
+            place(m_heap[child], hole);
+            hole = child;
+        }
+        place(element, hole);
     }
 
     // A position and its neighbours are in order, and its index knows it.
     constexpr void check(std::size_t position) const {
-        ASSERT(!lib::kChecked || (position < m_size && m_place[m_heap[position]] == position));
-        ASSERT(!lib::kChecked || (position == 0 || !earlier(position, (position - 1) / 2)));
-        ASSERT(!lib::kChecked || (2 * position + 1 >= m_size || !earlier(2 * position + 1, position)));
+        ASSERT(!lib::kChecked || (position < m_size && m_place[m_heap[position].index()] == position));
+        ASSERT(!lib::kChecked || (position == 0 || m_heap[(position - 1) / 2] < m_heap[position]));
+        ASSERT(!lib::kChecked || (2 * position + 1 >= m_size || m_heap[position] < m_heap[2 * position + 1]));
     }
 
-    std::array<Key, Capacity> m_keys{};
-    std::array<Index, Capacity> m_heap{};
+    std::array<Element, Capacity> m_heap{};
     std::array<std::uint16_t, Capacity> m_place{};
     std::size_t m_size = 0;
     std::uint64_t m_sequence = 0;

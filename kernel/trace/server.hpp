@@ -58,7 +58,8 @@ template <typename Server, typename At>
 // Ran so much longer than it was charged.
 [[gnu::always_inline]] inline void server_reclaimed(std::uint16_t server, lib::Ticks amount) {
     if constexpr (detail::kOn) {
-        const std::uint32_t amount_us = detail::saturated_32(arch::tick_conversion().to_nanoseconds(amount).value / 1'000);
+        const std::uint64_t amount_ns = arch::tick_conversion().to_nanoseconds(amount).value;
+        const std::uint32_t amount_us = detail::saturated_32(amount_ns / 1'000);
         tracer::log<"server_using_rec">(detail::saturated(amount_us), server);
     }
 }

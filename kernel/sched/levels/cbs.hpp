@@ -9,7 +9,7 @@ namespace kernel {
 class CbsLevel final : public SoftLevel {
   public:
     constexpr explicit CbsLevel(HardLevel& host)
-        : SoftLevel(host, ServerKind::cbs) {}
+        : SoftLevel(host, ServerKind::cbs, nullptr) {}
 
     [[nodiscard]] std::string_view name() const override { return "CBS"; }
 

@@ -89,12 +89,13 @@ void GrubLevel::update(IrqOff off) {
     Task* const exec = this_processor().exec;
     const bool running = exec != nullptr && exec->level == this;
     if (running) {
-        charge(*exec, off);
+        charge(*exec, server(*exec), off);
     }
     m_active = static_cast<std::uint32_t>(active);
     trace_points::server_bandwidth(m_active);
     if (running) {
-        arm(*exec, off);
+        arm(*exec, server(*exec), off);
+        timer_changed(off);
     }
 }
 

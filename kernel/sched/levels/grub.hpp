@@ -19,10 +19,10 @@
 
 namespace kernel {
 
-class GrubLevel final : public SoftLevel, private LoadWatcher {
+class GrubLevel final : public SoftLevel, private Reclaimer, private LoadWatcher {
   public:
     constexpr explicit GrubLevel(HardLevel& host)
-        : SoftLevel(host, ServerKind::grub) {}
+        : SoftLevel(host, ServerKind::grub, this) {}
 
     [[nodiscard]] std::string_view name() const override { return "GRUB"; }
 

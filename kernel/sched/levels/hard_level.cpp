@@ -4,6 +4,7 @@
 
 #include "kernel/sched/exception.hpp"
 #include "kernel/sched/scheduler.hpp"
+#include "kernel/time/budget_end.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
 #include "kernel/trace/task.hpp"
@@ -327,7 +328,7 @@ void HardLevel::unblock(Task& task, IrqOff off) {
 
 void HardLevel::end(Task& task, IrqOff off) {
     task_timer_delete(task.pid, TaskTimer::job, off);
-    task_timer_delete(task.pid, TaskTimer::capacity, off);
+    budget_end_delete(task, off);
     m_ready.remove_if_there(task, off);
     m_reservations.retire(Reservations::slot_of_task(task.pid.value), off);
     promise(task) = {};
@@ -343,12 +344,12 @@ void HardLevel::dispatch(Task& task, Behalf behalf, IrqOff off) {
     const Promise& promised = promise(task);
     if (behalf == Behalf::own && !promised.violated) {
         const lib::Ticks left = promised.used < promised.wcet ? promised.wcet - promised.used : lib::Ticks{};
-        task_timer_post<&HardLevel::on_capacity>(task, TaskTimer::capacity, now() + left, off);
+        budget_end_post(task, this_processor().dispatched_at + left, &HardLevel::on_capacity, off);
     }
 }
 
 void HardLevel::epilogue(Task& task, lib::Ticks elapsed, IrqOff off) {
-    task_timer_delete(task.pid, TaskTimer::capacity, off);
+    budget_end_delete(task, off);
     Promise& promised = promise(task);
     promised.used = promised.used + elapsed;
     if (promised.used > promised.wcet) {

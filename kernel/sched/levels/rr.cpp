@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See rr.hpp. The capacity timer of a task ends its slice.
+// See rr.hpp. The end of a budget is here the end of a slice.
 #include "kernel/sched/levels/rr.hpp"
 
 #include "kernel/sched/scheduler.hpp"
+#include "kernel/time/budget_end.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
 #include "kernel/trace/task.hpp"
@@ -27,7 +28,7 @@ void RoundRobinLevel::job_starts(Task& task) {
 }
 
 void RoundRobinLevel::end(Task& task, IrqOff off) {
-    task_timer_delete(task.pid, TaskTimer::capacity, off);
+    budget_end_delete(task, off);
     QueueLevel::end(task, off);
 }
 
@@ -37,12 +38,12 @@ void RoundRobinLevel::slot_begin(Task& task, IrqOff off) {
         return;
     }
     share.begun_at = now();
-    task_timer_post<&RoundRobinLevel::slice_over>(task, TaskTimer::capacity, share.begun_at + share.left, off);
+    budget_end_post(task, share.begun_at + share.left, &RoundRobinLevel::slice_over, off);
 }
 
 void RoundRobinLevel::slot_end(Task& task, lib::Ticks elapsed, IrqOff off) {
     static_cast<void>(elapsed); // a slot may span several slices: begun_at is later than the dispatch then
-    task_timer_delete(task.pid, TaskTimer::capacity, off);
+    budget_end_delete(task, off);
     Share& share = m_shares[task.pid.value];
     if (share.slice == lib::Ticks{}) {
         return;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // See served.hpp for the rules. Timers: each server has its own for the replenishment; a task's delay timer is an
-// activation in the future, its capacity timer the end of the budget.
+// activation in the future.
 #include "kernel/sched/levels/served.hpp"
 
 #include "kernel/sched/levels/server_ids.hpp"
 #include "kernel/sched/scheduler.hpp"
 #include "kernel/section/irq_guard.hpp"
+#include "kernel/time/budget_end.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
 #include "kernel/trace/server.hpp"
@@ -143,6 +144,7 @@ void ServedLevel::replenish(Server& server, IrqOff off) {
     forfeit_if_polling(server);
     if (running && server.front == exec) {
         slot_begin(*exec, off);
+        timer_changed(off);
     }
 }
 
@@ -298,7 +300,7 @@ void ServedLevel::unblock(Task& task, IrqOff off) {
 }
 
 void ServedLevel::end(Task& task, IrqOff off) {
-    task_timer_delete(task.pid, TaskTimer::capacity, off);
+    budget_end_delete(task, off);
     leave(task, off);
     forfeit_if_polling(server(task));
     --server(task).tasks;
@@ -311,12 +313,12 @@ std::uint64_t ServedLevel::preemption_level(const Task& task, IrqOff) const {
 void ServedLevel::slot_begin(Task& task, IrqOff off) {
     Server& serving = server(task);
     serving.begun_at = now();
-    task_timer_post<&ServedLevel::on_exhausted>(task, TaskTimer::capacity, serving.begun_at + serving.left, off);
+    budget_end_post(task, serving.begun_at + serving.left, &ServedLevel::on_exhausted, off);
 }
 
 // Parts of what has elapsed may be charged already.
 void ServedLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
-    task_timer_delete(task.pid, TaskTimer::capacity, off);
+    budget_end_delete(task, off);
     charge(task, off);
 }
 

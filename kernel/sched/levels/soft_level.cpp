@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // See soft_level.hpp for the rules. Timers of a task: job is the next periodic release, or the activation in the
-// future; capacity is the end of the budget; GRUB adds server.
+// future; GRUB adds server.
 #include "kernel/sched/levels/soft_level.hpp"
 
 #include "kernel/sched/admission/utilisation.hpp"
 #include "kernel/sched/admission/wide.hpp"
 #include "kernel/sched/levels/server_ids.hpp"
 #include "kernel/sched/scheduler.hpp"
+#include "kernel/time/budget_end.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
 #include "kernel/trace/server.hpp"
@@ -86,6 +87,37 @@ lib::Result<void> SoftLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
     return {};
 }
 
+// Whether budget and deadline would promise more than the bandwidth from this time on.
+bool SoftLevel::outdated(const Server& own, lib::Ticks time) {
+    return own.deadline <= time ||
+           Wide{own.left.value} * own.period.value >= Wide{(own.deadline - time).value} * own.budget.value;
+}
+
+void SoftLevel::compete(Task& task, IrqOff off) {
+    if (m_reclaimer != nullptr) {
+        m_reclaimer->compete(task, off);
+    }
+}
+
+void SoftLevel::rest(Task& task, IrqOff off) {
+    if (m_reclaimer != nullptr) {
+        m_reclaimer->rest(task, off);
+    }
+}
+
+// An idle server gets work.
+void SoftLevel::wake(const Task& task, Server& own) {
+    const lib::Ticks time = now();
+    trace_points::server_activated(own.id, task);
+    if (outdated(own, time)) {
+        own.deadline = time + own.period;
+        own.left = own.budget;
+        trace_points::server_replenished(own.id);
+    }
+    trace_points::server_budget(own.id, own.left);
+    trace_points::server_deadline(own.id, own.deadline);
+}
+
 lib::Ticks SoftLevel::release_time(const Server& own) const {
     return own.origin + to_ticks({own.period_ns * own.releases});
 }
@@ -106,7 +138,7 @@ void SoftLevel::release(Task& task, lib::Ticks at, IrqOff off) {
     }
     if (task.state == TaskState::idle) {
         compete(task, off);
-        wake(task);
+        wake(task, own);
         begin_job(task, at, off);
         return;
     }
@@ -114,33 +146,14 @@ void SoftLevel::release(Task& task, lib::Ticks at, IrqOff off) {
     static_cast<void>(m_saved.add(task, overlap == Overlap::save ? overlap : Overlap::skip, at));
 }
 
-// Whether budget and deadline would promise more than the bandwidth from this time on.
-bool SoftLevel::outdated(const Server& own, lib::Ticks time) {
-    return own.deadline <= time ||
-           Wide{own.left.value} * own.period.value >= Wide{(own.deadline - time).value} * own.budget.value;
-}
-
 // Time in which the position did not count is gone, like time without work.
 std::uint64_t SoftLevel::unparked(Task& task, IrqOff) {
-    if (outdated(server(task), now())) {
-        wake(task);
-        trace_points::job_deadline_set(task, server(task).deadline);
-    }
-    return server(task).deadline.value;
-}
-
-// An idle server gets work.
-void SoftLevel::wake(Task& task) {
     Server& own = server(task);
-    const lib::Ticks time = now();
-    trace_points::server_activated(own.id, task);
-    if (outdated(own, time)) {
-        own.deadline = time + own.period;
-        own.left = own.budget;
-        trace_points::server_replenished(own.id);
+    if (outdated(own, now())) {
+        wake(task, own);
+        trace_points::job_deadline_set(task, own.deadline);
     }
-    trace_points::server_budget(own.id, own.left);
-    trace_points::server_deadline(own.id, own.deadline);
+    return own.deadline.value;
 }
 
 void SoftLevel::begin_job(Task& task, lib::Ticks at, IrqOff off) {
@@ -185,20 +198,33 @@ void SoftLevel::block(Task& task, IrqOff off) {
     rest(task, off);
 }
 
-void SoftLevel::unblock(Task& task, IrqOff off) {
-    const lib::Ticks before = server(task).deadline;
+[[gnu::always_inline]] inline void SoftLevel::work_again(Task& task, IrqOff off) {
+    Server& own = server(task);
+    const lib::Ticks before = own.deadline;
     task.state = TaskState::ready;
-    compete(task, off);
-    wake(task);
-    if (server(task).deadline != before) {
-        trace_points::job_deadline_set(task, server(task).deadline);
+    wake(task, own);
+    if (own.deadline != before) {
+        trace_points::job_deadline_set(task, own.deadline);
     }
-    m_host.queue().insert(task, server(task).deadline.value, off);
+    m_host.queue().insert(task, own.deadline.value, off);
+}
+
+void SoftLevel::unblock(Task& task, IrqOff off) {
+    if (m_reclaimer != nullptr) {
+        unblock_reclaiming(task, off);
+        return;
+    }
+    work_again(task, off);
+}
+
+void SoftLevel::unblock_reclaiming(Task& task, IrqOff off) {
+    m_reclaimer->compete(task, off);
+    work_again(task, off);
 }
 
 void SoftLevel::end(Task& task, IrqOff off) {
     task_timer_delete(task.pid, TaskTimer::job, off);
-    task_timer_delete(task.pid, TaskTimer::capacity, off);
+    budget_end_delete(task, off);
     m_host.queue().remove_if_there(task, off);
     trace_points::server_removed(server(task).id);
     server(task) = {};
@@ -209,32 +235,41 @@ std::uint64_t SoftLevel::preemption_level(const Task& task, IrqOff) const {
     return model_as<SoftModel>(task.model).period.value;
 }
 
+void SoftLevel::arm(Task& task, const Server& own, IrqOff off) {
+    if (m_reclaimer != nullptr) {
+        arm_reclaiming(task, own, off);
+        return;
+    }
+    budget_end_post(task, own.begun_at + own.left, &SoftLevel::on_exhausted, off);
+}
+
+void SoftLevel::arm_reclaiming(Task& task, const Server& own, IrqOff off) {
+    budget_end_post(task, own.begun_at + m_reclaimer->lasts(own.left), &SoftLevel::on_exhausted, off);
+}
+
 void SoftLevel::slot_begin(Task& task, IrqOff off) {
-    server(task).begun_at = now();
-    arm(task, off);
+    Server& own = server(task);
+    own.begun_at = this_processor().dispatched_at;
+    arm(task, own, off);
 }
 
 // Parts of what has elapsed may be charged already.
 void SoftLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
-    task_timer_delete(task.pid, TaskTimer::capacity, off);
-    charge(task, off);
+    budget_end_delete(task, off);
+    charge(task, server(task), off);
 }
 
 void SoftLevel::on_exhausted(Task& task, IrqOff off) {
-    level_of(task).charge(task, off);
-    level_of(task).arm(task, off);
+    SoftLevel& level = level_of(task);
+    level.charge(task, level.server(task), off);
+    level.arm(task, level.server(task), off);
     schedule(off);
 }
 
-void SoftLevel::arm(Task& task, IrqOff off) {
-    task_timer_post<&SoftLevel::on_exhausted>(task, TaskTimer::capacity, now() + lasts(server(task).left), off);
-}
-
-void SoftLevel::charge(Task& task, IrqOff off) {
-    Server& own = server(task);
+void SoftLevel::charge(Task& task, Server& own, IrqOff off) {
     const lib::Ticks elapsed = now() - own.begun_at;
     own.begun_at = own.begun_at + elapsed;
-    const lib::Ticks charged = cost(elapsed);
+    const lib::Ticks charged = m_reclaimer == nullptr ? elapsed : m_reclaimer->cost(elapsed);
     if (charged < elapsed) {
         trace_points::server_reclaimed(own.id, elapsed - charged);
     }
@@ -246,12 +281,11 @@ void SoftLevel::charge(Task& task, IrqOff off) {
     own.debt = charged - own.left;
     own.left = {};
     trace_points::server_budget(own.id, own.left);
-    exhaust(task, off);
+    exhaust(task, own, off);
 }
 
 // Bounded: an interrupt that comes late by n budgets makes n + 1 rounds.
-void SoftLevel::exhaust(Task& task, IrqOff off) {
-    Server& own = server(task);
+void SoftLevel::exhaust(Task& task, Server& own, IrqOff off) {
     while (own.left == lib::Ticks{}) {
         trace_points::server_exhausted(own.id);
         const lib::Ticks taken = own.debt < own.budget ? own.debt : own.budget;

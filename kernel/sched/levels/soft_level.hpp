@@ -23,6 +23,25 @@
 
 namespace kernel {
 
+// What GRUB does otherwise. All functions irq-off.
+class Reclaimer {
+  public:
+    Reclaimer(const Reclaimer&) = delete;
+    Reclaimer& operator=(const Reclaimer&) = delete;
+
+    // What running so long costs of the budget, and how long so much budget lasts.
+    [[nodiscard]] virtual lib::Ticks cost(lib::Ticks elapsed) const = 0;
+    [[nodiscard]] virtual lib::Ticks lasts(lib::Ticks budget) const = 0;
+
+    // The task's server is about to get work, and has no more.
+    virtual void compete(Task& task, IrqOff) = 0;
+    virtual void rest(Task& task, IrqOff) = 0;
+
+  protected:
+    constexpr Reclaimer() = default;
+    ~Reclaimer() = default;
+};
+
 class SoftLevel : public Level {
   public:
     [[nodiscard]] const Reservations* promises() const override { return m_host.promises(); }
@@ -49,9 +68,11 @@ class SoftLevel : public Level {
     void slot_end(Task& task, lib::Ticks elapsed, IrqOff) override;
 
   protected:
-    constexpr SoftLevel(HardLevel& host, ServerKind kind)
+    // reclaimer: null, or what outlives the level.
+    constexpr SoftLevel(HardLevel& host, ServerKind kind, Reclaimer* reclaimer)
         : m_host(host)
-        , m_kind(kind) {}
+        , m_kind(kind)
+        , m_reclaimer(reclaimer) {}
 
     ~SoftLevel() = default;
 
@@ -65,6 +86,7 @@ class SoftLevel : public Level {
         std::uint16_t id = 0; // 0: no such server
         Contention contention = Contention::inactive;
         bool periodic = false;
+        std::uint32_t bandwidth = 0;
         lib::Ticks budget; // Q
         lib::Ticks period; // T
         std::uint64_t period_ns = 0;
@@ -74,28 +96,15 @@ class SoftLevel : public Level {
         lib::Ticks begun_at; // of the slot, or of the part of it that is not yet counted
         lib::Ticks origin;   // periodic: of release 0
         std::uint64_t releases = 0;
-        std::uint32_t bandwidth = 0;
     };
 
     [[nodiscard]] Server& server(const Task& task) { return m_servers[task.pid.value]; }
 
     [[nodiscard]] HardLevel& host() { return m_host; }
 
-    // Of the running slot: what was used up to now is paid for; the timer is set for what is left.
-    void charge(Task& task, IrqOff);
-    void arm(Task& task, IrqOff);
-
-    // --- what GRUB does otherwise
-
-    // What running so long costs of the budget, and how long so much budget lasts.
-    [[nodiscard]] virtual lib::Ticks cost(lib::Ticks elapsed) const { return elapsed; }
-
-    [[nodiscard]] virtual lib::Ticks lasts(lib::Ticks budget) const { return budget; }
-
-    // The server is about to get work, and has no more.
-    virtual void compete(Task& task, IrqOff) { server(task).contention = Contention::competing; }
-
-    virtual void rest(Task& task, IrqOff) { server(task).contention = Contention::inactive; }
+    // Of the running slot: what was used up to now is paid for; the budget's end follows from what is left.
+    void charge(Task& task, Server& own, IrqOff);
+    void arm(Task& task, const Server& own, IrqOff);
 
   private:
     static void on_release(Task& task, IrqOff);
@@ -106,11 +115,19 @@ class SoftLevel : public Level {
     void begin_job(Task& task, lib::Ticks at, IrqOff);
     void finish_job(Task& task, IrqOff);
     [[nodiscard]] static bool outdated(const Server& own, lib::Ticks time);
-    void wake(Task& task);
-    void exhaust(Task& task, IrqOff);
+    static void wake(const Task& task, Server& own);
+    void exhaust(Task& task, Server& own, IrqOff);
+    void compete(Task& task, IrqOff);
+    void rest(Task& task, IrqOff);
+    void work_again(Task& task, IrqOff);
+
+    // Apart, so that those who call them save no register for a server that does not reclaim.
+    [[gnu::noinline]] void unblock_reclaiming(Task& task, IrqOff);
+    [[gnu::noinline]] void arm_reclaiming(Task& task, const Server& own, IrqOff);
 
     HardLevel& m_host;
     ServerKind m_kind;
+    Reclaimer* m_reclaimer;                    // null: a budget falls as time passes
     std::array<Server, kTasksMax> m_servers{}; // by pid
     SavedArrivals m_saved;
 };

@@ -48,6 +48,7 @@ struct Machine {
     Fiber* previous = nullptr;
     std::unique_ptr<Fiber> abandoned; // restarted from its own stack, which must still exist then
     std::uint64_t armed_at = kDisarmed;
+    std::uint64_t timer_settings = 0;
     arch::Upcalls upcalls{};
 };
 
@@ -159,6 +160,7 @@ const lib::TickConversion& tick_conversion() {
 void timer_arm(lib::Ticks at) {
     require(interrupts_disabled(), "timer armed with interrupts on");
     machine().armed_at = at.value;
+    ++machine().timer_settings;
 }
 
 lib::Ticks timer_left() {
@@ -168,6 +170,7 @@ lib::Ticks timer_left() {
 
 void timer_disarm() {
     machine().armed_at = kDisarmed;
+    ++machine().timer_settings;
 }
 
 // Code takes no time and no steps here.
@@ -206,6 +209,10 @@ Vector timer_vector() {
 } // namespace arch
 
 namespace fake_machine {
+
+std::uint64_t timer_settings() {
+    return machine().timer_settings;
+}
 
 void burn(std::uint64_t ticks, Interval interval, void* context) {
     require(!arch::interrupts_disabled(), "work with interrupts off");

@@ -18,4 +18,7 @@ using Interval = void (*)(void* context, std::uint64_t from, std::uint64_t to);
 // The running context works for a number of ticks of virtual time. Precondition: interrupts are on.
 void burn(std::uint64_t ticks, Interval interval, void* context);
 
+// How often the one-shot timer was armed or disarmed.
+[[nodiscard]] std::uint64_t timer_settings();
+
 } // namespace fake_machine

@@ -52,16 +52,24 @@ TEST(TimerHeap, AgreesWithASortedListUnderRandomUse) {
         const auto in_model = std::ranges::find(model, int{index}, &std::pair<std::uint64_t, int>::second);
         ASSERT_EQ(heap.contains(index), in_model != model.end());
         if (in_model != model.end()) {
-            heap.remove(index);
             model.erase(in_model);
+        }
+        if (heap.contains(index) && random() % 2 == 0) {
+            heap.remove(index);
         } else {
             const std::uint64_t time = random() % 50;
-            heap.push(index, {time});
+            if (heap.contains(index)) {
+                heap.move(index, {time});
+            } else {
+                heap.push(index, {time});
+            }
             const auto after = std::ranges::upper_bound(model, time, {}, &std::pair<std::uint64_t, int>::first);
             model.insert(after, {time, index});
         }
         ASSERT_EQ(heap.size(), model.size());
-        if (!model.empty()) {
+        if (model.empty()) {
+            ASSERT_EQ(heap.top_time(), kernel::kNever);
+        } else {
             ASSERT_EQ(int{heap.top()}, model.front().second);
             ASSERT_EQ(heap.top_time().value, model.front().first);
         }

@@ -5,6 +5,7 @@
 #include "kernel/task/task.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
+#include "tests/support/fake_machine/fake_machine.hpp"
 #include "tests/support/fake_machine/scenario.hpp"
 
 #include <gtest/gtest.h>
@@ -128,6 +129,40 @@ TEST(Timer, InterruptsOnlyForEventsThatArePosted) {
                   note(std::to_string(interrupts)); // that of b, and this task's own
               }),
               "b@3 | 2");
+}
+
+// How often `action` sets the machine's timer.
+template <typename Action>
+void note_settings(const char* name, Action action) {
+    const std::uint64_t before = fake_machine::timer_settings();
+    action();
+    note(name + std::to_string(fake_machine::timer_settings() - before));
+}
+
+TEST(Timer, IsSetOnceForADecision) {
+    static std::uint64_t before;
+    EXPECT_EQ(hosted::run([] {
+                  start(
+                      "R", [](void*) { note("set " + std::to_string(fake_machine::timer_settings() - before)); },
+                      kernel::NrtModel{});
+                  // The end of the delay is first in the queue, and the slice of R ends sooner.
+                  before = fake_machine::timer_settings();
+                  kernel::task_delay(ms(1'000));
+              }),
+              "set 1");
+}
+
+TEST(Timer, IsSetOnlyForAnotherTime) {
+    static kernel::TimerId posted;
+    EXPECT_EQ(hosted::run([] {
+                  pause_until(1);
+                  note_settings("later ", [] { posted = must(kern_event_post(at(100), &say, word("never"))); });
+                  note_settings("delete ", [] { must(kern_event_delete(posted)); });
+                  note_settings("next ", [] { posted = must(kern_event_post(at(1), &say, word("now"))); });
+                  note_settings("nothing to decide ",
+                                [] { must(kernel::task_set_reactions(kernel::task_self(), {})); });
+              }),
+              "later 0 | delete 0 | now@1 | next 2 | nothing to decide 0");
 }
 
 TEST(Timer, RefusesBadPeriodsAndTheEventAfterTheLast) {
