@@ -2,7 +2,7 @@
 // The RAM disk: bounds, copies, cache lines. See ramdisk.hpp.
 #include "drivers/ramdisk.hpp"
 
-#include <algorithm>
+#include "lib/copy_bytes.hpp"
 
 namespace drivers {
 
@@ -40,14 +40,17 @@ lib::Result<void> RamDisk::write(std::uint64_t first_sector, std::span<const std
     if (!fits(first_sector, bytes.size())) {
         return lib::Error::invalid_argument;
     }
-    for (std::size_t offset = 0; offset < bytes.size(); offset += kSectorBytes) {
-        const auto target = m_memory.subspan(first_sector * kSectorBytes + offset, kSectorBytes);
-        __builtin_memcpy(target.data(), bytes.data() + offset, kSectorBytes);
-        if (m_medium == Medium::persistent_memory) {
-            m_flush_lines(target);
-            if (!std::ranges::equal(target, bytes.subspan(offset, kSectorBytes))) {
-                return lib::Error::io;
-            }
+    auto target = m_memory.subspan(first_sector * kSectorBytes, bytes.size());
+    if (m_medium == Medium::volatile_memory) {
+        lib::copy_bytes(bytes, target);
+        return {};
+    }
+    for (; !bytes.empty(); bytes = bytes.subspan(kSectorBytes), target = target.subspan(kSectorBytes)) {
+        const auto sector = target.first(kSectorBytes);
+        lib::copy_bytes(bytes.first(kSectorBytes), sector);
+        m_flush_lines(sector);
+        if (__builtin_memcmp(sector.data(), bytes.data(), kSectorBytes) != 0) {
+            return lib::Error::io;
         }
     }
     return {};

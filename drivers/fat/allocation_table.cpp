@@ -25,9 +25,8 @@ void AllocationTable::attach(BlockDevice& device, std::uint64_t volume_start, co
 
 lib::Result<std::size_t> AllocationTable::load(Cluster cluster) {
     ASSERT(m_device != nullptr && cluster < m_geometry.cluster_count + kFirstCluster);
-    const std::size_t entry_bytes = m_geometry.type == FatType::fat16 ? 2 : 4;
-    const std::size_t entries_per_sector = kSectorBytes / entry_bytes;
-    const auto sector = static_cast<std::uint32_t>(cluster / entries_per_sector);
+    const std::size_t position = std::size_t{cluster} * (m_geometry.type == FatType::fat16 ? 2 : 4);
+    const auto sector = static_cast<std::uint32_t>(position / kSectorBytes);
     if (sector != m_sector) {
         if (const auto flushed = flush(); !flushed) {
             return flushed.error();
@@ -39,7 +38,7 @@ lib::Result<std::size_t> AllocationTable::load(Cluster cluster) {
         }
         m_sector = sector;
     }
-    return cluster % entries_per_sector * entry_bytes;
+    return position % kSectorBytes;
 }
 
 Cluster AllocationTable::decode(std::size_t offset) {

@@ -86,17 +86,16 @@ lib::Result<void> FileWriter::append(std::span<const std::byte> bytes) {
 
 std::uint32_t FileWriter::sector_at(std::uint32_t position) const {
     const Geometry& geometry = m_volume.geometry();
-    return geometry.first_sector(m_last) +
-           position % geometry.cluster_bytes() / static_cast<std::uint32_t>(kSectorBytes);
+    return geometry.first_sector(m_last) + geometry.in_cluster(position) / static_cast<std::uint32_t>(kSectorBytes);
 }
 
 lib::Result<void> FileWriter::add(std::span<const std::byte> bytes) {
     if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - m_size) {
         return lib::Error::no_space;
     }
-    const std::uint32_t cluster_bytes = m_volume.geometry().cluster_bytes();
+    const Geometry& geometry = m_volume.geometry();
     while (!bytes.empty()) {
-        if (m_size % cluster_bytes == 0) {
+        if (geometry.in_cluster(m_size) == 0) {
             if (const auto done = add_cluster(); !done) {
                 return done.error();
             }
@@ -112,13 +111,13 @@ lib::Result<void> FileWriter::add(std::span<const std::byte> bytes) {
                 }
             }
         } else { // whole sectors, up to the end of the cluster, directly from the caller's memory
-            const std::size_t room = cluster_bytes - m_size % cluster_bytes;
+            const std::size_t room = geometry.cluster_bytes() - geometry.in_cluster(m_size);
             count = std::min(room, bytes.size() / kSectorBytes * kSectorBytes);
             if (const auto done = m_volume.write(sector_at(m_size), bytes.first(count)); !done) {
                 return done.error();
             }
         }
-        ASSERT(std::uint64_t{m_size} + count <= std::uint64_t{m_clusters} * cluster_bytes);
+        ASSERT(std::uint64_t{m_size} + count <= std::uint64_t{m_clusters} * geometry.cluster_bytes());
         m_size += static_cast<std::uint32_t>(count);
         bytes = bytes.subspan(count);
     }

@@ -143,28 +143,22 @@ class Chip {
     }
 
     void read_block(std::span<std::byte> out) {
-        switch (m_width) {
-        case DataWidth::byte8:
-            m_ports.in_block8(port(kDataPort), out);
-            return;
-        case DataWidth::word16:
-            m_ports.in_block16(port(kDataPort), out);
-            return;
-        case DataWidth::dword32:
+        if (m_width == DataWidth::dword32) {
             m_ports.in_block32(port(kDataPort), out);
+        } else if (m_width == DataWidth::word16) {
+            m_ports.in_block16(port(kDataPort), out);
+        } else {
+            m_ports.in_block8(port(kDataPort), out);
         }
     }
 
     void write_block(std::span<const std::byte> data) {
-        switch (m_width) {
-        case DataWidth::byte8:
-            m_ports.out_block8(port(kDataPort), data);
-            return;
-        case DataWidth::word16:
-            m_ports.out_block16(port(kDataPort), data);
-            return;
-        case DataWidth::dword32:
+        if (m_width == DataWidth::dword32) {
             m_ports.out_block32(port(kDataPort), data);
+        } else if (m_width == DataWidth::word16) {
+            m_ports.out_block16(port(kDataPort), data);
+        } else {
+            m_ports.out_block8(port(kDataPort), data);
         }
     }
 

@@ -49,7 +49,8 @@ class InternetChecksum {
   private:
     static constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 
-    // Four 16-bit words at a time, the carry added back: 2^16 - 1 divides 2^64 - 1, so folding later gives the same sum.
+    // Four 16-bit words at a time, the carry added back: 2^16 - 1 divides 2^64 - 1, so folding later gives the same
+    // sum.
     constexpr void add_le(std::uint64_t words) {
         m_sum_le += words;
         m_sum_le += m_sum_le < words ? 1 : 0;
