@@ -11,9 +11,9 @@
 namespace host::analyse {
 
 using trace::kCodeOf;
+using tracer::Family;
 
-// One switch for all, since each event comes here.
-inline void Summary::add_figures(const trace::Event& event, Cpu& cpu) {
+inline void Summary::add_interrupt(const trace::Event& event, Cpu& cpu) {
     const lib::Ticks now = cpu.time.last();
     switch (event.code) {
     case kCodeOf<"interrupt_start">:
@@ -41,6 +41,13 @@ inline void Summary::add_figures(const trace::Event& event, Cpu& cpu) {
             cpu.open_timer.reset();
         }
         break;
+    default:
+        break;
+    }
+}
+
+inline void Summary::add_task(const trace::Event& event) {
+    switch (event.code) {
     case kCodeOf<"task_create">:
     case kCodeOf<"context_switch">:
         m_tasks[event.par1];
@@ -99,7 +106,11 @@ void Summary::add(const trace::Event& event) {
     } else {
         cpu.time.saw(event.ticks);
     }
-    add_figures(event, cpu);
+    if (const Family family = event.row->family(); family == Family::interrupt || family == Family::timer) {
+        add_interrupt(event, cpu);
+    } else {
+        add_task(event);
+    }
 }
 
 void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch) {

@@ -96,7 +96,8 @@ class Summary {
     };
 
     void give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch);
-    void add_figures(const trace::Event& event, Cpu& cpu);
+    void add_interrupt(const trace::Event& event, Cpu& cpu);
+    void add_task(const trace::Event& event);
 
     trace::NumberMap<TaskFigures> m_tasks;
     trace::NumberMap<VectorFigures> m_vectors;

@@ -5,34 +5,10 @@
 #include "host/trace/code_set.hpp"
 #include "tracer/unit_words.hpp"
 
-#include <array>
-#include <utility>
-
 namespace host::analyse::oracle {
 
 using trace::kCodeOf;
 using tracer::Family;
-
-Policy policy_of_level(std::string_view name) {
-    static constexpr auto kNames = std::to_array<std::pair<std::string_view, Policy>>({
-        {"RM", Policy::fixed},
-        {"EDF", Policy::edf},
-        {"CBS", Policy::cbs},
-        {"GRUB", Policy::grub},
-        {"PS", Policy::polling},
-        {"polling", Policy::polling},
-        {"DS", Policy::deferrable},
-        {"deferrable", Policy::deferrable},
-        {"RR", Policy::round_robin},
-        {"background", Policy::background},
-    });
-    for (const auto& [known, policy] : kNames) {
-        if (name == known) {
-            return policy;
-        }
-    }
-    return Policy::unknown;
-}
 
 const Mutex* Model::mutex(std::uint32_t id) const {
     const auto entry = m_mutexes.find(id);

@@ -4,6 +4,8 @@
 #include "host/text/format.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace host::analyse::oracle {
 
@@ -22,6 +24,27 @@ Truth truth_of(bool value) {
 }
 
 } // namespace
+
+Policy policy_of_level(std::string_view name) {
+    static constexpr auto kNames = std::to_array<std::pair<std::string_view, Policy>>({
+        {"RM", Policy::fixed},
+        {"EDF", Policy::edf},
+        {"CBS", Policy::cbs},
+        {"GRUB", Policy::grub},
+        {"PS", Policy::polling},
+        {"polling", Policy::polling},
+        {"DS", Policy::deferrable},
+        {"deferrable", Policy::deferrable},
+        {"RR", Policy::round_robin},
+        {"background", Policy::background},
+    });
+    for (const auto& [known, policy] : kNames) {
+        if (name == known) {
+            return policy;
+        }
+    }
+    return Policy::unknown;
+}
 
 // Of a request that began to wait before it was suspended, the turn is not recorded.
 Truth Model::is_front_of_server(const Task& task) const {
