@@ -48,8 +48,6 @@ TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,
   -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 $(CHECKED) -I tests/support/fake_machine
 TEST_CXX := $(CXX)
 TEST_OPTIMISE := -O1
-THREADS_CXXFLAGS := $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches -Wmismatched-tags,$(WARNINGS)) -g1 -O0 \
-  -fsanitize=thread -DREMORA_TRACER=1
 # Counters of executed lines, of production code alone. They are in the mapped file: also those of a child that leaves by
 # _exit(), as tests of the fake machine do, or that a failed assertion ends.
 COUNTERS := $(if $(COUNTED),-fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation \
@@ -121,7 +119,6 @@ $(eval $(call compiled,$(BUILD)/host,HOST ,$$(CXX) $$(HOST_CXXFLAGS) $$(use_prec
 $(eval $(call compiled,$(TEST)/obj,TEST ,$$(TEST_CXX) $$(TEST_CXXFLAGS) $$(use_precompiled)))
 $(eval $(call compiled,$(BUILD)/fuzz/obj,FUZZ ,$$(CLANG) $$(FUZZ_FLAGS) $$(use_precompiled)))
 $(eval $(call compiled,$(BUILD)/simulation/obj,SIM  ,$$(CXX) $$(HOST_CXXFLAGS) $(CHECKED)))
-$(eval $(call compiled,$(BUILD)/threads/obj,TSAN ,$$(CXX) $$(THREADS_CXXFLAGS)))
 $(eval $(call compiled,$(BUILD)/bench/obj,BENCH,$$(CXX) $$(BENCH_CXXFLAGS)))
 $(eval $(call precompiled,$(BUILD)/host/precompiled.hpp.gch,host/precompiled.hpp,$$(CXX) $$(HOST_CXXFLAGS)))
 $(eval $(call precompiled,$(BUILD)/fuzz/obj/host/precompiled.hpp.gch,host/precompiled.hpp,$$(CLANG) $$(FUZZ_FLAGS)))

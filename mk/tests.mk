@@ -54,18 +54,6 @@ ACCOUNTS := $(BUILD)/host/accounts
 $(eval $(call linked,$(ACCOUNTS),$(call host_objects,tests/accounting/accounts.cpp $(READER_SOURCES) $(wildcard host/schedule/*.cpp) \
   $(COMMON_SOURCES)),$(TRACE_LIBRARY_LIBS)))
 
-# --- threads: unit tests of what several threads do at once, under ThreadSanitizer ------------------------------------------
-THREADS := $(BUILD)/threads/readers
-THREADED_TESTS := $(addprefix tests/unit/host/,workers/pool_test.cpp analyse/tally_test.cpp cli/event/run_printer_test.cpp)
-$(eval $(call archived,$(BUILD)/threads/host.a,$(call object,$(BUILD)/threads/obj,$(READER_SOURCES) $(COMMON_SOURCES) \
-  $(wildcard host/workers/*.cpp host/analyse/tally*.cpp host/cli/event/*.cpp host/cli/terminal/*.cpp))))
-$(eval $(call linked,$(THREADS),$(call object,$(BUILD)/threads/obj,$(THREADED_TESTS)) $(BUILD)/threads/host.a,-fsanitize=thread \
-  -lgmock -lgtest -lgtest_main $(TRACE_LIBRARY_LIBS) -lpthread))
-
-.PHONY: test-threads
-test-threads: $(THREADS) ## test: what several threads do at once, under ThreadSanitizer
-	@TSAN_OPTIONS=halt_on_error=1 $(THREADS) --gtest_brief=1
-
 # --- fuzzing: tests/fuzz/NAME_fuzz.cpp and the corpus beside it -----------------------------------------------------------
 FUZZ_NAMES := $(sort $(patsubst tests/fuzz/%_fuzz.cpp,%,$(wildcard tests/fuzz/*_fuzz.cpp)))
 FUZZ_RUNS := 20000

@@ -67,17 +67,20 @@ bool is_shown(const PrintOptions& options, Selection& selection, const trace::Ev
 
 // With several threads: for what shows each event by itself, whatever was shown before.
 void print_in_parallel(const PrintOptions& options, unsigned threads, formats::Trace& trace, Output& out) {
-    RunPrinter printer(out, threads, options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds,
-                       [&options](fmt::memory_buffer& text, RunPrinter::Writers& writers, const trace::Event& event) {
-                           if (!is_of_kind(options, event)) {
-                               return;
-                           }
-                           if (options.input.json) {
-                               writers.objects.append(text, event, "");
-                           } else {
-                               writers.lines.append(text, event);
-                           }
-                       });
+    RunPrinter printer(
+        out, threads, options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds,
+        [&options](fmt::memory_buffer& text, RunPrinter::Writers& writers, std::span<const trace::Event> events) {
+            for (const trace::Event& event : events) {
+                if (!is_of_kind(options, event)) {
+                    continue;
+                }
+                if (options.input.json) {
+                    writers.objects.append(text, event, "");
+                } else {
+                    writers.lines.append(text, event);
+                }
+            }
+        });
     printer.print(trace);
 }
 

@@ -11,7 +11,8 @@ namespace host::cli {
 namespace {
 
 constexpr std::size_t kPiecesPerThread = 4;
-constexpr std::size_t kEventsAtOnce = 64; // decoded events that stay in the first cache
+constexpr std::size_t kEventsAtOnce = 64;  // decoded events that stay in the first cache
+constexpr std::size_t kBytesPerEvent = 96; // of a line, and more
 
 } // namespace
 
@@ -43,11 +44,13 @@ void RunPrinter::add(formats::dat::RecordRun run) {
     const auto shared = std::make_shared<const formats::dat::RecordRun>(std::move(run));
     m_pieces.emplace_back().coming = m_pool.submit([this, shared](std::size_t worker) {
         fmt::memory_buffer text;
+        text.reserve(shared->size() * kBytesPerEvent);
         std::array<trace::Event, kEventsAtOnce> events;
+        events.fill(shared->common());
         for (std::size_t at = 0; at < shared->size(); at += events.size()) {
             const auto some = std::span(events).first(std::min(events.size(), shared->size() - at));
             shared->decode(at, some);
-            std::ranges::for_each(some, [&](const trace::Event& event) { m_format(text, m_writers[worker], event); });
+            m_format(text, m_writers[worker], some);
         }
         return text;
     });
@@ -58,9 +61,7 @@ void RunPrinter::add(std::span<const trace::Event> events) {
     if (m_pieces.empty() || m_pieces.back().coming.valid() || m_pieces.back().text.size() >= Output::kFlushBytes) {
         m_pieces.emplace_back();
     }
-    for (const trace::Event& event : events) {
-        m_format(m_pieces.back().text, m_writers.back(), event);
-    }
+    m_format(m_pieces.back().text, m_writers.back(), events);
 }
 
 void RunPrinter::write_first() {

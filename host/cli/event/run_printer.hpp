@@ -28,8 +28,8 @@ class RunPrinter {
         JsonLines objects;
     };
 
-    // Appends the event's text, if any; called by several threads, each with writers of its own.
-    using Format = std::function<void(fmt::memory_buffer&, Writers&, const trace::Event&)>;
+    // Appends the events' texts, if any; called by several threads, each with writers of its own.
+    using Format = std::function<void(fmt::memory_buffer&, Writers&, std::span<const trace::Event>)>;
 
     RunPrinter(Output& out, unsigned threads, TimeUnit unit, Format format);
 

@@ -45,7 +45,11 @@ class RecordRun {
     // Records.
     [[nodiscard]] std::size_t size() const { return m_slots.size() / tracer::kRecordBytes; }
 
-    // From the record `first` on; all of them are in the run. The events are valid as long as the run.
+    // What all events of the run have in common, for the events that decode() fills.
+    [[nodiscard]] trace::Event common() const;
+
+    // From the record `first` on; all of them are in the run. events: each was common() or of this run before. They are
+    // valid as long as the run.
     void decode(std::size_t first, std::span<trace::Event> events) const;
 
   private:

@@ -5,6 +5,7 @@
 #include "tests/support/host_trace_builder.hpp"
 #include "tests/support/memory_source.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 #include <stdexcept>
@@ -49,10 +50,13 @@ class RunPrinting : public testing::Test {
         std::FILE* const file = std::fopen(path.c_str(), "w");
         {
             Output out(file);
-            RunPrinter printer(out, threads, TimeUnit::nanoseconds,
-                               [](fmt::memory_buffer& text, EventLines& lines, const trace::Event& event) {
-                                   lines.append(text, event);
-                               });
+            RunPrinter printer(
+                out, threads, TimeUnit::nanoseconds,
+                [](fmt::memory_buffer& text, RunPrinter::Writers& writers, std::span<const trace::Event> events) {
+                    for (const trace::Event& event : events) {
+                        writers.lines.append(text, event);
+                    }
+                });
             printer.print(*trace);
             out.finish();
         }
@@ -69,7 +73,7 @@ class RunPrinting : public testing::Test {
         fmt::memory_buffer text;
         trace::Event event;
         while (trace->next(event)) {
-            lines.append(text, event);
+            writers.lines.append(text, event);
         }
         return {text.data(), text.size()};
     }
@@ -121,11 +125,12 @@ TEST_F(RunPrinting, FailsWithWhatAThreadThrows) {
     std::FILE* const file = std::fopen((m_directory / "out.txt").c_str(), "w");
     {
         Output out(file);
-        RunPrinter printer(out, 3, TimeUnit::ticks, [](fmt::memory_buffer&, EventLines&, const trace::Event& event) {
-            if (event.par2 == 7'777) {
-                throw std::runtime_error("no memory");
-            }
-        });
+        RunPrinter printer(out, 3, TimeUnit::ticks,
+                           [](fmt::memory_buffer&, RunPrinter::Writers&, std::span<const trace::Event> events) {
+                               if (std::ranges::find(events, 7'777U, &trace::Event::par2) != events.end()) {
+                                   throw std::runtime_error("no memory");
+                               }
+                           });
         EXPECT_THROW(printer.print(*trace), std::runtime_error);
     }
     std::fclose(file);
