@@ -79,10 +79,13 @@ bench-kernel: ## figures: instructions of kernel operations; longest sections wi
 	$(call make_with,kernel-bench $(OFF_OPTIONS) SECTIONS=1)
 	@tests/bench/kernel_operations.py $(BUILD) $(BENCH_TASKS) $(DOCUMENT)
 
-bench-scale: ## figures: how costs grow with tasks, chunks and families; lines SCALE what n value unit
+# The longest trace; one of 1e9 events is a file of 16 GB below build/.
+SCALE_EVENTS := 1e8
+bench-scale: $(HOST_BENCH) $(REMORA) ## figures: how costs grow with tasks, chunks, families and events (SCALE_EVENTS=1e8); writes docs/scale.md
 	$(call make_with,kernel-bench $(OFF_OPTIONS) TASKS=$(BENCH_TASKS))
 	$(call make_with,kernel-bench TRACER=NEW TSC=TRUE TASKS=$(BENCH_TASKS))
-	@tests/bench/scale.py $(BUILD) $(BENCH_TASKS)
+	@set -o pipefail; { tests/bench/scale.py $(BUILD) $(BENCH_TASKS) && tests/bench/host_scale.py $(HOST_BENCH) $(REMORA) $(SCALE_EVENTS); } \
+	  | tests/bench/scale_page.py docs/scale.md docs/pictures/scale.svg
 
 bench-export: kernel-bench $(REMORA) ## figures: records a second by network and ramdisk, beside the driver and a copy (DOCUMENT=docs/export-performance.md: written there)
 	@tests/bench/export_rate.py $(BENCH_KERNEL) $(DOCUMENT)

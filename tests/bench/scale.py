@@ -3,7 +3,7 @@
 """`make bench-scale`: how costs grow. Boots the bench kernels with a clock that counts instructions and prints a line
 for each point of each curve:
 
-    SCALE what n value unit
+    SCALE what.axis n value unit      axis: what there are n of
 
 The instructions of a record against the number of tasks, of chunks and of families that are recorded; those of a
 decision of the scheduler against the number of ready tasks. The kernel has one processor: there is no curve for them.
@@ -35,11 +35,11 @@ def main():
                      if (match := POINT.fullmatch(line))]
             if len(found) != 1:
                 sys.exit(f"error: {app} printed {len(found)} figures")
-            scale(*found[0].groups())
+            scale(f"record.{what}", found[0][2], found[0][3])
     by_operation = figures(plain, COUNTS)
     for operation in DECISIONS:
         for count in COUNTS:
-            scale(operation, count, by_operation[operation][count][0])
+            scale(f"{operation}.tasks", count, by_operation[operation][count][0])
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ class RunPrinting : public testing::Test {
         fmt::memory_buffer text;
         trace::Event event;
         while (trace->next(event)) {
-            writers.lines.append(text, event);
+            lines.append(text, event);
         }
         return {text.data(), text.size()};
     }
