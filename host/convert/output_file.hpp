@@ -31,6 +31,10 @@ class OutputFile {
     // What exists already and is no regular file; nothing of it is removed. Likewise.
     [[nodiscard]] static lib::Result<std::unique_ptr<OutputFile>> device(const std::string& path);
 
+    // What exists already and is a regular file, which goes on after its last byte; patch() reaches all of it.
+    // Likewise.
+    [[nodiscard]] static lib::Result<std::unique_ptr<OutputFile>> continued(const std::string& path);
+
     // A stream that is open already, such as standard output: nothing can be patched.
     explicit OutputFile(int descriptor, bool owned);
     OutputFile(const OutputFile&) = delete;
@@ -63,7 +67,7 @@ class OutputFile {
         m_filled += bytes;
     }
 
-    // Overwrites bytes that were appended before. Not on a stream.
+    // Overwrites bytes that are in the file already. Not on a stream.
     void patch(std::uint64_t offset_bytes, std::span<const std::byte> bytes);
 
     // Of the next byte.
@@ -89,7 +93,7 @@ class OutputFile {
     std::uint64_t m_allocated = 0; // bytes of the file that have their place on the disk
     std::vector<std::byte> m_buffer;
     std::size_t m_filled = 0;
-    std::uint64_t m_written = 0;
+    std::uint64_t m_written = 0; // where the file ends without the buffer
     int m_error_number = 0;
 };
 

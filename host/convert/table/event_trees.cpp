@@ -8,9 +8,7 @@
 
 #include <array>
 #include <bit>
-#include <fcntl.h>
 #include <numeric>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -82,11 +80,11 @@ lib::Result<void> EventTrees::append_to(const std::string& path, const Place& pl
     if (const auto added = add_kinds(); !added) {
         return added;
     }
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    OutputFile file(descriptor, true);
-    if (descriptor < 0 || ::lseek(descriptor, 0, SEEK_END) < 0) {
-        return lib::Error::io;
+    const auto opened = OutputFile::continued(path);
+    if (!opened) {
+        return opened.error();
     }
+    OutputFile& file = *opened.value();
     const auto after_rows = m_rows.append_to(file, place.pages, place.rows_root);
     const auto after_kinds = after_rows ? m_kinds.append_to(file, after_rows.value(), place.kinds_root) : after_rows;
     if (!after_kinds) {

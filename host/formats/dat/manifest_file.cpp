@@ -101,8 +101,9 @@ ReadChunks::ReadChunks(const trace::TraceFacts& facts) {
 
 std::optional<ManifestChunk> ReadChunks::of(const std::string& path) const {
     std::optional<ManifestChunk> chunk;
-    for (const trace::ChunkReport* const report :
-         std::ranges::equal_range(m_reports, path, {}, &trace::ChunkReport::file)) {
+    auto at = std::ranges::lower_bound(m_reports, path, {}, &trace::ChunkReport::file);
+    for (; at != m_reports.end() && (*at)->file == path; ++at) {
+        const trace::ChunkReport* const report = *at;
         if (!chunk) {
             chunk.emplace();
             chunk->described = report->described;

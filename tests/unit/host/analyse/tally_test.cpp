@@ -157,7 +157,7 @@ TEST(Tally, IsTheSameHoweverManyThreadsCount) {
 // A stamp that falls from one range to the next, and a second rate in a later range.
 TEST(Tally, IsLeftToTheEventsIfTwoRangesContradictEachOther) {
     const std::vector<tracer::Record> sound = records(80'000);
-    for (std::size_t threads : {0, 2, 3, 8}) {
+    for (const unsigned threads : {0U, 2U, 3U, 8U}) {
         std::uint32_t khz = 0;
         std::vector<tracer::Record> falling(sound.begin() + 40'000, sound.end());
         falling.insert(falling.end(), sound.begin(), sound.begin() + 40'000);

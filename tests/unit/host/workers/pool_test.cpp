@@ -12,7 +12,7 @@ namespace host::workers {
 namespace {
 
 TEST(Pool, GivesResultsToWhoeverWaitsForThem) {
-    for (const std::size_t threads : {0, 1, 2, 5}) {
+    for (const std::size_t threads : {0U, 1U, 2U, 5U}) {
         Pool pool(threads);
         std::vector<std::future<std::size_t>> squares;
         for (std::size_t i = 0; i < 200; ++i) {
@@ -42,7 +42,7 @@ TEST(Pool, RunsNoTwoPiecesOfOneWorkerAtOnce) {
 }
 
 TEST(Pool, ThrowsWhereTheResultIsTaken) {
-    for (const std::size_t threads : {0, 2}) {
+    for (const std::size_t threads : {0U, 2U}) {
         Pool pool(threads);
         auto failing = pool.submit([](std::size_t) -> int { throw std::runtime_error("piece"); });
         auto sound = pool.submit([](std::size_t) { return 7; });

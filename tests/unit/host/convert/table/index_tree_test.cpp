@@ -9,14 +9,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <limits>
 #include <sqlite3.h>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -51,9 +49,9 @@ class Database {
     // Returns how many pages the file has then, and opens the database.
     std::uint32_t store() {
         std::filesystem::resize_file(path(), std::uint64_t{m_pages} * IndexTree::kPageBytes);
-        const int descriptor = ::open(path().c_str(), O_WRONLY | O_CLOEXEC);
-        EXPECT_GE(::lseek(descriptor, 0, SEEK_END), 0);
-        OutputFile file(descriptor, true);
+        const auto opened = OutputFile::continued(path());
+        EXPECT_TRUE(opened.ok());
+        OutputFile& file = *opened.value();
         constexpr std::uint32_t kRoot = 2;
         const auto pages = m_tree.append_to(file, m_pages, kRoot);
         EXPECT_TRUE(pages.ok());
