@@ -85,11 +85,11 @@ lib::Result<void> sem_trywait(Semaphore& semaphore) {
 [[gnu::noinline]] lib::Result<void> Semaphore::post(OpenSection section) {
     return primitive(
         [&](IrqOff off) -> lib::Result<void> {
-            if (m_id == 0) {
+            Task* const waiter = m_waiters.first(); // of a semaphore that is initialised
+            if (waiter == nullptr && m_id == 0) {
                 return lib::Error::invalid_argument;
             }
             trace_points::semaphore_posted(current_task(off), m_id);
-            Task* const waiter = m_waiters.first();
             if (waiter == nullptr) {
                 return lib::Error::no_space;
             }
