@@ -68,6 +68,8 @@ Names::Content& Names::own() {
     if (m_content.use_count() != 1) {
         m_content = std::make_shared<Content>(*m_content);
     }
+    // The last copy may have been a thread's: what it read there comes before what is changed now.
+    std::atomic_thread_fence(std::memory_order_acquire);
     return *m_content;
 }
 
