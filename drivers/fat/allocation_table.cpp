@@ -4,6 +4,8 @@
 
 #include "lib/endian.hpp"
 
+#include <algorithm>
+
 namespace drivers::fat {
 
 namespace {
@@ -25,7 +27,7 @@ void AllocationTable::attach(BlockDevice& device, std::uint64_t volume_start, co
 
 lib::Result<std::size_t> AllocationTable::load(Cluster cluster) {
     ASSERT(m_device != nullptr && cluster < m_geometry.cluster_count + kFirstCluster);
-    const std::size_t position = std::size_t{cluster} * (m_geometry.type == FatType::fat16 ? 2 : 4);
+    const std::size_t position = std::size_t{cluster} * entry_bytes();
     const auto sector = static_cast<std::uint32_t>(position / kSectorBytes);
     if (sector != m_sector) {
         if (const auto flushed = flush(); !flushed) {
@@ -50,6 +52,16 @@ Cluster AllocationTable::decode(std::size_t offset) {
     return value >= kEndOfChain32Min ? kEndOfChain : value;
 }
 
+void AllocationTable::encode(std::size_t offset, Cluster value) {
+    if (m_geometry.type == FatType::fat16) {
+        lib::store_le(entry(offset), static_cast<std::uint16_t>(value == kEndOfChain ? kEndOfChain16 : value));
+    } else {
+        const auto kept = lib::load_le<std::uint32_t>(entry(offset)) & ~kValueMask32;
+        lib::store_le(entry(offset), kept | value);
+    }
+    m_changed = true;
+}
+
 lib::Result<Cluster> AllocationTable::get(Cluster cluster) {
     ASSERT(m_geometry.holds(cluster));
     const auto offset = load(cluster);
@@ -71,17 +83,12 @@ lib::Result<void> AllocationTable::set(Cluster cluster, Cluster value) {
         const std::uint32_t is_free = value == kFree ? 1 : 0;
         m_free_count = *m_free_count - was_free + is_free;
     }
-    if (m_geometry.type == FatType::fat16) {
-        lib::store_le(entry(offset.value()), static_cast<std::uint16_t>(value == kEndOfChain ? kEndOfChain16 : value));
-    } else {
-        const auto kept = lib::load_le<std::uint32_t>(entry(offset.value())) & ~kValueMask32;
-        lib::store_le(entry(offset.value()), kept | value);
-    }
-    m_changed = true;
+    encode(offset.value(), value);
     return {};
 }
 
-lib::Result<Cluster> AllocationTable::allocate() {
+lib::Result<Run> AllocationTable::allocate(std::uint32_t wanted) {
+    ASSERT(wanted > 0);
     const auto free = free_count();
     if (!free) {
         return free.error();
@@ -92,19 +99,37 @@ lib::Result<Cluster> AllocationTable::allocate() {
     for (std::uint32_t i = 0; i < m_geometry.cluster_count; ++i) {
         const Cluster candidate = m_candidate;
         ASSERT(m_geometry.holds(candidate));
-        const auto value = get(candidate);
-        if (!value) {
-            return value.error();
+        const auto offset = load(candidate);
+        if (!offset) {
+            return offset.error();
         }
-        m_candidate = m_geometry.holds(candidate + 1) ? candidate + 1 : kFirstCluster;
-        if (value.value() == kFree) {
-            if (const auto taken = set(candidate, kEndOfChain); !taken) {
-                return taken.error();
-            }
-            return candidate;
+        Cluster last = candidate;
+        std::optional<Run> run;
+        if (decode(offset.value()) == kFree) {
+            run = take(candidate, offset.value(), std::min(wanted, free.value()));
+            last = run->last();
+        }
+        m_candidate = m_geometry.holds(last + 1) ? last + 1 : kFirstCluster;
+        if (run.has_value()) {
+            return *run;
         }
     }
     return lib::Error::corrupt; // the table has changed: it was counted and had a free cluster
+}
+
+Run AllocationTable::take(Cluster first, std::size_t offset, std::uint32_t count_max) {
+    Run run{.first = first, .count = 1};
+    for (; run.count < count_max && m_geometry.holds(run.last() + 1); ++run.count) {
+        const std::size_t next = offset + entry_bytes();
+        if (next == kSectorBytes || decode(next) != kFree) {
+            break;
+        }
+        encode(offset, run.last() + 1);
+        offset = next;
+    }
+    encode(offset, kEndOfChain);
+    m_free_count = *m_free_count - run.count;
+    return run;
 }
 
 lib::Result<std::uint32_t> AllocationTable::free_count() {

@@ -20,6 +20,14 @@ namespace drivers::fat {
 inline constexpr Cluster kFree = 0;
 inline constexpr Cluster kEndOfChain = 0x0FFF'FFFF; // as written and as reported, for both types
 
+// Clusters that follow each other on the volume and in their chain; at least one.
+struct Run {
+    Cluster first = 0;
+    std::uint32_t count = 0;
+
+    [[nodiscard]] constexpr Cluster last() const { return first + count - 1; }
+};
+
 class AllocationTable {
   public:
     constexpr AllocationTable() = default;
@@ -38,9 +46,11 @@ class AllocationTable {
     // Precondition as above.
     [[nodiscard]] lib::Result<void> set(Cluster cluster, Cluster value);
 
-    // Takes a free cluster, after the last one taken if possible, and marks it as the end of a chain of its own.
-    // Errors: no_space.
-    [[nodiscard]] lib::Result<Cluster> allocate();
+    // Takes the first free cluster, after the last one taken if possible, and the free ones that follow it, up to
+    // `wanted` in all, and links them to a chain of their own. A run ends where its sector of the table ends: whether
+    // it is taken is decided by one sector, and takes one pass over it. Errors: no_space; corrupt (the table has
+    // changed since it was counted). Precondition: wanted > 0.
+    [[nodiscard]] lib::Result<Run> allocate(std::uint32_t wanted);
 
     // Counted once by reading the whole table, then kept up to date. The values of FSInfo are not used.
     [[nodiscard]] lib::Result<std::uint32_t> free_count();
@@ -63,9 +73,16 @@ class AllocationTable {
     // Makes m_sector the one that holds this entry; returns its offset in it.
     [[nodiscard]] lib::Result<std::size_t> load(Cluster cluster);
 
+    [[nodiscard]] std::size_t entry_bytes() const { return m_geometry.type == FatType::fat16 ? 2 : 4; }
+
     [[nodiscard]] std::span<std::byte> entry(std::size_t offset) { return std::span(m_bytes).subspan(offset); }
 
+    // Of the sector in memory. encode() leaves the count of free clusters to its caller.
     [[nodiscard]] Cluster decode(std::size_t offset);
+    void encode(std::size_t offset, Cluster value);
+
+    // Takes free clusters from this one on, whose entry is at `offset` of the sector in memory.
+    [[nodiscard]] Run take(Cluster first, std::size_t offset, std::uint32_t count_max);
 
     BlockDevice* m_device = nullptr; // null only before attach()
     std::uint64_t m_volume_start = 0;

@@ -84,19 +84,26 @@ lib::Result<void> FileWriter::append(std::span<const std::byte> bytes) {
     return {};
 }
 
-std::uint32_t FileWriter::sector_at(std::uint32_t position) const {
+// The bytes that fit behind the last one. They follow each other on the volume up to the end of m_last, because a run
+// is added only when there is no room.
+std::uint64_t FileWriter::room() const {
+    return std::uint64_t{m_clusters} * m_volume.geometry().cluster_bytes() - m_size;
+}
+
+// The sector of the next byte; if there is no room, the one after the last cluster.
+std::uint32_t FileWriter::sector() const {
     const Geometry& geometry = m_volume.geometry();
-    return geometry.first_sector(m_last) + geometry.in_cluster(position) / static_cast<std::uint32_t>(kSectorBytes);
+    const auto left = static_cast<std::uint32_t>((room() + kSectorBytes - 1) / kSectorBytes);
+    return geometry.first_sector(m_last) + geometry.sectors_per_cluster - left;
 }
 
 lib::Result<void> FileWriter::add(std::span<const std::byte> bytes) {
     if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - m_size) {
         return lib::Error::no_space;
     }
-    const Geometry& geometry = m_volume.geometry();
     while (!bytes.empty()) {
-        if (geometry.in_cluster(m_size) == 0) {
-            if (const auto done = add_cluster(); !done) {
+        if (room() == 0) {
+            if (const auto done = add_run(bytes.size()); !done) {
                 return done.error();
             }
         }
@@ -106,37 +113,41 @@ lib::Result<void> FileWriter::add(std::span<const std::byte> bytes) {
             count = std::min(kSectorBytes - in_sector, bytes.size());
             lib::copy_bytes(bytes.first(count), std::span(m_tail).subspan(in_sector));
             if (in_sector + count == kSectorBytes) {
-                if (const auto done = m_volume.write(sector_at(m_size), m_tail); !done) {
+                if (const auto done = m_volume.write(sector(), m_tail); !done) {
                     return done.error();
                 }
             }
-        } else { // whole sectors, up to the end of the cluster, directly from the caller's memory
-            const std::size_t room = geometry.cluster_bytes() - geometry.in_cluster(m_size);
-            count = std::min(room, bytes.size() / kSectorBytes * kSectorBytes);
-            if (const auto done = m_volume.write(sector_at(m_size), bytes.first(count)); !done) {
+        } else { // whole sectors, up to the end of the run, directly from the caller's memory
+            count = std::min<std::size_t>(room(), bytes.size() / kSectorBytes * kSectorBytes);
+            if (const auto done = m_volume.write(sector(), bytes.first(count)); !done) {
                 return done.error();
             }
         }
-        ASSERT(std::uint64_t{m_size} + count <= std::uint64_t{m_clusters} * geometry.cluster_bytes());
+        ASSERT(count <= room());
         m_size += static_cast<std::uint32_t>(count);
         bytes = bytes.subspan(count);
     }
     return {};
 }
 
-lib::Result<void> FileWriter::add_cluster() {
-    const auto cluster = m_volume.table().allocate();
-    if (!cluster) {
-        return cluster.error();
+lib::Result<void> FileWriter::add_run(std::size_t for_bytes) {
+    AllocationTable& table = m_volume.table();
+    const std::size_t cluster_bytes = m_volume.geometry().cluster_bytes();
+    const auto taken = table.allocate(static_cast<std::uint32_t>((for_bytes + cluster_bytes - 1) / cluster_bytes));
+    if (!taken) {
+        return taken.error();
     }
+    const Run run = taken.value();
     if (m_first == 0) {
-        m_first = cluster.value();
-    } else if (const auto linked = m_volume.table().set(m_last, cluster.value()); !linked) {
-        static_cast<void>(m_volume.table().set(cluster.value(), kFree)); // a failure leaves it in no chain: lost
+        m_first = run.first;
+    } else if (const auto linked = table.set(m_last, run.first); !linked) {
+        for (Cluster cluster = run.first; cluster <= run.last(); ++cluster) {
+            static_cast<void>(table.set(cluster, kFree)); // a failure leaves it in no chain: lost
+        }
         return linked.error();
     }
-    m_last = cluster.value();
-    ++m_clusters;
+    m_last = run.last();
+    m_clusters += run.count;
     ASSERT(m_volume.geometry().holds(m_first) && m_volume.geometry().holds(m_last));
     return {};
 }
@@ -147,7 +158,7 @@ lib::Result<void> FileWriter::write_tail() {
         return {};
     }
     std::ranges::fill(std::span(m_tail).subspan(used), std::byte{0}); // no stale memory on the disk
-    return m_volume.write(sector_at(m_size), m_tail);
+    return m_volume.write(sector(), m_tail);
 }
 
 lib::Result<void> FileWriter::close() {

@@ -60,10 +60,11 @@ class FileWriter {
   private:
     [[nodiscard]] lib::Result<Slot> take_slot(const RootDirectory::Search& search);
     [[nodiscard]] lib::Result<void> add(std::span<const std::byte> bytes);
-    [[nodiscard]] lib::Result<void> add_cluster();
+    [[nodiscard]] lib::Result<void> add_run(std::size_t for_bytes);
     [[nodiscard]] lib::Result<void> write_tail();
     [[nodiscard]] lib::Result<void> free_chain();
-    [[nodiscard]] std::uint32_t sector_at(std::uint32_t position) const;
+    [[nodiscard]] std::uint64_t room() const;
+    [[nodiscard]] std::uint32_t sector() const;
     lib::Error give_up(lib::Error reason);
     void forget_unwritten();
 

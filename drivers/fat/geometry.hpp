@@ -75,11 +75,6 @@ struct Geometry {
         return sectors_per_cluster * static_cast<std::uint32_t>(kSectorBytes);
     }
 
-    // The offset in its cluster of a position in a file: without a division, because it is taken for each cluster.
-    [[nodiscard]] constexpr std::uint32_t in_cluster(std::uint32_t position) const {
-        return position & (cluster_bytes() - 1); // a power of two, as the boot sector is refused otherwise
-    }
-
     [[nodiscard]] constexpr bool holds(Cluster cluster) const {
         return cluster >= kFirstCluster && cluster - kFirstCluster < cluster_count;
     }

@@ -106,11 +106,11 @@ bool RootDirectory::can_grow(const Search& search) const {
 
 lib::Result<Slot> RootDirectory::grow(const Search& search) {
     ASSERT(can_grow(search));
-    const auto cluster = m_table->allocate();
+    const auto cluster = m_table->allocate(1);
     if (!cluster) {
         return cluster.error();
     }
-    const std::uint32_t sector = m_geometry.first_sector(cluster.value());
+    const std::uint32_t sector = m_geometry.first_sector(cluster.value().first);
     m_bytes.fill(std::byte{0});
     for (std::uint32_t i = 0; i < m_geometry.sectors_per_cluster; ++i) {
         if (const auto done = write_sector(sector + i); !done) {
@@ -120,7 +120,7 @@ lib::Result<Slot> RootDirectory::grow(const Search& search) {
     if (const auto done = m_table->flush(); !done) {
         return done.error();
     }
-    if (const auto done = m_table->set(search.last_cluster, cluster.value()); !done) {
+    if (const auto done = m_table->set(search.last_cluster, cluster.value().first); !done) {
         return done.error();
     }
     if (const auto done = m_table->flush(); !done) {

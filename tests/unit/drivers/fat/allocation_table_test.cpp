@@ -120,19 +120,58 @@ TEST_P(FatTable, CountsFreeClustersOnceAndThenEveryChange) {
 
 TEST_P(FatTable, AllocatesUpwardsAroundTheEnd) {
     EXPECT_EQ(m_table.next_candidate(), 2U);
-    EXPECT_EQ(m_table.allocate().value(), 2U);
+    EXPECT_EQ(m_table.allocate(1).value().first, 2U);
     put(3, 1);
     m_table.discard(); // also forgets that 2 was taken, but not the place
     EXPECT_EQ(m_table.next_candidate(), 3U);
     for (Cluster expected = 4; expected <= 301; ++expected) {
-        ASSERT_EQ(m_table.allocate().value(), expected);
+        ASSERT_EQ(m_table.allocate(1).value().first, expected);
         ASSERT_EQ(m_table.get(expected).value(), kEndOfChain);
     }
     EXPECT_EQ(m_table.next_candidate(), 2U);
-    EXPECT_EQ(m_table.allocate().value(), 2U);
-    EXPECT_EQ(m_table.allocate().error(), lib::Error::no_space);
+    EXPECT_EQ(m_table.allocate(1).value().first, 2U);
+    EXPECT_EQ(m_table.allocate(1).error(), lib::Error::no_space);
     ASSERT_TRUE(m_table.set(2, kFree)); // the last place that the search reaches
-    EXPECT_EQ(m_table.allocate().value(), 2U);
+    EXPECT_EQ(m_table.allocate(1).value().first, 2U);
+}
+
+TEST_P(FatTable, TakesARunUpToAClusterInUseTheSectorOfTheTableOrTheEnd) {
+    const Cluster in_sector = GetParam() == FatType::fat16 ? 256 : 128;
+    put(7, 1);
+    const auto expect_run = [this](std::uint32_t wanted, Cluster first, std::uint32_t count) {
+        const std::uint32_t free = m_table.free_count().value();
+        const auto run = m_table.allocate(wanted).value();
+        EXPECT_EQ(run.first, first);
+        EXPECT_EQ(run.count, count);
+        for (Cluster cluster = run.first; cluster < run.last(); ++cluster) {
+            ASSERT_EQ(m_table.get(cluster).value(), cluster + 1);
+        }
+        EXPECT_EQ(m_table.get(run.last()).value(), kEndOfChain);
+        EXPECT_EQ(m_table.free_count().value(), free - count);
+    };
+    expect_run(3, 2, 3);
+    expect_run(3, 5, 2); // 7 is in use
+    EXPECT_EQ(m_table.get(7).value(), 1U);
+    m_disk.record_journal();
+    expect_run(1'000, 8, in_sector - 8);
+    EXPECT_TRUE(written().empty()) << "nothing beyond the sector in memory";
+    while (m_table.next_candidate() != kFirstCluster) {
+        ASSERT_GE(m_table.allocate(100).value().last(), in_sector);
+    }
+    EXPECT_EQ(m_table.free_count().value(), 0U);
+    EXPECT_EQ(m_table.get(301).value(), kEndOfChain);
+}
+
+// Another user of the medium may free clusters behind the table's back.
+TEST_P(FatTable, TakesNoMoreThanWasCounted) {
+    for (Cluster cluster = 5; cluster <= 301; ++cluster) {
+        put(cluster, 1);
+    }
+    ASSERT_EQ(m_table.free_count().value(), 3U);
+    const std::size_t at = (kVolumeStart + 1) * kSectorBytes;
+    std::ranges::fill(std::span(m_disk.image()).subspan(at + 8, kSectorBytes - 8), std::byte{0});
+    EXPECT_EQ(m_table.allocate(10).value().count, 3U);
+    EXPECT_EQ(m_table.free_count().value(), 0U);
 }
 
 TEST_P(FatTable, HasTheMediaByteInItsFirstEntry) {
@@ -159,7 +198,7 @@ TEST_P(FatTable, AFailureIsReportedAndWhatWasChangedIsWrittenLater) {
     m_disk.fail_read(0, FakeDisk::Failure::once);
     EXPECT_EQ(m_table.free_count().error(), lib::Error::io);
     m_disk.fail_read(0, FakeDisk::Failure::once);
-    EXPECT_EQ(m_table.allocate().error(), lib::Error::io);
+    EXPECT_EQ(m_table.allocate(1).error(), lib::Error::io);
 }
 
 // The reserved upper bits of a 32-bit entry are no part of its value.

@@ -133,6 +133,39 @@ TEST_P(FatWriterTest, WritesOneFileAtATimeAndForgetsAnAbandonedOne) {
     EXPECT_TRUE(report.files.empty());
 }
 
+TEST_P(FatWriterTest, WritesAroundClustersInUse) {
+    const Geometry& geometry = volume.geometry();
+    for (Cluster cluster = 4; cluster < 600; cluster += 1 + cluster % 7) {
+        ASSERT_TRUE(volume.table().set(cluster, kEndOfChain));
+    }
+    ASSERT_TRUE(volume.table().flush());
+    const std::uint32_t used = check_fat(disk.image()).lost_clusters;
+    for (const std::size_t piece : {700U, 5'000U, 1'000'000U}) {
+        const std::string name = std::to_string(piece);
+        const Bytes bytes = pattern(100 * geometry.cluster_bytes() + 100, 1);
+        ASSERT_TRUE(add_file(volume, name, bytes, piece));
+        EXPECT_EQ(read_back(volume, name), bytes) << piece;
+    }
+    const FatReport report = check_fat(disk.image());
+    EXPECT_TRUE(report.damage.empty() && report.copies_equal && report.hint_right) << report.text();
+    EXPECT_EQ(report.lost_clusters, used);
+}
+
+TEST_P(FatWriterTest, FreesTheWholeRunThatCannotBeLinked) {
+    FileWriter writer(volume);
+    const std::size_t cluster_bytes = volume.geometry().cluster_bytes();
+    const std::uint64_t free = volume.free_bytes().value();
+    ASSERT_TRUE(writer.create({.name = "a"}));
+    // Up to the end of a sector of the table; cluster 2 of a FAT32 volume is the root directory.
+    const std::uint32_t clusters = volume.geometry().type == FatType::fat16 ? 256 - 2 : 128 - 3;
+    ASSERT_TRUE(writer.append(pattern(clusters * cluster_bytes, 1)));
+    disk.fail_read(1, FakeDisk::Failure::once); // 0: the next sector of the table; 1: that of the last cluster again
+    EXPECT_EQ(writer.append(pattern(5 * cluster_bytes, 2)).error(), lib::Error::io);
+    EXPECT_FALSE(disk.fault_pending());
+    EXPECT_EQ(volume.free_bytes().value(), free);
+    expect_clean(check_fat(disk.image()));
+}
+
 TEST_P(FatWriterTest, PadsTheLastSectorWithZeros) {
     FileWriter writer(volume);
     ASSERT_TRUE(writer.create({.name = "a"}));
