@@ -13,7 +13,28 @@ namespace {
 constexpr Cluster kEndOfChain16 = 0xFFFF;
 constexpr Cluster kEndOfChain16Min = 0xFFF8;
 constexpr Cluster kEndOfChain32Min = 0x0FFF'FFF8;
-constexpr Cluster kValueMask32 = 0x0FFF'FFFF;
+constexpr std::uint16_t kValueMask16 = 0xFFFF;
+constexpr std::uint32_t kValueMask32 = 0x0FFF'FFFF;
+
+// Links the free entry of cluster `first`, which `entries` begins with, to the free ones that follow it; returns how
+// many these are, the first and at most count_max. Of one type: the loop is most of what a cluster costs.
+template <typename Entry, Entry kValueMask>
+std::uint32_t link_free(std::span<std::byte> entries, Cluster first, std::uint32_t count_max) {
+    const auto count_of_all = static_cast<std::uint32_t>(entries.size() / sizeof(Entry));
+    std::byte* at = entries.data();
+    auto value = lib::load_le<Entry>(std::span(at, sizeof(Entry)));
+    std::uint32_t count = 1;
+    for (const std::uint32_t end = std::min(count_max, count_of_all); count < end; ++count, at += sizeof(Entry)) {
+        const auto next = lib::load_le<Entry>(std::span(at + sizeof(Entry), sizeof(Entry)));
+        if ((next & kValueMask) != kFree) {
+            break;
+        }
+        lib::store_le(std::span(at, sizeof(Entry)),
+                      static_cast<Entry>((value & ~Cluster{kValueMask}) | (first + count)));
+        value = next;
+    }
+    return count;
+}
 
 } // namespace
 
@@ -118,16 +139,14 @@ lib::Result<Run> AllocationTable::allocate(std::uint32_t wanted) {
 }
 
 Run AllocationTable::take(Cluster first, std::size_t offset, std::uint32_t count_max) {
-    Run run{.first = first, .count = 1};
-    for (; run.count < count_max && m_geometry.holds(run.last() + 1); ++run.count) {
-        const std::size_t next = offset + entry_bytes();
-        if (next == kSectorBytes || decode(next) != kFree) {
-            break;
-        }
-        encode(offset, run.last() + 1);
-        offset = next;
-    }
-    encode(offset, kEndOfChain);
+    const std::uint32_t in_volume = m_geometry.cluster_count + kFirstCluster - first;
+    count_max = std::min(count_max, in_volume);
+    const auto entries = entry(offset);
+    const Run run{.first = first,
+                  .count = m_geometry.type == FatType::fat16
+                               ? link_free<std::uint16_t, kValueMask16>(entries, first, count_max)
+                               : link_free<std::uint32_t, kValueMask32>(entries, first, count_max)};
+    encode(offset + (run.count - 1) * entry_bytes(), kEndOfChain);
     m_free_count = *m_free_count - run.count;
     return run;
 }
