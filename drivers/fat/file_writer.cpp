@@ -84,7 +84,7 @@ lib::Result<void> FileWriter::append(std::span<const std::byte> bytes) {
     return {};
 }
 
-// The bytes that fit behind the last one. They follow each other on the volume up to the end of m_last, because a run
+// The bytes that fit after the last one. They follow each other on the volume up to the end of m_last, because a run
 // is added only when there is no room.
 std::uint64_t FileWriter::room() const {
     return std::uint64_t{m_clusters} * m_volume.geometry().cluster_bytes() - m_size;

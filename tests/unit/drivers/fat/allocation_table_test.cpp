@@ -162,7 +162,7 @@ TEST_P(FatTable, TakesARunUpToAClusterInUseTheSectorOfTheTableOrTheEnd) {
     EXPECT_EQ(m_table.get(301).value(), kEndOfChain);
 }
 
-// Another user of the medium may free clusters behind the table's back.
+// Another user of the medium may free clusters after they were counted.
 TEST_P(FatTable, TakesNoMoreThanWasCounted) {
     for (Cluster cluster = 5; cluster <= 301; ++cluster) {
         put(cluster, 1);
