@@ -18,7 +18,7 @@ constexpr std::uint32_t kValueMask32 = 0x0FFF'FFFF;
 
 // Links the free entry of cluster `first`, which `entries` begins with, to the free ones that follow it; returns how
 // many these are, the first and at most count_max. Of one type: the loop is most of what a cluster costs.
-template <typename Entry, Entry kValueMask>
+template <typename Entry, Entry ValueMask>
 std::uint32_t link_free(std::span<std::byte> entries, Cluster first, std::uint32_t count_max) {
     const auto count_of_all = static_cast<std::uint32_t>(entries.size() / sizeof(Entry));
     std::byte* at = entries.data();
@@ -26,11 +26,11 @@ std::uint32_t link_free(std::span<std::byte> entries, Cluster first, std::uint32
     std::uint32_t count = 1;
     for (const std::uint32_t end = std::min(count_max, count_of_all); count < end; ++count, at += sizeof(Entry)) {
         const auto next = lib::load_le<Entry>(std::span(at + sizeof(Entry), sizeof(Entry)));
-        if ((next & kValueMask) != kFree) {
+        if ((next & ValueMask) != kFree) {
             break;
         }
         lib::store_le(std::span(at, sizeof(Entry)),
-                      static_cast<Entry>((value & ~Cluster{kValueMask}) | (first + count)));
+                      static_cast<Entry>((value & ~Cluster{ValueMask}) | (first + count)));
         value = next;
     }
     return count;
