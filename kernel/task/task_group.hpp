@@ -31,8 +31,7 @@ lib::Result<std::size_t> task_group_kill(std::uint16_t group);
 // How many tasks have this group. Context: any.
 [[nodiscard]] std::size_t task_group_size(std::uint16_t group);
 
-// --- for the beginning and the end of a task: it is found by its group from then on, and no longer. O(log n)
-// ----------
+// --- for the beginning and the end of a task, which its group has from then on, and no longer. O(log n)
 
 void join_group(Task& task, IrqOff);
 void leave_group(Task& task, IrqOff);
