@@ -15,6 +15,7 @@ namespace {
 
 // Bit 14, which is 0 in the code of every event (record.hpp): a key in which it is set matches none.
 constexpr std::uint32_t kInertKey = 1U << 14;
+static_assert((kInertKey & (kFastPathBit | kCombineMask | kCodeMask)) == 0);
 
 constexpr std::uint64_t kTriggerFlags = TRACER_WORD_ARMED | TRACER_WORD_FIRED;
 

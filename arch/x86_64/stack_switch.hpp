@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The switch of contexts, in the kernel and in the fake machine of the unit tests. A suspended context is two words on
 // its stack: the address at which it continues, and RBP. All other registers are declared as destroyed, so the compiler
-// saves those that are in use, and only those.
+// saves those that are in use, and only those. The kernel has no others; the unit tests' vector registers are named for
+// them.
 //
 //   pointer -> | address | rbp | ...       a fresh context: any address that expects nothing in registers
 #pragma once
 
 #include <cstdint>
+
+#ifdef __SSE2__
+#define REMORA_VECTOR_REGISTERS                                                                                        \
+    , "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",       \
+        "xmm13", "xmm14", "xmm15"
+#else
+#define REMORA_VECTOR_REGISTERS
+#endif
 
 namespace arch::x86_64 {
 
@@ -20,7 +29,8 @@ namespace arch::x86_64 {
                  "1:\tpopq %%rbp"
                  : "+D"(save), "+S"(load)
                  :
-                 : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "cc", "memory");
+                 : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "cc",
+                   "memory" REMORA_VECTOR_REGISTERS);
 }
 
 } // namespace arch::x86_64

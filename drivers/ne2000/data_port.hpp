@@ -29,7 +29,7 @@ template <PortIo Ports>
     const auto passes = [&](DataWidth writing, DataWidth reading, std::uint8_t seed) {
         Bytes written{};
         for (std::byte& byte : written) {
-            byte = std::byte{seed = static_cast<std::uint8_t>(seed * 5 + 113)}; // all 256 values, in no order
+            byte = std::byte{seed = static_cast<std::uint8_t>(seed * 5 + 113)}; // bytes of all kinds, in no order
         }
         Bytes read{};
         chip.set_width(writing);

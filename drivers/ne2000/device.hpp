@@ -62,8 +62,9 @@ class Device final : public net::Device {
         }
         m_mac = mac.value();
         m_buffers.clear();
-        m_running = started_with_widest_access();
-        return m_running ? lib::Result<void>{} : lib::Error::io;
+        const auto started = start_with_widest_access();
+        m_running = started.ok();
+        return started;
     }
 
     // False before start() and after the card has failed permanently.
@@ -154,21 +155,21 @@ class Device final : public net::Device {
         return static_cast<std::uint8_t>(kTransmitStartPage + buffer * kTransmitBufferPages);
     }
 
-    [[nodiscard]] bool started_with_widest_access() {
+    [[nodiscard]] lib::Result<void> start_with_widest_access() {
         for (const DataWidth width : {DataWidth::dword32, DataWidth::word16, DataWidth::byte8}) {
             if (width > m_options.width_max) {
                 continue;
             }
-            if (!m_chip.reset()) {
-                return false;
+            if (const auto reset = m_chip.reset(); !reset) {
+                return reset.error();
             }
             m_chip.set_width(width);
             initialise();
             if (takes_width(m_chip, page_address(kTransmitStartPage), width)) {
-                return true;
+                return {};
             }
         }
-        return false;
+        return lib::Error::io;
     }
 
     // In the order of the data sheet, steps 1 to 11.

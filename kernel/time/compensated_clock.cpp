@@ -45,7 +45,7 @@ class NoSteps {
 struct ThisHardware {
     [[nodiscard]] static lib::Ticks counter() { return arch::timestamp(); }
 
-    [[nodiscard]] static lib::Ticks left() { return timer_armed(IrqOff::from_entry()) ? arch::timer_left() : kNever; }
+    [[nodiscard]] static lib::Ticks left() { return timer_is_set(IrqOff::from_entry()) ? arch::timer_left() : kNever; }
 
     static void arm_again() { timer_arm_again(IrqOff::from_entry()); }
 };

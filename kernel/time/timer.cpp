@@ -290,6 +290,10 @@ void timer_settle(IrqOff) {
     }
 }
 
+bool timer_is_set(IrqOff) {
+    return s_queue.armed != kNever;
+}
+
 bool timer_armed(IrqOff) {
     return s_queue.next() != kNever;
 }

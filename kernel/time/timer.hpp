@@ -82,6 +82,9 @@ void timer_changed(IrqOff);
 // The same for the scheduler, at the end of a decision. Does nothing if the machine is armed for that time already.
 void timer_settle(IrqOff);
 
+// Whether the machine's timer will ring. Until the scheduler settles it may be set for another time, or not at all.
+[[nodiscard]] bool timer_is_set(IrqOff);
+
 // Whether something is to come; and the machine armed for the same once more, after the clock was set back.
 [[nodiscard]] bool timer_armed(IrqOff);
 [[nodiscard]] lib::Ticks timer_due(IrqOff); // precondition: something is to come

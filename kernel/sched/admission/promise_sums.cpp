@@ -71,7 +71,7 @@ Verdict PromiseSums::deadlines(std::uint64_t shortest) const {
 }
 
 std::uint64_t PromiseSums::load(std::uint64_t shortest) const {
-    return m_above != 0 ? m_load + saturate(divide_up(m_once * kBandwidthMax, shortest)) : m_load;
+    return m_above != 0 ? saturate(Wide{m_load} + divide_up(m_once * kBandwidthMax, shortest)) : m_load;
 }
 
 } // namespace kernel

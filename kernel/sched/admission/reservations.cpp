@@ -227,7 +227,7 @@ std::uint32_t Reservations::bandwidth(Slot slot) const {
 void Reservations::changed(IrqOff off) {
     ++m_version;
     const std::uint64_t before = m_load;
-    m_load = m_sums.load(shortest_deadline()) + (m_unlisted ? kBandwidthMax : 0);
+    m_load = saturate(Wide{m_sums.load(shortest_deadline())} + (m_unlisted ? kBandwidthMax : 0));
     if (m_watcher != nullptr && m_load != before) {
         m_watcher->load_changed(off);
     }

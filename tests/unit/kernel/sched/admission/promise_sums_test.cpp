@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the sums of all promises decide, against the tests that they stand in for.
+// What the sums of all promises decide, against the tests that they replace.
 #include "kernel/sched/admission/processor_demand.hpp"
 #include "kernel/sched/admission/promise_sums.hpp"
 #include "kernel/sched/admission/utilisation.hpp"
