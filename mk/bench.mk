@@ -63,9 +63,9 @@ bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(RELEASED_TEST_KERNE
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA)
 
-bench-host: $(HOST_BENCH) $(FOLLOW_BENCH) $(REMORA) ## figures: the host tools compared with naive loops and babeltrace2
-	@$(FOLLOW_BENCH)
-	@tests/bench/host.py $(HOST_BENCH) $(REMORA) $(HOST_BENCH_EVENTS)
+bench-host: $(HOST_BENCH) $(FOLLOW_BENCH) $(REMORA) ## figures: the host tools compared with naive loops and babeltrace2 (DOCUMENT=docs/host-performance.md: written there)
+	@set -o pipefail; { $(FOLLOW_BENCH) && tests/bench/host.py $(HOST_BENCH) $(REMORA) $(HOST_BENCH_EVENTS); } \
+	  | tests/bench/goals_page.py $(DOCUMENT)
 
 bench-sql: $(REMORA) ## figures: the questions of docs/sql.md on 12 million records; writes its table
 	@tests/bench/sql.py $(REMORA) --update
