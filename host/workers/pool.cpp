@@ -19,20 +19,18 @@ Pool::~Pool() {
 }
 
 void Pool::push(Piece piece) {
-    {
-        const std::scoped_lock lock(m_mutex);
-        if (m_pieces.size() >= m_waiting && m_threads.size() < m_threads_max) {
-            start_thread();
-        }
-        if (!m_threads.empty()) {
-            m_pieces.push_back(std::move(piece));
-        }
+    std::unique_lock lock(m_mutex);
+    if (m_pieces.size() >= m_waiting && m_threads.size() < m_threads_max) {
+        start_thread();
     }
     if (m_threads.empty()) { // who submits is the only one to change it
+        lock.unlock();
         piece(0);
-    } else {
-        m_changed.notify_one();
+        return;
     }
+    m_pieces.push_back(std::move(piece));
+    lock.unlock();
+    m_changed.notify_one();
 }
 
 // Or none, if the system refuses it: those that are there do its work.
