@@ -21,8 +21,8 @@ Jobs::Due Jobs::due_by(const Account& account, const Task& task, std::uint64_t t
     if (!account.in_progress || !task.deadline || !task.release) {
         return due;
     }
-    const bool first = *task.deadline <= time;
-    due.least = due.most = first ? 1U : 0U;
+    due.least = *task.deadline <= time ? 1U : 0U;
+    due.most = *task.deadline <= time + timing().granule ? 1U : 0U; // the stamp may be earlier than the event by that
     for (std::size_t job = 1; job < account.outstanding.size(); ++job) {
         due.least += account.outstanding[job] + model().to_ticks(task.parameters.period_ns) <= time ? 1U : 0U;
         ++due.most;
