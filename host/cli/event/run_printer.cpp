@@ -11,8 +11,7 @@ namespace host::cli {
 namespace {
 
 constexpr std::size_t kPiecesPerThread = 4;
-constexpr std::size_t kEventsAtOnce = 64;  // decoded events that stay in the first cache
-constexpr std::size_t kBytesPerEvent = 96; // of a line, and more
+constexpr std::size_t kEventsAtOnce = 64; // decoded events that stay in the first cache
 
 } // namespace
 
@@ -42,9 +41,13 @@ void RunPrinter::print(formats::Trace& trace) {
 
 void RunPrinter::add(formats::dat::RecordRun run) {
     const auto shared = std::make_shared<const formats::dat::RecordRun>(std::move(run));
-    m_pieces.emplace_back().coming = m_pool.submit([this, shared](std::size_t worker) {
-        fmt::memory_buffer text;
-        text.reserve(shared->size() * kBytesPerEvent);
+    const auto room = std::make_shared<fmt::memory_buffer>();
+    if (!m_written.empty()) {
+        *room = std::move(m_written.back());
+        m_written.pop_back();
+    }
+    m_pieces.emplace_back().coming = m_pool.submit([this, shared, room](std::size_t worker) {
+        fmt::memory_buffer text = std::move(*room);
         std::array<trace::Event, kEventsAtOnce> events;
         events.fill(shared->common());
         for (std::size_t at = 0; at < shared->size(); at += events.size()) {
@@ -66,9 +69,14 @@ void RunPrinter::add(std::span<const trace::Event> events) {
 
 void RunPrinter::write_first() {
     Piece& piece = m_pieces.front();
-    const fmt::memory_buffer text = piece.coming.valid() ? piece.coming.get() : std::move(piece.text);
+    const bool of_thread = piece.coming.valid();
+    fmt::memory_buffer text = of_thread ? piece.coming.get() : std::move(piece.text);
     m_out.buffer().append(text.data(), text.data() + text.size());
     m_out.flush_if_full();
+    if (of_thread) {
+        text.clear();
+        m_written.push_back(std::move(text));
+    }
     m_pieces.pop_front();
 }
 

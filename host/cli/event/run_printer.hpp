@@ -50,7 +50,8 @@ class RunPrinter {
     Format m_format;
     std::vector<Writers> m_writers; // by worker; the last one is of the caller
     std::deque<Piece> m_pieces;
-    workers::Pool m_pool; // last: it uses the others
+    std::vector<fmt::memory_buffer> m_written; // their memory is used again: new memory costs more than the text
+    workers::Pool m_pool;                      // last: it uses the others
 };
 
 } // namespace host::cli
