@@ -81,6 +81,28 @@ class Data {
 
 constexpr std::uint8_t kExitDead = 16;
 
+// Of a record of one slot.
+struct Parameters {
+    bool simple = false; // it is one
+    bool first = false;
+    bool second = false;
+    std::uint8_t bytes = 0;
+};
+
+constexpr auto kParameters = [] {
+    std::array<Parameters, 256> all{};
+    all.fill({}); // g++ 12 sets only the first ones to their defaults
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        const bool first = row.par1.unit != tracer::Unit::none;
+        const bool second = row.par2.unit != tracer::Unit::none;
+        all[row.code] = {.simple = row.shape == tracer::Shape::simple,
+                         .first = first,
+                         .second = second,
+                         .bytes = static_cast<std::uint8_t>((first ? 4 : 0) + (second ? 4 : 0))};
+    }
+    return all;
+}();
+
 class KernelShark final : public Writer, private ChangeHandler {
   public:
     explicit KernelShark(Destination& destination)
@@ -95,10 +117,11 @@ class KernelShark final : public Writer, private ChangeHandler {
         m_time_ns =
             !event.timed ? event.ticks.value : static_cast<std::uint64_t>(std::max<std::int64_t>(event.time_ns, 0));
         const std::uint32_t before = m_schedule.running(event.cpu);
-        const std::uint32_t depth = m_schedule.interrupt_depth(event.cpu);
+        std::uint32_t depth = m_schedule.interrupt_depth(event.cpu);
         const auto changes = m_schedule.take(event);
+        depth = changes.empty() ? depth : std::max(depth, m_schedule.interrupt_depth(event.cpu));
         m_tid = label(event.is(kCodeOf<"task_epilogue">) ? m_schedule.running(event.cpu) : before).tid;
-        m_flags = std::max(depth, m_schedule.interrupt_depth(event.cpu)) != 0 ? tracefs::kFlagHardInterrupt : 0;
+        m_flags = depth != 0 ? tracefs::kFlagHardInterrupt : 0;
         if (event.is(kCodeOf<"blackout_end">)) {
             m_pages->lost(event.par2);
         }
@@ -140,19 +163,20 @@ class KernelShark final : public Writer, private ChangeHandler {
         data(id, 4 + text.size() + 1).put(location(4, text)).text(text, text.size() + 1);
     }
 
+    void add_simple(const trace::Event& event, const Parameters& parameters) {
+        Data out = data(kRecordId + event.code, parameters.bytes);
+        if (parameters.first) {
+            out.put(std::uint32_t{event.par1});
+        }
+        if (parameters.second) {
+            out.put(event.par2);
+        }
+    }
+
     void add_own() {
         const trace::Event& event = *m_event;
-        if (event.is_sound() && event.row != nullptr && event.row->shape == tracer::Shape::simple &&
-            !trace::is_foreign(event)) {
-            const bool first = event.row->par1.unit != tracer::Unit::none;
-            const bool second = event.row->par2.unit != tracer::Unit::none;
-            Data out = data(kRecordId + event.code, (first ? 4U : 0U) + (second ? 4U : 0U));
-            if (first) {
-                out.put(std::uint32_t{event.par1});
-            }
-            if (second) {
-                out.put(event.par2);
-            }
+        if (event.is_sound() && kParameters[event.code].simple && !trace::is_foreign(event)) {
+            add_simple(event, kParameters[event.code]);
             return;
         }
         const std::string_view text = m_event_words.of(event);
@@ -325,15 +349,9 @@ lib::Result<void, Failure> KernelShark::append_processors() {
         at += parts[cpu].size;
     }
     m_file.append(std::vector<std::byte>(padding));
-    std::vector<std::byte> buffer(OutputFile::kBufferBytes);
     for (const Part& part : parts) {
-        for (std::uint64_t done = 0; done < part.size;) {
-            const auto count = part.bytes->read(done, buffer);
-            if (!count || count.value() == 0) {
-                return Failure{Fault::unusable, "a temporary file cannot be read again"};
-            }
-            m_file.append(std::span(buffer).first(count.value()));
-            done += count.value();
+        if (part.size != 0 && !m_file.append(*part.bytes, 0, part.size)) {
+            return Failure{Fault::unusable, "a temporary file cannot be read again"};
         }
     }
     return {};
