@@ -89,9 +89,6 @@ std::uint8_t linux_state(TaskState state, std::uint8_t dead) {
 }
 
 bool is_shown(const trace::Event& event, std::span<const Change> changes) {
-    if (changes.empty()) {
-        return false;
-    }
     const auto has = [&](Change::Kind kind) {
         return std::ranges::find(changes, kind, &Change::kind) != changes.end();
     };

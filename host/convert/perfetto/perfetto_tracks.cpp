@@ -61,6 +61,16 @@ char* put_head(char* at, EventType type, std::uint64_t track) {
 }
 
 constexpr std::size_t kHeadMax = 2 * kNumberMax;
+
+text::TextOf<8> instant_head(std::uint64_t track) {
+    std::array<char, kHeadMax> fields{};
+    const char* const end = put_head(fields.data(), EventType::instant, track);
+    text::TextOf<8> head;
+    const bool fits = head.set({fields.data(), end});
+    ASSERT(fits); // the numbers of tracks have 35 bits
+    return head;
+}
+
 constexpr std::size_t kParameterMax = kFrameMax + kNumberMax + 2 * trace::ValueTexts::Text::kBytes;
 
 } // namespace
@@ -95,7 +105,9 @@ void Tracks::clear_state(std::uint64_t time_ns) {
     }
     m_begun = true;
     m_lost = false;
-    m_interned.reset();
+    for (Prepared& prepared : m_prepared) {
+        prepared.interned = false;
+    }
     {
         Message<InternedData> data(packet, Packet::interned_data);
         add_name(data, InternedData::annotation_names, 1 + 2 * kCodes, "text");
@@ -128,11 +140,7 @@ void Tracks::declare(TrackKind kind, std::uint32_t number, std::string_view name
 // A thread, and as its children what does not nest with its events. A context that is used again is a new name of the
 // same thread.
 void Tracks::declare_task(TrackKind kind, std::uint32_t context, const TaskLabel& task) {
-    std::uint64_t& turn = m_turns[context];
-    if (turn == task.turn && kind == TrackKind::task) {
-        return;
-    }
-    turn = task.turn;
+    m_tasks[context] = {.turn = task.turn, .head = instant_head(uuid_of(TrackKind::task, context))};
     std::string& name = m_declared[uuid_of(TrackKind::task, context)];
     if (name != task.name) {
         name = task.name;
@@ -180,12 +188,9 @@ void Tracks::declare_processor(std::uint16_t cpu) {
     add_event(time_ns, kHeadMax, [&](char* at) { return put_head(at, EventType::end, uuid_of(kind, number)); });
 }
 
-// The next packet brings the names of the event and its parameters, unless one before did.
+// The next packet brings the names of the event and its parameters.
 void Tracks::intern(const trace::Event& event) {
-    if (m_interned[event.code]) {
-        return;
-    }
-    m_interned[event.code] = true;
+    m_prepared[event.code].interned = true;
     const tracer::EventRow& row = *event.row;
     Message<Packet> packet(m_new_names);
     Message<InternedData> data(packet, Packet::interned_data);
@@ -247,20 +252,24 @@ void Tracks::add_event(std::uint64_t time_ns, std::size_t room, Put put) {
         return put_message(at, Packet::track_event, put, m_rest);
     };
     m_packets.add(3 * kNumberMax + m_new_names.size() + kFrameMax + room, event, m_rest);
-    m_new_names.clear();
-    m_rest.clear();
+    if (!m_new_names.empty()) {
+        m_new_names.clear();
+    }
+    if (!m_rest.empty()) {
+        m_rest.clear();
+    }
 }
 
-[[gnu::flatten]] void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track,
+[[gnu::flatten]] void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, const text::TextOf<8>& head,
                                       Flow flow) {
-    restore_state(time_ns); // it may take back names that are interned here
+    restore_state(time_ns); // it may take back names, which are interned here
     const Prepared& prepared = m_prepared[event.code];
     const bool plain = event.row != nullptr && prepared.plain && event.is_sound() && !trace::is_foreign(event);
-    if (plain) {
+    if (plain && !prepared.interned) [[unlikely]] {
         intern(event);
     }
     add_event(time_ns, kHeadMax + 2 * kParameterMax, [&](char* at) {
-        at = put_head(at, EventType::instant, track);
+        at = head.put(at);
         if (plain) {
             at = prepared.event.put(at);
             at = put_parameter(at, prepared.form1, prepared.par1, event, event.row->par1.unit, event.par1);
@@ -279,13 +288,15 @@ void Tracks::add_event(std::uint64_t time_ns, std::size_t room, Put put) {
 
 void Tracks::task_instant(std::uint64_t time_ns, const trace::Event& event, std::uint32_t context,
                           const TaskLabel& task, Flow flow) {
-    declare_task(TrackKind::task, context, task);
-    instant(time_ns, event, uuid_of(TrackKind::task, context), flow);
+    if (m_tasks[context].turn != task.turn) [[unlikely]] {
+        declare_task(TrackKind::task, context, task);
+    }
+    instant(time_ns, event, m_tasks[context].head, flow);
 }
 
 void Tracks::processor_instant(std::uint64_t time_ns, const trace::Event& event, Flow flow) {
     declare_processor(event.cpu);
-    instant(time_ns, event, uuid_of(TrackKind::processor, event.cpu), flow);
+    instant(time_ns, event, instant_head(uuid_of(TrackKind::processor, event.cpu)), flow);
 }
 
 void Tracks::remark(std::uint64_t time_ns, std::uint16_t cpu, std::string_view text) {

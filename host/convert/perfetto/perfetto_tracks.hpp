@@ -10,7 +10,6 @@
 #include "host/trace/value_texts.hpp"
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -68,9 +67,15 @@ class Tracks {
         text::TextOf<8> event;
         text::TextOf<8> par1;
         text::TextOf<8> par2;
-        bool plain = false; // these names are all that is needed
+        bool plain = false;    // these names are all that is needed
+        bool interned = false; // since names were last cleared
         Form form1 = Form::none;
         Form form2 = Form::none;
+    };
+
+    struct Task {
+        std::uint64_t turn = 0; // of the label last written
+        text::TextOf<8> head;   // of the events at its track
     };
 
     [[nodiscard]] static Form form_of(tracer::Unit unit);
@@ -89,7 +94,7 @@ class Tracks {
     [[nodiscard]] bool is_new(TrackKind kind, std::uint32_t number);
     template <typename Put>
     void add_event(std::uint64_t time_ns, std::size_t room, Put put);
-    void instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track, Flow flow);
+    void instant(std::uint64_t time_ns, const trace::Event& event, const text::TextOf<8>& head, Flow flow);
     void intern(const trace::Event& event);
     [[nodiscard]] char* put_parameter(char* at, Form form, const text::TextOf<8>& name, const trace::Event& event,
                                       tracer::Unit unit, std::uint32_t value);
@@ -101,10 +106,8 @@ class Tracks {
     std::string m_value;        // the same for one
     std::string m_rest;         // of the event: what follows the fields written in place and has any length; encoded
     std::string m_new_names;    // what its packet interns; encoded
-    std::vector<std::uint64_t> m_turns =
-        std::vector<std::uint64_t>(kContexts);                 // of the labels last written; by context
+    std::vector<Task> m_tasks = std::vector<Task>(kContexts);  // by context
     std::unordered_map<std::uint64_t, std::string> m_declared; // by uuid: the name under which it was
-    std::bitset<kCodes> m_interned;                            // by event code: its name, and those of its parameters
     bool m_begun = false;
     bool m_lost = false;
 };
