@@ -157,7 +157,7 @@ void VcdSignals::comment(std::string_view text) {
     }
     char* const begin = m_file.room(kLineMax);
     *begin = '#';
-    char* at = text::put_decimal(begin + 1, m_time);
+    char* at = m_time_text.put(begin + 1, m_time);
     *at++ = '\n';
     m_file.used(static_cast<std::size_t>(at - begin));
     for (const Id id : m_changed) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/convert/output_file.hpp"
+#include "host/text/rising_number.hpp"
 #include "host/text/short_text.hpp"
 
 #include <cstdint>
@@ -103,6 +104,7 @@ class VcdSignals {
     std::unordered_map<std::string, TextId, Hash, std::equal_to<>> m_text_ids;
     std::vector<Word> m_words; // by number
     std::uint64_t m_time = 0;
+    text::RisingNumber m_time_text;
 };
 
 } // namespace host::convert::vcd
