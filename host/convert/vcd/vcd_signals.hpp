@@ -37,7 +37,9 @@ class VcdSignals {
     // Of what follows; never falls.
     void at(std::uint64_t time) {
         if (time != m_time) {
-            flush();
+            if (m_changes != 0) {
+                flush();
+            }
             m_time = time;
         }
     }
@@ -51,7 +53,7 @@ class VcdSignals {
         signal.value = value;
         if (!signal.changed) {
             signal.changed = true;
-            m_changed.push_back(id);
+            m_changed[m_changes++] = id;
         }
     }
 
@@ -91,7 +93,8 @@ class VcdSignals {
     [[nodiscard]] std::string fit(std::string_view name);
     [[nodiscard]] TextId add_word(std::string word);
     void flush();
-    void append_value(const Signal& signal);
+    [[nodiscard]] char* put_value(char* at, const Signal& signal) const;
+    [[nodiscard]] std::size_t value_room(const Signal& signal) const;
 
     struct Hash : std::hash<std::string_view> {
         using is_transparent = void; // NOLINT(readability-identifier-naming): the name is the library's
@@ -100,7 +103,8 @@ class VcdSignals {
     OutputFile& m_file;
     std::vector<Signal> m_signals;
     std::vector<std::set<std::string>> m_scopes = {{}}; // the names in each that is open
-    std::vector<Id> m_changed;
+    std::vector<Id> m_changed;                          // each signal once at most: there is room for all
+    std::size_t m_changes = 0;                          // so many of them
     std::unordered_map<std::string, TextId, Hash, std::equal_to<>> m_text_ids;
     std::vector<Word> m_words; // by number
     std::uint64_t m_time = 0;
