@@ -5,6 +5,7 @@
 #include "host/text/format.hpp"
 #include "lib/assert.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -45,8 +46,6 @@ std::string written(std::string_view text) {
     }
     return out;
 }
-
-constexpr std::size_t kLineMax = 128; // all of a change but a long text
 
 } // namespace
 
@@ -112,7 +111,7 @@ VcdSignals::Id VcdSignals::add_text(std::string_view name) {
 void VcdSignals::end_declarations() {
     m_file.append("$enddefinitions $end\n#0\n$dumpvars\n");
     for (Signal& signal : m_signals) {
-        char* const begin = m_file.room(value_room(signal));
+        char* const begin = m_file.room(m_line_room);
         m_file.used(static_cast<std::size_t>(put_value(begin, signal) - begin));
         signal.changed = false;
     }
@@ -120,11 +119,7 @@ void VcdSignals::end_declarations() {
     m_file.append("$end\n");
 }
 
-// Of put_value().
-std::size_t VcdSignals::value_room(const Signal& signal) const {
-    return kLineMax + (signal.kind == Kind::number ? 0 : m_words[signal.value].longer.size());
-}
-
+// m_line_room bytes of room.
 char* VcdSignals::put_value(char* at, const Signal& signal) const {
     if (signal.kind == Kind::number) {
         return signal.end.put(signal.known ? fmt::format_to(at, "b{:b} ", signal.value) : put(at, "bx "));
@@ -136,6 +131,7 @@ char* VcdSignals::put_value(char* at, const Signal& signal) const {
 VcdSignals::TextId VcdSignals::add_word(std::string word) {
     Word& added = m_words.emplace_back();
     if (!added.text.set(word)) {
+        m_line_room = std::max(m_line_room, kLineRoom + word.size());
         added.longer = std::move(word);
     }
     return m_words.size() - 1;
@@ -160,11 +156,7 @@ void VcdSignals::comment(std::string_view text) {
 [[gnu::flatten]] void VcdSignals::flush() {
     const std::span<const Id> changed(m_changed.data(), m_changes);
     m_changes = 0;
-    std::size_t room = kLineMax;
-    for (const Id id : changed) {
-        room += value_room(m_signals[id]);
-    }
-    char* const begin = m_file.room(room);
+    char* const begin = m_file.room(m_line_room * (1 + changed.size()));
     *begin = '#';
     char* at = m_time_text.put(begin + 1, m_time);
     *at++ = '\n';

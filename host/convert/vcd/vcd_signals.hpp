@@ -79,6 +79,8 @@ class VcdSignals {
         text::TextOf<8> end;     // of each of its lines: the code by which the dump calls it
     };
 
+    static constexpr std::size_t kLineRoom = 128; // of all of a change but a long text
+
     // A value as it is written.
     struct Word {
         text::TextOf<32> text;
@@ -94,7 +96,6 @@ class VcdSignals {
     [[nodiscard]] TextId add_word(std::string word);
     void flush();
     [[nodiscard]] char* put_value(char* at, const Signal& signal) const;
-    [[nodiscard]] std::size_t value_room(const Signal& signal) const;
 
     struct Hash : std::hash<std::string_view> {
         using is_transparent = void; // NOLINT(readability-identifier-naming): the name is the library's
@@ -106,7 +107,8 @@ class VcdSignals {
     std::vector<Id> m_changed;                          // each signal once at most: there is room for all
     std::size_t m_changes = 0;                          // so many of them
     std::unordered_map<std::string, TextId, Hash, std::equal_to<>> m_text_ids;
-    std::vector<Word> m_words; // by number
+    std::vector<Word> m_words;           // by number
+    std::size_t m_line_room = kLineRoom; // of one change, with the longest text
     std::uint64_t m_time = 0;
     text::RisingNumber m_time_text;
 };
