@@ -84,9 +84,8 @@ constexpr std::uint8_t kExitDead = 16;
 // Of a record of one slot.
 struct Parameters {
     bool simple = false; // it is one
-    bool first = false;
-    bool second = false;
-    std::uint8_t bytes = 0;
+    bool has_first = false;
+    std::uint8_t bytes = 0; // of both
 };
 
 constexpr auto kParameters = [] {
@@ -96,8 +95,7 @@ constexpr auto kParameters = [] {
         const bool first = row.par1.unit != tracer::Unit::none;
         const bool second = row.par2.unit != tracer::Unit::none;
         all[row.code] = {.simple = row.shape == tracer::Shape::simple,
-                         .first = first,
-                         .second = second,
+                         .has_first = first,
                          .bytes = static_cast<std::uint8_t>((first ? 4 : 0) + (second ? 4 : 0))};
     }
     return all;
@@ -163,14 +161,17 @@ class KernelShark final : public Writer, private ChangeHandler {
         data(id, 4 + text.size() + 1).put(location(4, text)).text(text, text.size() + 1);
     }
 
+    // As two words: the second may be longer than the event.
     void add_simple(const trace::Event& event, const Parameters& parameters) {
-        Data out = data(kRecordId + event.code, parameters.bytes);
-        if (parameters.first) {
-            out.put(std::uint32_t{event.par1});
-        }
-        if (parameters.second) {
-            out.put(event.par2);
-        }
+        static_assert(tracefs::kCommonBytes == sizeof(std::uint64_t) &&
+                      RingPages::kSlackBytes >= sizeof(std::uint64_t));
+        char* const at = m_pages->event(m_time_ns, tracefs::kCommonBytes + parameters.bytes);
+        const std::uint64_t common =
+            (kRecordId + event.code) | std::uint64_t{m_flags} << 16 | std::uint64_t{m_tid} << 32;
+        const std::uint64_t values =
+            parameters.has_first ? std::uint64_t{event.par2} << 32 | event.par1 : std::uint64_t{event.par2};
+        std::memcpy(at, &common, sizeof common);
+        std::memcpy(at + sizeof common, &values, sizeof values);
     }
 
     void add_own() {
