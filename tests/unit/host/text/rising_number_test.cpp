@@ -4,6 +4,7 @@
 
 #include "host/text/format.hpp"
 
+#include <array>
 #include <gtest/gtest.h>
 #include <limits>
 #include <random>
@@ -13,10 +14,16 @@ namespace host::text {
 
 namespace {
 
+using Out = std::array<char, RisingNumber::kRoom>;
+
+std::string text_of(const Out& out, const char* end) {
+    return {out.data(), static_cast<std::size_t>(end - out.data())};
+}
+
 void expect_as_formatted(RisingNumber& number, std::uint64_t value) {
-    std::array<char, RisingNumber::kRoom> out{};
-    EXPECT_EQ(std::string(out.data(), number.put(out.data(), value)), fmt::format("{}", value));
-    EXPECT_EQ(std::string(out.data(), number.put_thousandth(out.data(), value)),
+    Out out{};
+    EXPECT_EQ(text_of(out, number.put(out.data(), value)), fmt::format("{}", value));
+    EXPECT_EQ(text_of(out, number.put_thousandth(out.data(), value)),
               fmt::format("{}.{:03}", value / 1000, value % 1000));
 }
 
