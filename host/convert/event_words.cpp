@@ -79,10 +79,8 @@ EventWords::EventWords(Encoding encoding)
 }
 
 std::string_view EventWords::of(const trace::Event& event) {
-    if (event.is_sound() && event.row != nullptr && !trace::is_foreign(event)) {
-        if (const char* const end = put_short(m_short.data(), event); end != nullptr) {
-            return {m_short.data(), end};
-        }
+    if (const char* const end = put_short(m_short.data(), event); end != nullptr) {
+        return {m_short.data(), end};
     }
     m_long.clear();
     append(m_long, event);
@@ -90,10 +88,9 @@ std::string_view EventWords::of(const trace::Event& event) {
     return {m_long.data(), m_long.size()};
 }
 
-// Null if a part is not for the fast path.
 [[gnu::flatten]] char* EventWords::put_short(char* at, const trace::Event& event) {
     const Prepared& prepared = m_prepared[event.code];
-    if (!prepared.prepared) {
+    if (!prepared.prepared || !event.is_sound() || event.row == nullptr || trace::is_foreign(event)) {
         return nullptr;
     }
     if (prepared.par1 != ValueKind::nothing) {

@@ -29,6 +29,11 @@ class EventWords {
     // of another system's event; the state and raw code of a damaged one. Valid until the next call.
     [[nodiscard]] std::string_view of(const trace::Event& event);
 
+    static constexpr std::size_t kShortMax = 4 * text::ShortText::kBytes;
+
+    // Likewise, written in place in kShortMax bytes of room; returns where it ends. Null if of() must write them.
+    [[nodiscard]] char* put_short(char* at, const trace::Event& event);
+
   private:
     // The constant pieces of an event's words.
     struct Prepared {
@@ -39,9 +44,6 @@ class EventWords {
         trace::ValueKind par2 = trace::ValueKind::nothing;
     };
 
-    static constexpr std::size_t kShortMax = 4 * text::ShortText::kBytes;
-
-    [[nodiscard]] char* put_short(char* at, const trace::Event& event);
     [[nodiscard]] char* put_value(char* at, const trace::Event& event, trace::ValueKind kind, tracer::Unit unit,
                                   std::uint32_t value);
     void encode(fmt::memory_buffer& text) const;

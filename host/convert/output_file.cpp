@@ -110,6 +110,8 @@ std::string reason_against(const std::string& path, Destination::Shape shape, co
     return !directory && fs::exists(path, ignored) ? "it is a file: this format is a directory" : "";
 }
 
+constexpr std::size_t kSentBytes = std::size_t{4} << 20; // by one call
+
 } // namespace
 
 lib::Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path) {
@@ -187,6 +189,28 @@ void OutputFile::flush() {
     const std::size_t count = m_filled;
     m_filled = 0;
     write_out(std::span(m_buffer).first(count));
+}
+
+// By the kernel as far as it can: not to every kind of file, and not if a write fails, of which write_out() learns why.
+lib::Result<void> OutputFile::append(trace::ByteSource& source, std::uint64_t offset_bytes, std::uint64_t bytes) {
+    flush();
+    while (m_error_number == 0 && bytes != 0) {
+        const std::size_t piece = std::min<std::uint64_t>(bytes, kSentBytes);
+        allocate(piece);
+        std::size_t count = source.send(offset_bytes, piece, m_descriptor);
+        m_written += count;
+        if (count == 0) {
+            const auto read = source.read(offset_bytes, std::span(m_buffer).first(std::min(piece, m_buffer.size())));
+            if (!read || read.value() == 0) {
+                return lib::Error::io;
+            }
+            count = read.value();
+            write_out(std::span(m_buffer).first(count));
+        }
+        offset_bytes += count;
+        bytes -= count;
+    }
+    return {};
 }
 
 void OutputFile::make_room(std::size_t bytes) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "host/convert/failure.hpp"
+#include "host/trace/byte_source.hpp"
 #include "lib/assert.hpp"
 #include "lib/result.hpp"
 
@@ -52,6 +53,9 @@ class OutputFile {
     }
 
     void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
+
+    // So many bytes of another file, from `offset_bytes` on. io: it cannot be read, or ends before.
+    [[nodiscard]] lib::Result<void> append(trace::ByteSource& source, std::uint64_t offset_bytes, std::uint64_t bytes);
 
     // For those who format in place: at least `bytes` of room, of which used() says how many were taken. The buffer
     // grows if that is more than it holds. The pointer is valid until the next call.

@@ -22,16 +22,19 @@ std::size_t RowSpool::add_row() {
 }
 
 std::span<const std::byte> RowSpool::append_blocks(Row& row, std::span<const std::byte> bytes) {
-    while (bytes.size() > kBlockBytes - row.end.size()) {
-        const auto fitting = bytes.first(kBlockBytes - row.end.size());
-        row.end.insert(row.end.end(), fitting.begin(), fitting.end());
+    while (bytes.size() > kBlockBytes - row.filled) {
+        const auto fitting = bytes.first(kBlockBytes - row.filled);
         bytes = bytes.subspan(fitting.size());
         row.blocks.push_back(m_blocks++);
-        m_ahead.insert(m_ahead.end(), row.end.begin(), row.end.end());
-        row.end.clear();
+        m_ahead.insert(m_ahead.end(), row.end.begin(), row.end.begin() + static_cast<std::ptrdiff_t>(row.filled));
+        m_ahead.insert(m_ahead.end(), fitting.begin(), fitting.end());
+        row.filled = 0;
         if (m_ahead.size() == kBlocksAtOnce * kBlockBytes) {
             write_out();
         }
+    }
+    if (const std::size_t needed = row.filled + bytes.size(); needed > row.end.size()) {
+        row.end.resize(std::min(kBlockBytes, 2 * needed));
     }
     return bytes;
 }
@@ -59,7 +62,7 @@ lib::Result<void> RowSpool::read(std::span<const std::size_t> rows, const Take& 
             }
             take(row_number, block);
         }
-        take(row_number, row.end);
+        take(row_number, std::span(row.end).first(row.filled));
     }
     return {};
 }

@@ -7,6 +7,7 @@
 #include "host/trace/byte_source.hpp"
 #include "lib/result.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,10 +31,11 @@ class RowSpool {
     // Errors are remembered for read().
     void append(std::size_t row_number, std::span<const std::byte> bytes) {
         Row& row = m_rows[row_number];
-        if (bytes.size() > kBlockBytes - row.end.size()) [[unlikely]] {
+        if (bytes.size() > row.end.size() - row.filled) [[unlikely]] {
             bytes = append_blocks(row, bytes);
         }
-        row.end.insert(row.end.end(), bytes.begin(), bytes.end());
+        std::copy(bytes.begin(), bytes.end(), row.end.data() + row.filled);
+        row.filled += bytes.size();
     }
 
     // A row's bytes, in pieces of kBlockBytes and one that is shorter.
@@ -47,10 +49,11 @@ class RowSpool {
 
     struct Row {
         std::vector<std::uint32_t> blocks; // their numbers in the file
-        std::vector<std::byte> end;        // what is in no block yet
+        std::vector<std::byte> end;        // room for what is in no block yet: it grows up to a block
+        std::size_t filled = 0;
     };
 
-    // Returns the bytes that are left.
+    // Returns the bytes that are left, for which there is room.
     [[nodiscard]] std::span<const std::byte> append_blocks(Row& row, std::span<const std::byte> bytes);
     void write_out();
 

@@ -24,7 +24,7 @@ void TrackWriter::add(const trace::Event& event) {
     }
     if (event.is(trace::kCodeOf<"server_budget">)) {
         add_budget(m_time->nanoseconds(event.par2));
-    } else if (!is_shown(event, changes)) {
+    } else if (changes.empty() || !is_shown(event, changes)) {
         add_instant();
     }
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/convert/output_file.hpp"
+#include "host/formats/dat/record_run.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
 #include "host/trace/open_options.hpp"
@@ -47,6 +48,11 @@ class Writer {
 
     // Events in time order, metadata left out.
     virtual void add(const trace::Event& event) = 0;
+
+    // After begin(): whether plain records may come as they are, among the events, without being decoded.
+    [[nodiscard]] virtual bool takes_runs() const { return false; }
+
+    virtual void add_run(const formats::dat::RecordRun& /*run*/) {}
 
     // After the last event. Errors as begin().
     [[nodiscard]] virtual lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) { return {}; }

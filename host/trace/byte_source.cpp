@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -77,6 +78,12 @@ void ByteSource::take_size() {
     if (seekable() && ::fstat(m_descriptor, &status) == 0) {
         m_size_bytes = static_cast<std::uint64_t>(status.st_size);
     }
+}
+
+std::size_t ByteSource::send(std::uint64_t offset_bytes, std::size_t bytes, int descriptor) {
+    auto offset = static_cast<off_t>(offset_bytes);
+    const ssize_t count = ::sendfile(descriptor, m_descriptor, &offset, bytes);
+    return count < 0 ? 0 : static_cast<std::size_t>(count);
 }
 
 lib::Result<std::size_t> ByteSource::read(std::uint64_t offset_bytes, std::span<std::byte> out) {

@@ -40,6 +40,10 @@ class ByteSource {
     // and continues where it stopped. io if the read failed.
     [[nodiscard]] lib::Result<std::size_t> read(std::uint64_t offset_bytes, std::span<std::byte> out);
 
+    // The kernel copies up to so many bytes to another open file, without a way through memory of ours. How many; 0: it
+    // cannot, and read() may. Precondition: seekable().
+    [[nodiscard]] std::size_t send(std::uint64_t offset_bytes, std::size_t bytes, int descriptor);
+
     // The first bytes of the input, which a later read() returns again. Before any read() of a stream; waits for
     // 16 bytes, then takes what there is. io.
     [[nodiscard]] lib::Result<std::size_t> peek(std::span<std::byte> out);

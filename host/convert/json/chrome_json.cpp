@@ -21,12 +21,13 @@
 #include "host/convert/vector_labels.hpp"
 #include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/text/rising_number.hpp"
 #include "host/trace/user_event.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -46,33 +47,30 @@ constexpr std::size_t kEventMax = 256; // everything in an event but texts
 class ChromeJson final : public TrackWriter {
   public:
     explicit ChromeJson(Destination& destination)
-        : m_json(destination.file())
+        : m_file(destination.file())
+        , m_json(m_file)
         , m_instants(256) {
         for (const tracer::EventRow& row : tracer::kEvents) {
-            fmt::memory_buffer members;
-            add_instant_members(text::JsonText(members), row.name);
-            const bool fits = m_instants[row.code].set({members.data(), members.size()});
+            const bool fits = m_instants[row.code].set(fmt::format(R"(,"s":"t","name":"{}")", row.name));
             ASSERT(fits);
         }
     }
 
   private:
     using InstantMembers = text::TextOf<64>;
-
-    template <typename Json>
-    static void add_instant_members(Json&& json, std::string_view name) {
-        json.member("s", "t");
-        json.member("name", name);
-    }
+    using Track = text::TextOf<32>; // the members that say where an event is, and the key of its time
 
     // A track of a task.
     struct Thread {
         std::uint64_t turn = 0; // of TaskLabels
+        Track track;            // empty: not yet known
         std::string name;       // under which it is known
         std::string slice;      // the last one that began
     };
 
     struct Processor {
+        Track track;
+        Track interrupts;
         std::string running;               // escaped; empty: nothing known yet
         std::vector<std::string> handlers; // names of those that are open, outermost first
         std::uint64_t lost = 0;            // as gaps record
@@ -95,10 +93,10 @@ class ChromeJson final : public TrackWriter {
     }
 
     void end_tracks(const trace::TraceFacts& facts) override {
-        m_processors.for_each([&](std::uint16_t cpu, Processor& here) {
-            run(here, cpu, {});
+        m_processors.for_each([&](std::uint16_t /*cpu*/, Processor& here) {
+            run(here, {});
             while (!here.handlers.empty()) {
-                end_handler(here, cpu);
+                end_handler(here);
             }
         });
         for (const auto& [cpu, losses] : unseen_losses(facts)) {
@@ -118,42 +116,50 @@ class ChromeJson final : public TrackWriter {
         for (const Group group : {Group::processors, Group::interrupts}) {
             add_metadata(group, "thread_name", cpu, fmt::format("cpu {}", cpu));
         }
-        return m_processors.add(cpu);
+        Processor& added = m_processors.add(cpu);
+        added.track = track_of(Group::processors, cpu);
+        added.interrupts = track_of(Group::interrupts, cpu);
+        return added;
+    }
+
+    static Track track_of(Group group, std::uint32_t thread) {
+        Track track;
+        const bool fits = track.set(fmt::format(R"(,"pid":{},"tid":{},"ts":)", static_cast<unsigned>(group), thread));
+        ASSERT(fits);
+        return track;
     }
 
     [[nodiscard]] std::uint32_t tid_used(std::uint32_t context) const {
         return m_tids[context] != kNoTid ? m_tids[context] : context;
     }
 
-    void run(Processor& here, std::uint16_t cpu, std::string_view next) {
+    void run(Processor& here, std::string_view next) {
         if (!here.running.empty()) {
-            put_end(Group::processors, cpu, here.running);
+            put_end(here.track, here.running);
         }
         here.running = next;
         if (!next.empty()) {
-            put_begin(Group::processors, cpu, next);
+            put_begin(here.track, next);
         }
     }
 
-    void end_handler(Processor& here, std::uint16_t cpu) {
-        put_end(Group::interrupts, cpu, here.handlers.back());
+    void end_handler(Processor& here) {
+        put_end(here.interrupts, here.handlers.back());
         here.handlers.pop_back();
     }
 
     void select_processor(std::uint16_t cpu) override { m_here = &processor(cpu); }
 
-    void on_switch(const Change& change) override {
-        run(*m_here, event().cpu, m_labels.of(event(), change.context).name);
-    }
+    void on_switch(const Change& change) override { run(*m_here, m_labels.of(event(), change.context).name); }
 
     void on_interrupt(std::uint32_t vector) override {
         m_here->handlers.emplace_back(m_vectors.of(event(), vector));
-        put_begin(Group::interrupts, event().cpu, m_here->handlers.back());
+        put_begin(m_here->interrupts, m_here->handlers.back());
     }
 
-    void on_interrupt_end(std::uint32_t /*vector*/) override { end_handler(*m_here, event().cpu); }
+    void on_interrupt_end(std::uint32_t /*vector*/) override { end_handler(*m_here); }
 
-    void on_gap() override { run(*m_here, event().cpu, "unknown"); }
+    void on_gap() override { run(*m_here, "unknown"); }
 
     void on_loss(std::uint32_t records) override {
         m_here->lost += records;
@@ -163,83 +169,83 @@ class ChromeJson final : public TrackWriter {
     static Group group_of(Slice slice) { return slice == Slice::job ? Group::jobs : Group::waits; }
 
     void begin_slice(Slice slice, std::uint32_t context, std::string_view name) override {
-        const Group group = group_of(slice);
-        put_begin(group, name_thread(group, context), name);
-        thread_of(group, context).slice = name;
+        Thread& thread = name_thread(group_of(slice), context);
+        put_begin(thread.track, name);
+        thread.slice = name;
     }
 
     void end_slice(Slice slice, std::uint32_t context) override {
         const Group group = group_of(slice);
-        put_end(group, tid_used(context), thread_of(group, context).slice);
+        Thread& thread = thread_of(group, context);
+        put_end(thread.track.size != 0 ? thread.track : track_of(group, tid_used(context)), thread.slice);
     }
 
     // The thread of a task in this group, whose name is written first, and again when the context is another task's.
     // Its number stays that of the first task, so that slices end on the track on which they began.
-    std::uint32_t name_thread(Group group, std::uint32_t context) {
+    Thread& name_thread(Group group, std::uint32_t context) {
         const TaskLabel& label = m_labels.of(event(), context);
         Thread& known = thread_of(group, context);
-        if (known.turn == label.turn) {
-            return m_tids[context];
+        if (known.turn == label.turn) [[likely]] {
+            return known;
         }
         known.turn = label.turn;
         if (m_tids[context] == kNoTid) {
             m_tids[context] = label.tid;
         }
+        known.track = track_of(group, m_tids[context]);
         if (known.name != label.name) {
             known.name = label.name;
             add_metadata(group, "thread_name", m_tids[context], label.name);
         }
-        return m_tids[context];
+        return known;
     }
 
     Thread& thread_of(Group group, std::uint32_t context) {
-        return m_threads[static_cast<std::size_t>(group) - static_cast<std::size_t>(Group::tasks)][context];
+        auto& thread = m_threads[static_cast<std::size_t>(group) - static_cast<std::size_t>(Group::tasks)][context];
+        if (thread == nullptr) [[unlikely]] {
+            thread = std::make_unique<Thread>();
+        }
+        return *thread;
     }
 
     [[gnu::flatten]] void add_instant() override {
         const trace::Event& event = this->event();
         const std::uint32_t context = task_of(event, schedule());
-        const bool of_task = context <= 0xFFFF;
-        const std::uint32_t thread = of_task ? name_thread(Group::tasks, context) : event.cpu;
-        if (!of_task) {
-            static_cast<void>(processor(event.cpu)); // its name comes before its events
+        // The name of a processor, too, comes before its events.
+        const Track& track = context <= 0xFFFF ? name_thread(Group::tasks, context).track : processor(event.cpu).track;
+        const InstantMembers& members = m_instants[event.code];
+        const bool is_short = put_event('i', track, EventWords::kShortMax, [&](char* at) {
+            at = members.put(at);
+            char* const words = text::put(at, kTextMember);
+            char* const end = m_event_words.put_short(words, event);
+            return end == nullptr ? nullptr : end == words ? at : text::put(end, kTextEnd);
+        });
+        if (!is_short) {
+            add_long_instant(track);
         }
-        const bool in_table =
-            event.row != nullptr && event.row->shape != tracer::Shape::combined && !trace::is_foreign(event);
-        const std::string name = in_table ? std::string() : text::escaped(trace::event_name(event));
-        const std::string_view words = m_event_words.of(event);
-        put_event('i', of_task ? Group::tasks : Group::processors, thread, name.size() + words.size(), [&](auto& json) {
-            add_time(json, time_ns());
-            if (in_table) {
-                json.plain(m_instants[event.code]);
-            } else {
-                add_instant_members(json, name);
-            }
-            if (!words.empty()) {
-                json.begin_object("args");
-                json.key("text");
-                json.encoded(words);
-                json.end_object();
-            }
+    }
+
+    void add_long_instant(const Track& track) {
+        const std::string name = text::escaped(trace::event_name(event()));
+        const std::string_view words = m_event_words.of(event());
+        put_event('i', track, text::json_room(name.size()) + words.size(), [&](char* at) {
+            at = put_name(text::put(at, R"(,"s":"t")"), name);
+            return words.empty() ? at : text::put(text::put(text::put(at, kTextMember), words), kTextEnd);
         });
     }
 
     void add_loss(std::uint16_t cpu, std::string_view text) {
-        put_event('i', Group::processors, cpu, text.size(), [&](auto& json) {
-            add_time(json, time_ns());
-            json.member("s", "g");
-            json.member("name", text);
-        });
+        put_event('i', processor(cpu).track, text::json_room(text.size()),
+                  [&](char* at) { return put_name(text::put(at, R"(,"s":"g")"), text); });
     }
 
     void add_budget(std::uint64_t left_ns) override {
         const std::string name = server_name(event());
-        put_event('C', Group::servers, 0, name.size(), [&](auto& json) {
-            add_time(json, time_ns());
-            json.member("name", name);
-            json.begin_object("args");
-            json.member("ns", left_ns);
-            json.end_object();
+        put_event('C', m_servers, text::json_room(name.size()), [&](char* at) {
+            at = text::put(put_name(at, name), R"(,"args":{"ns":)");
+            at = text::put_number(at, left_ns);
+            *at++ = '}';
+            return at;
         });
     }
 
@@ -250,7 +256,11 @@ class ChromeJson final : public TrackWriter {
     }
 
     void add_metadata(Group group, std::string_view what, std::uint32_t thread, std::string_view name) {
-        put_event('M', group, thread, what.size() + name.size(), [&](auto& json) {
+        m_json.line();
+        m_json.object(kEventMax + text::json_room(what.size() + name.size()), [&](auto& json) {
+            json.member("ph", 'M');
+            json.member("pid", static_cast<unsigned>(group));
+            json.member("tid", thread);
             json.member("name", what);
             json.begin_object("args");
             json.member("name", name);
@@ -258,53 +268,46 @@ class ChromeJson final : public TrackWriter {
         });
     }
 
-    void put_begin(Group group, std::uint32_t thread, std::string_view name) { put_edge('B', group, thread, name); }
+    void put_begin(const Track& track, std::string_view name) { put_edge('B', track, name); }
 
-    void put_end(Group group, std::uint32_t thread, std::string_view name) { put_edge('E', group, thread, name); }
+    void put_end(const Track& track, std::string_view name) { put_edge('E', track, name); }
 
-    [[gnu::flatten]] void put_edge(char phase, Group group, std::uint32_t thread, std::string_view name) {
-        put_event(phase, group, thread, name.size(), [&](auto& json) {
-            add_time(json, time_ns());
-            json.member("name", name);
-        });
+    [[gnu::flatten]] void put_edge(char phase, const Track& track, std::string_view name) {
+        put_event(phase, track, text::json_room(name.size()), [&](char* at) { return put_name(at, name); });
     }
 
-    // members(json) adds what follows phase, process and thread. text_bytes: of all texts in it.
-    template <typename Members>
-    void put_event(char phase, Group group, std::uint32_t thread, std::size_t text_bytes, Members members) {
-        m_json.line();
-        m_json.object(kEventMax + text::json_room(text_bytes), [&](auto& json) {
-            json.member("ph", phase);
-            json.key("pid");
-            json.place(1, [group](char* at) {
-                *at = static_cast<char>('0' + static_cast<unsigned>(group));
-                return at + 1;
-            });
-            json.member("tid", thread);
-            members(json);
-        });
+    // One more element of the array, which has some already. rest(char*) writes what follows its time, in `room` bytes
+    // at most; null: nothing is to be written. Whether it was.
+    template <typename Rest>
+    bool put_event(char phase, const Track& track, std::size_t room, Rest rest) {
+        char* const begin = m_file.room(kEventMax + room);
+        char* at = text::put(begin, ",\n{\"ph\":\"");
+        *at++ = phase;
+        *at++ = '"';
+        at = rest(m_stamp.put_thousandth(track.put(at), time_ns()));
+        if (at == nullptr) {
+            return false;
+        }
+        *at++ = '}';
+        m_file.used(static_cast<std::size_t>(at - begin));
+        return true;
     }
 
-    // Microseconds with three digits after the point.
-    template <typename Json>
-    static void add_time(Json& json, std::uint64_t time_ns) {
-        json.key("ts");
-        json.place(text::kNumberMax + 4, [time_ns](char* at) {
-            const std::uint64_t whole = time_ns / 1000;
-            const std::uint64_t rest = time_ns - whole * 1000;
-            at = text::put_decimal(at, whole);
-            *at++ = '.';
-            *at++ = static_cast<char>('0' + rest / 100);
-            *at++ = static_cast<char>('0' + rest / 10 % 10);
-            *at++ = static_cast<char>('0' + rest % 10);
-            return at;
-        });
+    static char* put_name(char* at, std::string_view name) {
+        at = text::put_json(text::put(at, R"(,"name":")"), name);
+        *at++ = '"';
+        return at;
     }
 
+    static constexpr std::string_view kTextMember = R"(,"args":{"text":")";
+    static constexpr std::string_view kTextEnd = R"("})";
     static constexpr std::size_t kContexts = 0x1'0000;
     static constexpr std::uint32_t kNoTid = ~std::uint32_t{0};
 
-    text::JsonWriter<OutputFile&> m_json;
+    OutputFile& m_file;
+    text::JsonWriter<OutputFile&> m_json; // of it: for all but events
+    text::RisingNumber m_stamp;
+    Track m_servers = track_of(Group::servers, 0);
     TaskLabels m_labels;
     VectorLabels m_vectors;
     EventWords m_event_words{EventWords::Encoding::json};
@@ -312,8 +315,8 @@ class ChromeJson final : public TrackWriter {
     PerProcessor<Processor> m_processors;
     Processor* m_here = nullptr;                                                       // of the event
     std::vector<std::uint32_t> m_tids = std::vector<std::uint32_t>(kContexts, kNoTid); // as they were first written
-    std::array<std::vector<Thread>, 3> m_threads{std::vector<Thread>(kContexts), std::vector<Thread>(kContexts),
-                                                 std::vector<Thread>(kContexts)}; // tasks, jobs, waits; by context
+    using Threads = std::vector<std::unique_ptr<Thread>>;                              // by context
+    std::array<Threads, 3> m_threads{Threads(kContexts), Threads(kContexts), Threads(kContexts)}; // tasks, jobs, waits
 };
 
 } // namespace

@@ -81,6 +81,26 @@ class Data {
 
 constexpr std::uint8_t kExitDead = 16;
 
+// Of a record of one slot.
+struct Parameters {
+    bool simple = false; // it is one
+    bool has_first = false;
+    std::uint8_t bytes = 0; // of both
+};
+
+constexpr auto kParameters = [] {
+    std::array<Parameters, 256> all{};
+    all.fill({}); // g++ 12 sets only the first ones to their defaults
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        const bool first = row.par1.unit != tracer::Unit::none;
+        const bool second = row.par2.unit != tracer::Unit::none;
+        all[row.code] = {.simple = row.shape == tracer::Shape::simple,
+                         .has_first = first,
+                         .bytes = static_cast<std::uint8_t>((first ? 4 : 0) + (second ? 4 : 0))};
+    }
+    return all;
+}();
+
 class KernelShark final : public Writer, private ChangeHandler {
   public:
     explicit KernelShark(Destination& destination)
@@ -95,10 +115,11 @@ class KernelShark final : public Writer, private ChangeHandler {
         m_time_ns =
             !event.timed ? event.ticks.value : static_cast<std::uint64_t>(std::max<std::int64_t>(event.time_ns, 0));
         const std::uint32_t before = m_schedule.running(event.cpu);
-        const std::uint32_t depth = m_schedule.interrupt_depth(event.cpu);
+        std::uint32_t depth = m_schedule.interrupt_depth(event.cpu);
         const auto changes = m_schedule.take(event);
+        depth = changes.empty() ? depth : std::max(depth, m_schedule.interrupt_depth(event.cpu));
         m_tid = label(event.is(kCodeOf<"task_epilogue">) ? m_schedule.running(event.cpu) : before).tid;
-        m_flags = std::max(depth, m_schedule.interrupt_depth(event.cpu)) != 0 ? tracefs::kFlagHardInterrupt : 0;
+        m_flags = depth != 0 ? tracefs::kFlagHardInterrupt : 0;
         if (event.is(kCodeOf<"blackout_end">)) {
             m_pages->lost(event.par2);
         }
@@ -140,19 +161,23 @@ class KernelShark final : public Writer, private ChangeHandler {
         data(id, 4 + text.size() + 1).put(location(4, text)).text(text, text.size() + 1);
     }
 
+    // As two words: the second may be longer than the event.
+    void add_simple(const trace::Event& event, const Parameters& parameters) {
+        static_assert(tracefs::kCommonBytes == sizeof(std::uint64_t) &&
+                      RingPages::kSlackBytes >= sizeof(std::uint64_t));
+        char* const at = m_pages->event(m_time_ns, tracefs::kCommonBytes + parameters.bytes);
+        const std::uint64_t common =
+            (kRecordId + event.code) | std::uint64_t{m_flags} << 16 | std::uint64_t{m_tid} << 32;
+        const std::uint64_t values =
+            parameters.has_first ? std::uint64_t{event.par2} << 32 | event.par1 : std::uint64_t{event.par2};
+        std::memcpy(at, &common, sizeof common);
+        std::memcpy(at + sizeof common, &values, sizeof values);
+    }
+
     void add_own() {
         const trace::Event& event = *m_event;
-        if (event.is_sound() && event.row != nullptr && event.row->shape == tracer::Shape::simple &&
-            !trace::is_foreign(event)) {
-            const bool first = event.row->par1.unit != tracer::Unit::none;
-            const bool second = event.row->par2.unit != tracer::Unit::none;
-            Data out = data(kRecordId + event.code, (first ? 4U : 0U) + (second ? 4U : 0U));
-            if (first) {
-                out.put(std::uint32_t{event.par1});
-            }
-            if (second) {
-                out.put(event.par2);
-            }
+        if (event.is_sound() && kParameters[event.code].simple && !trace::is_foreign(event)) {
+            add_simple(event, kParameters[event.code]);
             return;
         }
         const std::string_view text = m_event_words.of(event);
@@ -325,15 +350,9 @@ lib::Result<void, Failure> KernelShark::append_processors() {
         at += parts[cpu].size;
     }
     m_file.append(std::vector<std::byte>(padding));
-    std::vector<std::byte> buffer(OutputFile::kBufferBytes);
     for (const Part& part : parts) {
-        for (std::uint64_t done = 0; done < part.size;) {
-            const auto count = part.bytes->read(done, buffer);
-            if (!count || count.value() == 0) {
-                return Failure{Fault::unusable, "a temporary file cannot be read again"};
-            }
-            m_file.append(std::span(buffer).first(count.value()));
-            done += count.value();
+        if (part.size != 0 && !m_file.append(*part.bytes, 0, part.size)) {
+            return Failure{Fault::unusable, "a temporary file cannot be read again"};
         }
     }
     return {};

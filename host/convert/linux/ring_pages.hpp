@@ -27,6 +27,9 @@ class RingPages {
     RingPages()
         : m_buffer(kPagesPerWrite * kPageBytes) {}
 
+    // What may be written behind an event, until the next call of anything here.
+    static constexpr std::size_t kSlackBytes = 8;
+
     // An event with so many bytes of data, a multiple of four, at most kDataBytesMax. Where to put them. A time below
     // the last one is raised to it, and counted.
     [[nodiscard]] char* event(std::uint64_t time_ns, std::size_t bytes) {
@@ -60,6 +63,7 @@ class RingPages {
     static constexpr std::size_t kPagesPerWrite = 64;
     static constexpr std::size_t kCountBytes = 8;
     static constexpr std::size_t kExtendBytes = 8;
+    static_assert(kSlackBytes <= kCountBytes, "fits() keeps that free");
     static constexpr std::size_t kShortHeadBytes = 4;
     static constexpr std::size_t kShortMax =
         std::size_t{28} * 4; // of data whose size the event's head itself can state

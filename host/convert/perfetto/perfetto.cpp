@@ -13,6 +13,7 @@
 #include "host/convert/track_writer.hpp"
 #include "host/convert/vector_labels.hpp"
 #include "host/text/format.hpp"
+#include "host/trace/code_set.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/unit_words.hpp"
 
@@ -30,9 +31,20 @@ using trace::kCodeOf;
 class Flows {
   public:
     [[nodiscard]] Flow of(const trace::Event& event) {
-        if (!event.is_sound()) {
-            return {};
-        }
+        return kMayMove[event.code] && event.is_sound() ? follow(event) : Flow{};
+    }
+
+    // Arrows do not lead across a gap.
+    void clear() { m_open.clear(); }
+
+  private:
+    static constexpr const auto& kMayMove =
+        trace::kAnyOf<"set_mutex_unlock", "set_mutex_owner_died", "set_mutex_acquire", "set_mutex_post", "port_send",
+                      "task_unblock">;
+
+    enum class Kind : std::uint8_t { mutex, semaphore, port };
+
+    [[nodiscard]] Flow follow(const trace::Event& event) {
         switch (event.code) {
         case kCodeOf<"set_mutex_unlock">:
         case kCodeOf<"set_mutex_owner_died">:
@@ -53,12 +65,6 @@ class Flows {
             return {};
         }
     }
-
-    // Arrows do not lead across a gap.
-    void clear() { m_open.clear(); }
-
-  private:
-    enum class Kind : std::uint8_t { mutex, semaphore, port };
 
     // Numbers of objects have 16 bits; what has more is damage and shares a place.
     static std::uint32_t place(Kind kind, std::uint32_t object) {
@@ -182,7 +188,7 @@ class Perfetto final : public TrackWriter {
         m_tracks.budget(time_ns(), *event().names, event().par1, left_ns);
     }
 
-    void add_instant() override {
+    [[gnu::flatten]] void add_instant() override {
         const Flow flow = m_flows.of(event());
         const std::uint32_t context = task_of(event(), schedule());
         if (context < kUnknownContext && context <= 0xFFFF) {

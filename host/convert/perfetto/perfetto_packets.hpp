@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Packets of a Perfetto trace, one at a time: each is in the file with its own length, so a trace can be cut and
-// joined anywhere between two of them. Messages are protozero's; what occurs by the million is a ShortMessage, encoded
-// in place, in functions that are [[gnu::flatten]]: inlined into them its tags are constants.
+// joined anywhere between two of them. Messages are protozero's; what occurs by the million is written in place, by
+// functions that are [[gnu::flatten]]: inlined into them tags are constants.
 #pragma once
 
 #include "host/convert/output_file.hpp"
 #include "host/convert/perfetto/perfetto_fields.hpp"
 #include "host/text/digits.hpp"
-#include "host/text/short_text.hpp"
-#include "lib/assert.hpp"
 
-#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #define PROTOZERO_USE_VIEW std::string_view // what its functions take for texts
@@ -24,74 +23,69 @@ namespace host::convert::perfetto {
 template <typename Field>
 using Message = protozero::pbf_builder<Field>;
 
+inline constexpr std::size_t kVarintMax = 10;
+inline constexpr std::size_t kNumberMax = 3 + kVarintMax; // with its tag, and what put_varint() writes after it
+
+[[nodiscard]] constexpr std::size_t varint_bytes(std::uint64_t value) {
+    return (9 * std::bit_width(value | 1) + 64) / 64;
+}
+
+// kVarintMax bytes of room. Groups of seven bits are moved to bytes by halves, and all but the last are marked.
+[[nodiscard]] inline char* put_varint(char* at, std::uint64_t value) {
+    if (value < 0x80) {
+        *at = static_cast<char>(value);
+        return at + 1;
+    }
+    if (value >> 56 != 0) {
+        return at + protozero::add_varint_to_buffer(at, value);
+    }
+    value = (value & 0x0000'0000'0FFF'FFFF) | (value & 0x00FF'FFFF'F000'0000) << 4;
+    value = (value & 0x0000'3FFF'0000'3FFF) | (value & 0x0FFF'C000'0FFF'C000) << 2;
+    value = (value & 0x007F'007F'007F'007F) | (value & 0x3F80'3F80'3F80'3F80) << 1;
+    const auto last = static_cast<unsigned>(std::bit_width(value) - 1) / 8;
+    value |= 0x8080'8080'8080'8080 & ((std::uint64_t{1} << (8 * last)) - 1);
+    __builtin_memcpy(at, &value, sizeof value);
+    return at + last + 1;
+}
+
+template <typename Field>
+[[nodiscard]] char* put_number(char* at, Field field, std::uint64_t value) {
+    return put_varint(put_varint(at, std::uint64_t{static_cast<std::uint32_t>(field)} << 3), value);
+}
+
+// The tag of a text or a message.
+template <typename Field>
+[[nodiscard]] char* put_tag(char* at, Field field) {
+    constexpr std::uint32_t kLengthDelimited = 2;
+    return put_varint(at, std::uint64_t{static_cast<std::uint32_t>(field)} << 3 | kLengthDelimited);
+}
+
 // Tag and length of a field whose content follows.
 inline constexpr std::size_t kFrameMax = 16;
 
 template <typename Field>
 [[nodiscard]] char* put_frame(char* at, Field field, std::size_t bytes) {
-    constexpr std::uint32_t kLengthDelimited = 2;
-    at += protozero::add_varint_to_buffer(at, static_cast<std::uint32_t>(field) << 3 | kLengthDelimited);
-    return at + protozero::add_varint_to_buffer(at, bytes);
+    return put_varint(put_tag(at, field), bytes);
 }
 
-template <typename Field>
-[[nodiscard]] std::size_t frame_bytes(Field field, std::size_t bytes) {
-    const int tag = protozero::length_of_varint(std::uint64_t{static_cast<std::uint32_t>(field)} << 3);
-    const int length = protozero::length_of_varint(bytes);
-    return static_cast<std::size_t>(tag) + static_cast<std::size_t>(length);
+// A message whose fields put(char*) writes in place; after them the caller adds `more`, which put may change. kFrameMax
+// bytes of room besides them. Most are shorter than 128 bytes, so their length has one byte; longer ones are moved.
+template <typename Field, typename Put>
+[[nodiscard]] char* put_message(char* at, Field field, Put put, const std::string& more = {}) {
+    at = put_tag(at, field);
+    char* const content = at + 1;
+    char* const end = put(content);
+    const auto bytes = static_cast<std::size_t>(end - content);
+    const std::size_t length = bytes + more.size();
+    if (length < 0x80) [[likely]] {
+        *at = static_cast<char>(length);
+        return end;
+    }
+    const std::size_t further = varint_bytes(length) - 1;
+    std::memmove(content + further, content, bytes);
+    protozero::add_varint_to_buffer(at, length);
+    return end + further;
 }
-
-// A few numbers and short texts that are encoded already, where nothing grows. A number takes at most 12 bytes with its
-// tag, texts the bytes of their types and a frame; the sum is the caller's to keep below Bytes.
-template <typename Field, std::size_t Bytes = 224>
-class ShortMessage {
-  public:
-    ShortMessage() {} // NOLINT(modernize-use-equals-default): m_bytes is written before it is read
-
-    ShortMessage(const ShortMessage&) = delete;
-    ShortMessage& operator=(const ShortMessage&) = delete;
-    ~ShortMessage() = default;
-
-    void add_number(Field field, std::uint64_t value) {
-        m_at += protozero::add_varint_to_buffer(m_at, static_cast<std::uint32_t>(field) << 3);
-        m_at += protozero::add_varint_to_buffer(m_at, value);
-    }
-
-    // Fields.
-    template <std::size_t N>
-    void add_encoded(const text::TextOf<N>& fields) {
-        m_at = fields.put(m_at);
-    }
-
-    // Of a message or a text that follows.
-    void add_frame(Field field, std::size_t bytes) { m_at = put_frame(m_at, field, bytes); }
-
-    // A message of these two parts.
-    template <std::size_t N>
-    void add_message(Field field, const text::TextOf<N>& first, std::string_view second) {
-        m_at = text::put(first.put(put_frame(m_at, field, first.size + second.size())), second);
-    }
-
-    template <std::size_t M, std::size_t N>
-    void add_message(Field field, const text::TextOf<M>& first, const text::TextOf<N>& second) {
-        m_at = second.put(first.put(put_frame(m_at, field, std::size_t{first.size} + second.size)));
-    }
-
-    [[nodiscard]] std::string_view encoded() const {
-        ASSERT(m_at <= m_bytes.data() + m_bytes.size());
-        return {m_bytes.data(), m_at};
-    }
-
-    // Bytes of room; all of them are copied, without a loop.
-    [[nodiscard]] char* put(char* at) const {
-        __builtin_memcpy(at, m_bytes.data(), Bytes);
-        return at + encoded().size();
-    }
-
-  private:
-    std::array<char, Bytes> m_bytes;
-    char* m_at = m_bytes.data();
-};
 
 class Packets {
   public:
@@ -112,22 +106,14 @@ class Packets {
     // Fields that are encoded already go to the end of the innermost message that is open.
     void append_encoded(std::string_view fields) { m_packet += fields; }
 
-    using Head = ShortMessage<Packet, 32>;
-
-    // A whole packet: its first fields, others that may be missing, and a message as its last field, in two parts.
-    void add(const Head& head, std::string_view more, Packet field, std::string_view first, std::string_view second) {
-        const std::size_t message = first.size() + second.size();
-        const std::size_t bytes = head.encoded().size() + more.size() + frame_bytes(field, message) + message;
-        char* const begin = m_file.room(kFrameMax + sizeof head + bytes);
-        char* at = head.put(put_frame(begin, Trace::packet, bytes));
+    // A whole packet whose fields put(char*) writes in place, in `room` bytes at most, and `more` after them.
+    template <typename Put>
+    void add(std::size_t room, Put put, const std::string& more) {
+        char* const begin = m_file.room(kFrameMax + room);
+        m_file.used(static_cast<std::size_t>(put_message(begin, Trace::packet, put, more) - begin));
         if (!more.empty()) {
-            at = text::put(at, more);
+            m_file.append(more);
         }
-        at = text::put(put_frame(at, field, message), first);
-        if (!second.empty()) {
-            at = text::put(at, second);
-        }
-        m_file.used(static_cast<std::size_t>(at - begin));
     }
 
     void add() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "host/convert/perfetto/perfetto_sched.hpp"
 
+#include "host/text/json_writer.hpp"
+
 namespace host::convert::perfetto {
 
 namespace {
@@ -12,7 +14,9 @@ constexpr std::uint8_t kExitDead = 16; // in the bits of sched_switch
 } // namespace
 
 void SchedBundle::Column::put(std::uint64_t value) {
-    protozero::add_varint_to_buffer(&bytes, value);
+    text::MemorySink sink(bytes);
+    char* const begin = sink.room(kVarintMax);
+    sink.used(static_cast<std::size_t>(put_varint(begin, value) - begin));
 }
 
 void SchedBundle::Column::put_difference(std::uint64_t value) {
@@ -59,31 +63,29 @@ std::uint32_t SchedBundle::name_index(std::uint32_t context, const TaskLabel& la
 
 [[gnu::flatten]] void SchedBundle::interrupt_began(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector,
                                                    std::string_view name) {
-    ShortMessage<IrqEntry> entry;
-    entry.add_number(IrqEntry::irq, vector);
-    entry.add_frame(IrqEntry::name, name.size());
-    add_event(time_ns, running, FtraceEvent::irq_handler_entry, entry.encoded(), name);
+    add_event(time_ns, running, FtraceEvent::irq_handler_entry, kNumberMax + kFrameMax + name.size(), [&](char* at) {
+        at = put_number(at, IrqEntry::irq, vector);
+        return text::put(put_frame(at, IrqEntry::name, name.size()), name);
+    });
 }
 
 [[gnu::flatten]] void SchedBundle::interrupt_ended(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector) {
-    ShortMessage<IrqExit> exit;
-    exit.add_number(IrqExit::irq, vector);
-    exit.add_number(IrqExit::ret, 1); // handled
-    add_event(time_ns, running, FtraceEvent::irq_handler_exit, exit.encoded());
+    add_event(time_ns, running, FtraceEvent::irq_handler_exit, 2 * kNumberMax, [&](char* at) {
+        return put_number(put_number(at, IrqExit::irq, vector), IrqExit::ret, 1); // handled
+    });
 }
 
-// handler, name: both parts of what the event says of the handler.
-void SchedBundle::add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::string_view handler,
-                            std::string_view name) {
-    ShortMessage<FtraceEvent> event;
-    event.add_number(FtraceEvent::timestamp, time_ns);
-    event.add_number(FtraceEvent::pid, running);
-    event.add_frame(kind, handler.size() + name.size());
-    ShortMessage<Bundle> frame;
-    frame.add_frame(Bundle::event, event.encoded().size() + handler.size() + name.size());
-    for (const std::string_view part : {frame.encoded(), event.encoded(), handler, name}) {
-        m_events += part;
-    }
+// put(char*) writes what the event says of the handler, in `room` bytes at most.
+template <typename Put>
+void SchedBundle::add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::size_t room, Put put) {
+    text::MemorySink sink(m_events);
+    char* const begin = sink.room(2 * kFrameMax + 2 * kNumberMax + room);
+    char* const end = put_message(begin, Bundle::event, [&](char* at) {
+        at = put_number(at, FtraceEvent::timestamp, time_ns);
+        at = put_number(at, FtraceEvent::pid, running);
+        return put_message(at, kind, put);
+    });
+    sink.used(static_cast<std::size_t>(end - begin));
     flush_if_full();
 }
 
@@ -100,7 +102,7 @@ void SchedBundle::flush_if_full() {
 }
 
 void SchedBundle::flush() {
-    if (m_events.empty() && m_names.empty() && !m_lost) {
+    if (m_events.size() == 0 && m_names.empty() && !m_lost) {
         return;
     }
     {
@@ -111,15 +113,15 @@ void SchedBundle::flush() {
             bundle.add_bool(Bundle::lost_events, true);
         }
         m_lost = false;
-        m_packets.append_encoded(m_events);
+        m_packets.append_encoded({m_events.data(), m_events.size()});
         if (!m_names.empty()) {
             Message<CompactSched> sched(bundle, Bundle::compact_sched);
             for (const std::string& name : m_names) {
                 sched.add_string(CompactSched::intern_table, name);
             }
             const auto add = [&](CompactSched field, Column& column) {
-                if (!column.bytes.empty()) {
-                    sched.add_string(field, column.bytes);
+                if (column.bytes.size() != 0) {
+                    sched.add_string(field, std::string_view(column.bytes.data(), column.bytes.size()));
                 }
                 column.clear();
             };

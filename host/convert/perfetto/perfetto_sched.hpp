@@ -6,6 +6,7 @@
 
 #include "host/convert/perfetto/perfetto_packets.hpp"
 #include "host/convert/task_labels.hpp"
+#include "host/text/format.hpp"
 
 #include <cstdint>
 #include <string>
@@ -39,7 +40,7 @@ class SchedBundle {
   private:
     // A packed field that grows.
     struct Column {
-        std::string bytes;
+        fmt::memory_buffer bytes;
         std::uint64_t last = 0;
 
         void put(std::uint64_t value);
@@ -48,8 +49,8 @@ class SchedBundle {
     };
 
     [[nodiscard]] std::uint32_t name_index(std::uint32_t context, const TaskLabel& label);
-    void add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::string_view handler,
-                   std::string_view name = {});
+    template <typename Put>
+    void add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::size_t room, Put put);
     void flush_if_full();
 
     Packets& m_packets;
@@ -68,7 +69,7 @@ class SchedBundle {
     std::vector<std::string> m_names;     // of this bundle
     std::vector<std::uint32_t> m_name_of; // by context: index + 1; 0: none
     std::vector<std::uint32_t> m_named;   // contexts that have one
-    std::string m_events;                 // encoded
+    fmt::memory_buffer m_events;          // encoded
 };
 
 } // namespace host::convert::perfetto

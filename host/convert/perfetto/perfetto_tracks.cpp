@@ -25,12 +25,6 @@ constexpr std::uint64_t parameter_iid(std::uint8_t code, unsigned parameter) {
     return 2 * std::uint64_t{code} + parameter;
 }
 
-// Its name is in the table, and so are those of its parameters.
-bool is_plain(const trace::Event& event) {
-    return event.row != nullptr && event.is_sound() && event.row->shape != tracer::Shape::combined &&
-           !trace::is_foreign(event);
-}
-
 void add_name(Message<InternedData>& data, InternedData field, std::uint64_t iid, std::string_view name) {
     Message<Interned> interned(data, field);
     interned.add_uint64(Interned::iid, iid);
@@ -49,60 +43,76 @@ void add_words(Message<TrackEvent>& out, EventWords& words_of, const trace::Even
     }
 }
 
-// A number, in hexadecimal if it is an address, as in the other outputs.
-constexpr Annotation number_field(tracer::Unit unit) {
-    return trace::is_hexadecimal(unit) ? Annotation::pointer_value : Annotation::uint_value;
-}
-
 // Of one field.
 template <typename Field>
 text::TextOf<8> encoded_number(Field field, std::uint64_t value) {
-    ShortMessage<Field> number;
-    number.add_number(field, value);
+    std::array<char, kNumberMax> number{};
+    const char* const end = put_number(number.data(), field, value);
     text::TextOf<8> encoded;
-    const bool fits = encoded.set(number.encoded());
+    const bool fits = encoded.set({number.data(), end});
     ASSERT(fits);
     return encoded;
 }
 
-void begin(ShortMessage<TrackEvent>& event, EventType type, std::uint64_t track) {
-    event.add_number(TrackEvent::type, static_cast<std::uint64_t>(type));
-    event.add_number(TrackEvent::track_uuid, track);
+// Of an event at this track, the first of its fields. 2 * kNumberMax bytes of room.
+char* put_head(char* at, EventType type, std::uint64_t track) {
+    at = put_number(at, TrackEvent::type, static_cast<std::uint64_t>(type));
+    return put_number(at, TrackEvent::track_uuid, track);
 }
 
-void begin(Packets::Head& packet, std::uint64_t time_ns, std::uint32_t flags) {
-    packet.add_number(Packet::sequence_id, static_cast<std::uint64_t>(Packets::Sequence::tracks));
-    packet.add_number(Packet::timestamp, time_ns);
-    packet.add_number(Packet::sequence_flags, flags);
+constexpr std::size_t kHeadMax = 2 * kNumberMax;
+
+text::TextOf<8> instant_head(std::uint64_t track) {
+    std::array<char, kHeadMax> fields{};
+    const char* const end = put_head(fields.data(), EventType::instant, track);
+    text::TextOf<8> head;
+    const bool fits = head.set({fields.data(), end});
+    ASSERT(fits); // the numbers of tracks have 35 bits
+    return head;
 }
+
+constexpr std::size_t kParameterMax = kFrameMax + kNumberMax + 2 * trace::ValueTexts::Text::kBytes;
 
 } // namespace
 
+Tracks::Form Tracks::form_of(tracer::Unit unit) {
+    return unit == tracer::Unit::none      ? Form::none
+           : trace::may_have_meaning(unit) ? Form::text
+           : trace::is_hexadecimal(unit)   ? Form::address
+                                           : Form::number;
+}
+
 Tracks::Tracks(Packets& packets)
     : m_packets(packets) {
-    for (std::size_t i = 0; i < kCodes; ++i) {
-        const auto code = static_cast<std::uint8_t>(i);
-        EventNames& names = m_names[i];
-        names.event = encoded_number(TrackEvent::name_iid, event_iid(code));
-        names.par1 = encoded_number(Annotation::name_iid, parameter_iid(code, 1));
-        names.par2 = encoded_number(Annotation::name_iid, parameter_iid(code, 2));
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        Prepared& prepared = m_prepared[row.code];
+        prepared.event = encoded_number(TrackEvent::name_iid, event_iid(row.code));
+        prepared.par1 = encoded_number(Annotation::name_iid, parameter_iid(row.code, 1));
+        prepared.par2 = encoded_number(Annotation::name_iid, parameter_iid(row.code, 2));
+        prepared.plain = row.shape != tracer::Shape::combined;
+        prepared.form1 = form_of(row.par1.unit);
+        prepared.form2 = form_of(row.par2.unit);
     }
 }
 
 // In a packet of its own: a reader takes the interned data of a packet once, and what follows may bring its own.
 void Tracks::clear_state(std::uint64_t time_ns) {
-    Packets::Head head;
-    begin(head, time_ns, kStateCleared | kNeedsState);
+    auto packet = m_packets.start(Packets::Sequence::tracks);
+    packet.add_uint64(Packet::timestamp, time_ns);
+    packet.add_uint32(Packet::sequence_flags, kStateCleared | kNeedsState);
     if (m_lost) {
-        head.add_number(Packet::previous_packet_dropped, 1);
+        packet.add_bool(Packet::previous_packet_dropped, true);
     }
     m_begun = true;
     m_lost = false;
-    m_interned.reset();
-    std::string names;
-    Message<InternedData> data(names);
-    add_name(data, InternedData::annotation_names, 1 + 2 * kCodes, "text");
-    m_packets.add(head, {}, Packet::interned_data, names, {});
+    for (Prepared& prepared : m_prepared) {
+        prepared.interned = false;
+    }
+    {
+        Message<InternedData> data(packet, Packet::interned_data);
+        add_name(data, InternedData::annotation_names, 1 + 2 * kCodes, "text");
+    }
+    m_packets.add();
 }
 
 bool Tracks::is_new(TrackKind kind, std::uint32_t number) {
@@ -130,11 +140,7 @@ void Tracks::declare(TrackKind kind, std::uint32_t number, std::string_view name
 // A thread, and as its children what does not nest with its events. A context that is used again is a new name of the
 // same thread.
 void Tracks::declare_task(TrackKind kind, std::uint32_t context, const TaskLabel& task) {
-    std::uint64_t& turn = m_turns[context];
-    if (turn == task.turn && kind == TrackKind::task) {
-        return;
-    }
-    turn = task.turn;
+    m_tasks[context] = {.turn = task.turn, .head = instant_head(uuid_of(TrackKind::task, context))};
     std::string& name = m_declared[uuid_of(TrackKind::task, context)];
     if (name != task.name) {
         name = task.name;
@@ -172,25 +178,19 @@ void Tracks::declare_processor(std::uint16_t cpu) {
 [[gnu::flatten]] void Tracks::slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t number,
                                           const TaskLabel& task, std::string_view name) {
     declare_task(kind, number, task);
-    ShortMessage<TrackEvent> event;
-    begin(event, EventType::begin, uuid_of(kind, number));
-    event.add_frame(TrackEvent::name, name.size());
     m_rest = name;
-    add_event(time_ns, event);
+    add_event(time_ns, kHeadMax + kFrameMax, [&](char* at) {
+        return put_frame(put_head(at, EventType::begin, uuid_of(kind, number)), TrackEvent::name, name.size());
+    });
 }
 
 [[gnu::flatten]] void Tracks::slice_ended(std::uint64_t time_ns, TrackKind kind, std::uint32_t number) {
-    ShortMessage<TrackEvent> event;
-    begin(event, EventType::end, uuid_of(kind, number));
-    add_event(time_ns, event);
+    add_event(time_ns, kHeadMax, [&](char* at) { return put_head(at, EventType::end, uuid_of(kind, number)); });
 }
 
-// The next packet brings the names of the event and its parameters, unless one before did.
+// The next packet brings the names of the event and its parameters.
 void Tracks::intern(const trace::Event& event) {
-    if (m_interned[event.code]) {
-        return;
-    }
-    m_interned[event.code] = true;
+    m_prepared[event.code].interned = true;
     const tracer::EventRow& row = *event.row;
     Message<Packet> packet(m_new_names);
     Message<InternedData> data(packet, Packet::interned_data);
@@ -203,93 +203,109 @@ void Tracks::intern(const trace::Event& event) {
     }
 }
 
-// A number, or "3 (sensor)" if it has a meaning.
-void Tracks::add_parameter(ShortMessage<TrackEvent>& out, const text::TextOf<8>& name, const trace::Event& event,
-                           tracer::Unit unit, std::uint32_t value) {
-    if (unit == tracer::Unit::none) {
-        return;
+// A number, or "3 (sensor)" if it has a meaning. Parameters stay in order: what follows one that has no place in the
+// event is after it in m_rest.
+char* Tracks::put_parameter(char* at, Form form, const text::TextOf<8>& name, const trace::Event& event,
+                            tracer::Unit unit, std::uint32_t value) {
+    if (form == Form::none) {
+        return at;
     }
-    const auto add = [&](const auto& content, std::string_view view) {
-        if (m_rest.empty()) {
-            out.add_message(TrackEvent::annotations, name, content);
-        } else {
-            Message<TrackEvent>(m_rest).add_bytes_vectored(TrackEvent::annotations, name.view(), view);
-        }
-    };
-    if (!trace::may_have_meaning(unit)) {
-        ShortMessage<Annotation> number;
-        number.add_number(number_field(unit), value);
-        return add(number.encoded(), number.encoded());
+    if (form != Form::text && m_rest.empty()) {
+        const Annotation field = form == Form::address ? Annotation::pointer_value : Annotation::uint_value;
+        return put_message(at, TrackEvent::annotations,
+                           [&](char* in) { return put_number(name.put(in), field, value); });
     }
-    const auto encode = [&](fmt::memory_buffer& field) {
+    const auto encode = [&](fmt::memory_buffer& content) {
         m_value.clear();
         Message<Annotation> annotation(m_value);
-        if (!trace::meaning_of(event, unit, value).empty()) {
+        if (form == Form::text && !trace::meaning_of(event, unit, value).empty()) {
             fmt::memory_buffer text;
             trace::append_digits_and_meaning(text, event, unit, value);
             annotation.add_string(Annotation::string_value, std::string_view(text.data(), text.size()));
         } else {
-            annotation.add_uint64(number_field(unit), value);
+            annotation.add_uint64(trace::is_hexadecimal(unit) ? Annotation::pointer_value : Annotation::uint_value,
+                                  value);
         }
-        field.append(std::string_view(m_value));
+        content.append(std::string_view(m_value));
     };
-    if (const trace::ValueTexts::Text* const kept = m_values.of(event, unit, value, encode); kept != nullptr) {
-        return add(*kept, kept->view());
+    const trace::ValueTexts::Text* const kept = m_values.of(event, unit, value, encode);
+    if (kept != nullptr && m_rest.empty()) {
+        return put_message(at, TrackEvent::annotations, [&](char* in) { return kept->put(name.put(in)); });
     }
     // What is too long to be kept has just been made.
-    Message<TrackEvent>(m_rest).add_bytes_vectored(TrackEvent::annotations, name.view(), std::string_view(m_value));
+    const std::string_view content = kept != nullptr ? kept->view() : std::string_view(m_value);
+    Message<TrackEvent>(m_rest).add_bytes_vectored(TrackEvent::annotations, name.view(), content);
+    return at;
 }
 
-// The event is the last field of its packet.
-void Tracks::add_event(std::uint64_t time_ns, const ShortMessage<TrackEvent>& event) {
+// The event is the last field of its packet: what put(char*) writes in `room` bytes at most, and m_rest.
+template <typename Put>
+void Tracks::add_event(std::uint64_t time_ns, std::size_t room, Put put) {
     restore_state(time_ns);
-    Packets::Head head;
-    begin(head, time_ns, kNeedsState);
-    m_packets.add(head, m_new_names, Packet::track_event, event.encoded(), m_rest);
-    m_new_names.clear();
-    m_rest.clear();
+    const auto event = [&](char* at) {
+        at = put_number(at, Packet::sequence_id, static_cast<std::uint64_t>(Packets::Sequence::tracks));
+        at = put_number(at, Packet::timestamp, time_ns);
+        at = put_number(at, Packet::sequence_flags, kNeedsState);
+        if (!m_new_names.empty()) {
+            at = text::put(at, m_new_names);
+        }
+        return put_message(at, Packet::track_event, put, m_rest);
+    };
+    m_packets.add(3 * kNumberMax + m_new_names.size() + kFrameMax + room, event, m_rest);
+    if (!m_new_names.empty()) {
+        m_new_names.clear();
+    }
+    if (!m_rest.empty()) {
+        m_rest.clear();
+    }
 }
 
-[[gnu::flatten]] void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track,
+[[gnu::flatten]] void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, const text::TextOf<8>& head,
                                       Flow flow) {
-    restore_state(time_ns);
-    ShortMessage<TrackEvent> out;
-    begin(out, EventType::instant, track);
-    if (is_plain(event)) {
-        const EventNames& names = m_names[event.code];
-        out.add_encoded(names.event);
-        add_parameter(out, names.par1, event, event.row->par1.unit, event.par1);
-        add_parameter(out, names.par2, event, event.row->par2.unit, event.par2);
+    restore_state(time_ns); // it may take back names, which are interned here
+    const Prepared& prepared = m_prepared[event.code];
+    const bool plain = event.row != nullptr && prepared.plain && event.is_sound() && !trace::is_foreign(event);
+    if (plain && !prepared.interned) [[unlikely]] {
         intern(event);
-    } else {
-        Message<TrackEvent> rest(m_rest);
-        add_words(rest, m_event_words, event);
     }
-    if (flow.side != Flow::Side::none) {
-        Message<TrackEvent>(m_rest).add_fixed64(
-            flow.side == Flow::Side::from ? TrackEvent::flow_ids : TrackEvent::terminating_flow_ids, flow.id);
-    }
-    add_event(time_ns, out);
+    add_event(time_ns, kHeadMax + 2 * kParameterMax, [&](char* at) {
+        at = head.put(at);
+        if (plain) {
+            at = prepared.event.put(at);
+            at = put_parameter(at, prepared.form1, prepared.par1, event, event.row->par1.unit, event.par1);
+            at = put_parameter(at, prepared.form2, prepared.par2, event, event.row->par2.unit, event.par2);
+        } else {
+            Message<TrackEvent> rest(m_rest);
+            add_words(rest, m_event_words, event);
+        }
+        if (flow.side != Flow::Side::none) {
+            Message<TrackEvent>(m_rest).add_fixed64(
+                flow.side == Flow::Side::from ? TrackEvent::flow_ids : TrackEvent::terminating_flow_ids, flow.id);
+        }
+        return at;
+    });
 }
 
 void Tracks::task_instant(std::uint64_t time_ns, const trace::Event& event, std::uint32_t context,
                           const TaskLabel& task, Flow flow) {
-    declare_task(TrackKind::task, context, task);
-    instant(time_ns, event, uuid_of(TrackKind::task, context), flow);
+    if (m_tasks[context].turn != task.turn) [[unlikely]] {
+        declare_task(TrackKind::task, context, task);
+    }
+    instant(time_ns, event, m_tasks[context].head, flow);
 }
 
 void Tracks::processor_instant(std::uint64_t time_ns, const trace::Event& event, Flow flow) {
     declare_processor(event.cpu);
-    instant(time_ns, event, uuid_of(TrackKind::processor, event.cpu), flow);
+    instant(time_ns, event, instant_head(uuid_of(TrackKind::processor, event.cpu)), flow);
 }
 
 void Tracks::remark(std::uint64_t time_ns, std::uint16_t cpu, std::string_view text) {
     declare_processor(cpu);
-    ShortMessage<TrackEvent> event;
-    begin(event, EventType::instant, uuid_of(TrackKind::processor, cpu));
-    event.add_frame(TrackEvent::name, text.size());
     m_rest = text;
-    add_event(time_ns, event);
+    add_event(time_ns, kHeadMax + kFrameMax, [&](char* at) {
+        return put_frame(put_head(at, EventType::instant, uuid_of(TrackKind::processor, cpu)), TrackEvent::name,
+                         text.size());
+    });
 }
 
 void Tracks::budget(std::uint64_t time_ns, const trace::Names& names, std::uint16_t server, std::uint64_t left_ns) {
@@ -300,10 +316,10 @@ void Tracks::budget(std::uint64_t time_ns, const trace::Names& names, std::uint1
                              : fmt::format("budget of {}", text::escaped(name)),
                 TrackKind::server);
     }
-    ShortMessage<TrackEvent> event;
-    begin(event, EventType::counter, uuid_of(TrackKind::server, server));
-    event.add_number(TrackEvent::counter_value, left_ns);
-    add_event(time_ns, event);
+    add_event(time_ns, kHeadMax + kNumberMax, [&](char* at) {
+        return put_number(put_head(at, EventType::counter, uuid_of(TrackKind::server, server)),
+                          TrackEvent::counter_value, left_ns);
+    });
 }
 
 } // namespace host::convert::perfetto

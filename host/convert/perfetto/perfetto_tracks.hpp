@@ -10,7 +10,6 @@
 #include "host/trace/value_texts.hpp"
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -55,13 +54,31 @@ class Tracks {
     static constexpr std::size_t kCodes = 256;
     static constexpr std::size_t kContexts = 0x1'0000;
 
-    // What refers to interned names, encoded.
-    struct EventNames {
+    // How a parameter is written.
+    enum class Form : std::uint8_t {
+        none,
+        number,
+        address, // a number in hexadecimal, as in the other outputs
+        text,    // "3 (sensor)", or a number if it has no meaning
+    };
+
+    // By event code. What refers to interned names is encoded.
+    struct Prepared {
         text::TextOf<8> event;
         text::TextOf<8> par1;
         text::TextOf<8> par2;
+        bool plain = false;    // these names are all that is needed
+        bool interned = false; // since names were last cleared
+        Form form1 = Form::none;
+        Form form2 = Form::none;
     };
 
+    struct Task {
+        std::uint64_t turn = 0; // of the label last written
+        text::TextOf<8> head;   // of the events at its track
+    };
+
+    [[nodiscard]] static Form form_of(tracer::Unit unit);
     void clear_state(std::uint64_t time_ns);
 
     // Readers know no interned name at the beginning, and after a loss.
@@ -75,23 +92,22 @@ class Tracks {
     void declare_processor(std::uint16_t cpu);
     void declare(TrackKind kind, std::uint32_t number, std::string_view name, TrackKind parent);
     [[nodiscard]] bool is_new(TrackKind kind, std::uint32_t number);
-    void add_event(std::uint64_t time_ns, const ShortMessage<TrackEvent>& event);
-    void instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track, Flow flow);
+    template <typename Put>
+    void add_event(std::uint64_t time_ns, std::size_t room, Put put);
+    void instant(std::uint64_t time_ns, const trace::Event& event, const text::TextOf<8>& head, Flow flow);
     void intern(const trace::Event& event);
-    void add_parameter(ShortMessage<TrackEvent>& out, const text::TextOf<8>& name, const trace::Event& event,
-                       tracer::Unit unit, std::uint32_t value);
+    [[nodiscard]] char* put_parameter(char* at, Form form, const text::TextOf<8>& name, const trace::Event& event,
+                                      tracer::Unit unit, std::uint32_t value);
 
     Packets& m_packets;
-    std::array<EventNames, kCodes> m_names; // by event code
+    std::array<Prepared, kCodes> m_prepared; // by event code
     EventWords m_event_words;
     trace::ValueTexts m_values; // encoded: "3 (sensor)", or a number and nothing else
     std::string m_value;        // the same for one
-    std::string m_rest;         // of the event: what follows its first fields and has any length; encoded
+    std::string m_rest;         // of the event: what follows the fields written in place and has any length; encoded
     std::string m_new_names;    // what its packet interns; encoded
-    std::vector<std::uint64_t> m_turns =
-        std::vector<std::uint64_t>(kContexts);                 // of the labels last written; by context
+    std::vector<Task> m_tasks = std::vector<Task>(kContexts);  // by context
     std::unordered_map<std::uint64_t, std::string> m_declared; // by uuid: the name under which it was
-    std::bitset<kCodes> m_interned;                            // by event code: its name, and those of its parameters
     bool m_begun = false;
     bool m_lost = false;
 };

@@ -30,9 +30,6 @@ std::uint32_t low(std::uint64_t ticks) {
 
 // BUFFER and TIME go in front of the event, in the same turn as it.
 KevSlots::Plan KevSlots::plan(const Processor& processor, std::uint64_t ticks, bool begins_buffer) {
-    if (!begins_buffer && processor.has_time && processor.high == high(ticks) && ticks > *processor.newest) [[likely]] {
-        return {.first = ticks, .event = ticks}; // as below
-    }
     const bool late = processor.newest && ticks < processor.newest_ticks;
     const std::uint64_t free = !processor.newest || late ? 0 : *processor.newest + 1;
     std::uint64_t event = late ? ticks : std::max(ticks, free);
@@ -51,14 +48,15 @@ KevSlots::Plan KevSlots::plan(const Processor& processor, std::uint64_t ticks, b
     }
 }
 
-void KevSlots::add(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t event, std::uint64_t ticks,
-                   std::span<const std::uint32_t> words) {
+// Of which add() is the case that nearly all events are.
+void KevSlots::add_any(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t event, std::uint64_t ticks,
+                       std::span<const std::uint32_t> words) {
     const std::size_t slots = std::max<std::size_t>(1, (words.size() + 1) / 2);
-    if (!m_buffer.empty() && m_buffer.size() + slots + 1 > kBufferSlots) {
+    if (m_filled != 0 && m_filled + slots + 1 > kBufferSlots) {
         finish();
     }
     Processor& processor = m_processors[cpu];
-    const bool begins_buffer = m_buffer.empty();
+    const bool begins_buffer = m_filled == 0;
     const Plan stamps = plan(processor, ticks, begins_buffer);
     std::uint64_t next = stamps.first;
     if (begins_buffer) {
@@ -77,7 +75,7 @@ void KevSlots::add(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t 
     const auto put_words = [&](std::size_t slot, Kind kind) {
         put({make_header(kind, cpu, class_number, event), low(stamps.event), {word(2 * slot), word(2 * slot + 1)}});
     };
-    if (slots == 1) [[likely]] {
+    if (slots == 1) {
         put_words(0, Kind::simple);
     } else {
         put_words(0, Kind::begin);
@@ -91,12 +89,12 @@ void KevSlots::add(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t 
 }
 
 void KevSlots::finish() {
-    if (m_buffer.empty()) {
+    if (m_filled == 0) {
         return;
     }
-    m_buffer.front().data[1] = static_cast<std::uint32_t>(m_buffer.size() - 1);
-    m_file.append(std::as_bytes(std::span(m_buffer)));
-    m_buffer.clear();
+    m_buffer.front().data[1] = static_cast<std::uint32_t>(m_filled - 1);
+    m_file.append(std::as_bytes(std::span(m_buffer).first(m_filled)));
+    m_filled = 0;
     ++m_number;
     for (Processor& processor : m_processors) {
         processor.has_time = false;

@@ -39,7 +39,18 @@ class KevSlots {
 
     // cpu below kProcessorsMax; words: at most kWordsMax.
     void add(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t event, std::uint64_t ticks,
-             std::span<const std::uint32_t> words);
+             std::span<const std::uint32_t> words) {
+        Processor& processor = m_processors[cpu];
+        if (words.size() == formats::kev::kWordsPerSlot && processor.has_time && ticks > *processor.newest &&
+            ticks >> 32 == processor.high && m_filled + 2 <= kBufferSlots) [[likely]] {
+            processor.newest = processor.newest_ticks = ticks;
+            put({formats::kev::make_header(formats::kev::Kind::simple, cpu, class_number, event),
+                 static_cast<std::uint32_t>(ticks),
+                 {words[0], words[1]}});
+            return;
+        }
+        add_any(cpu, class_number, event, ticks, words);
+    }
 
     // Writes what is buffered.
     void finish();
@@ -60,11 +71,15 @@ class KevSlots {
 
     [[nodiscard]] static Plan plan(const Processor& processor, std::uint64_t ticks, bool begins_buffer);
 
-    void put(const formats::kev::Slot& slot) { m_buffer.push_back(slot); }
+    void add_any(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t event, std::uint64_t ticks,
+                 std::span<const std::uint32_t> words);
+
+    void put(const formats::kev::Slot& slot) { m_buffer[m_filled++] = slot; }
 
     OutputFile& m_file;
     std::array<Processor, formats::kev::kProcessorsMax> m_processors;
-    std::vector<formats::kev::Slot> m_buffer;
+    std::vector<formats::kev::Slot> m_buffer = std::vector<formats::kev::Slot>(kBufferSlots);
+    std::size_t m_filled = 0; // of it
     std::uint32_t m_number = 0;
 };
 

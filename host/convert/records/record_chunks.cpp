@@ -4,6 +4,7 @@
 #include "host/convert/records/record_chunks.hpp"
 
 #include "host/convert/losses.hpp"
+#include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 #include "lib/assert.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -100,7 +102,8 @@ RecordChunks::Stretch& RecordChunks::find_stretch(std::uint16_t cpu) {
     return *m_last;
 }
 
-void RecordChunks::add(const trace::Event& event) {
+// Where the records of this event go.
+RecordChunks::Stretch& RecordChunks::stretch_for(const trace::Event& event) {
     if (m_records >= kRecordsMax && (event.ticks >= m_greatest || m_records >= 2 * kRecordsMax)) {
         flush_all();
     }
@@ -114,6 +117,11 @@ void RecordChunks::add(const trace::Event& event) {
     if (stretch.records.empty()) {
         stretch.first = event.ticks;
     }
+    return stretch;
+}
+
+void RecordChunks::add(const trace::Event& event) {
+    Stretch& stretch = stretch_for(event);
     const std::size_t before = stretch.records.size();
     if (is_one_record(event)) [[likely]] {
         stretch.records.push_back(record_of(event));
@@ -123,6 +131,24 @@ void RecordChunks::add(const trace::Event& event) {
     }
     m_records += stretch.records.size() - before;
     m_greatest = std::max(m_greatest, event.ticks);
+}
+
+// In pieces: a stretch takes no more than event by event.
+void RecordChunks::add(const formats::dat::RecordRun& run) {
+    trace::Event first = run.common();
+    for (std::span<const std::byte> slots = run.slots(); !slots.empty();) {
+        first.ticks = {formats::dat::load_stamp(slots.data())};
+        std::vector<tracer::Record>& records = stretch_for(first).records;
+        const std::size_t room = m_records < kRecordsMax ? kRecordsMax - m_records : 1;
+        const std::size_t count = std::min(room, slots.size() / tracer::kRecordBytes);
+        const auto piece = slots.first(count * tracer::kRecordBytes);
+        records.resize(records.size() + count);
+        std::memcpy(records.data() + records.size() - count, piece.data(), piece.size());
+        m_records += count;
+        const std::byte* const last = piece.data() + piece.size() - tracer::kRecordBytes;
+        m_greatest = std::max(m_greatest, lib::Ticks{formats::dat::load_stamp(last)});
+        slots = slots.subspan(piece.size());
+    }
 }
 
 void RecordChunks::take_source(std::uint32_t source, const trace::Names& names, Stretch& stretch) {

@@ -35,6 +35,7 @@ class RecordChunks {
     RecordChunks(const Survey& survey, Write write);
 
     void add(const trace::Event& event);
+    void add(const formats::dat::RecordRun& run);
 
     // Writes what is left, and an empty chunk for each described chunk of the input that had no records. Unusable:
     // there were events of another system, which have no record.
@@ -52,6 +53,7 @@ class RecordChunks {
         std::uint64_t cost = 0; // records that damage took, so far
     };
 
+    [[nodiscard]] Stretch& stretch_for(const trace::Event& event);
     void take_source(std::uint32_t source, const trace::Names& names, Stretch& stretch);
     void flush(Stretch& stretch);
     void flush_all();

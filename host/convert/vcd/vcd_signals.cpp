@@ -5,7 +5,9 @@
 #include "host/text/format.hpp"
 #include "lib/assert.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 namespace host::convert::vcd {
@@ -44,8 +46,6 @@ std::string written(std::string_view text) {
     }
     return out;
 }
-
-constexpr std::size_t kLineMax = 128; // all of a change but a long text
 
 } // namespace
 
@@ -89,6 +89,7 @@ VcdSignals::Id VcdSignals::add(Kind kind, std::string_view type, std::string_vie
     Signal& signal = m_signals.emplace_back();
     signal.kind = kind;
     signal.value = kind == Kind::wire ? kUnknownWire : kind == Kind::text ? kUnknownText : 0;
+    m_changed.push_back(id);
     const bool fits = signal.end.set(code + '\n');
     ASSERT(fits);
     m_file.append(fmt::format("$var {} {} {} $end\n", type, code, fit(name)));
@@ -110,28 +111,27 @@ VcdSignals::Id VcdSignals::add_text(std::string_view name) {
 void VcdSignals::end_declarations() {
     m_file.append("$enddefinitions $end\n#0\n$dumpvars\n");
     for (Signal& signal : m_signals) {
-        append_value(signal);
+        char* const begin = m_file.room(m_line_room);
+        m_file.used(static_cast<std::size_t>(put_value(begin, signal) - begin));
         signal.changed = false;
     }
-    m_changed.clear();
+    m_changes = 0;
     m_file.append("$end\n");
 }
 
-void VcdSignals::append_value(const Signal& signal) {
+// m_line_room bytes of room.
+char* VcdSignals::put_value(char* at, const Signal& signal) const {
     if (signal.kind == Kind::number) {
-        m_file.append(signal.known ? fmt::format("b{:b} ", signal.value) : "bx ");
-        m_file.append(signal.end.view());
-        return;
+        return signal.end.put(signal.known ? fmt::format_to(at, "b{:b} ", signal.value) : put(at, "bx "));
     }
     const Word& word = m_words[signal.value];
-    char* const begin = m_file.room(kLineMax + word.longer.size());
-    char* const at = word.longer.empty() ? word.text.put(begin) : put(begin, word.longer);
-    m_file.used(static_cast<std::size_t>(signal.end.put(at) - begin));
+    return signal.end.put(word.longer.empty() ? word.text.put(at) : put(at, word.longer));
 }
 
 VcdSignals::TextId VcdSignals::add_word(std::string word) {
     Word& added = m_words.emplace_back();
     if (!added.text.set(word)) {
+        m_line_room = std::max(m_line_room, kLineRoom + word.size());
         added.longer = std::move(word);
     }
     return m_words.size() - 1;
@@ -147,32 +147,29 @@ VcdSignals::TextId VcdSignals::text(std::string_view text) {
 }
 
 void VcdSignals::comment(std::string_view text) {
-    flush();
+    if (m_changes != 0) {
+        flush();
+    }
     m_file.append(fmt::format("$comment {} $end\n", text));
 }
 
 [[gnu::flatten]] void VcdSignals::flush() {
-    if (m_changed.empty()) {
-        return;
-    }
-    char* const begin = m_file.room(kLineMax);
+    const std::span<const Id> changed(m_changed.data(), m_changes);
+    m_changes = 0;
+    char* const begin = m_file.room(m_line_room * (1 + changed.size()));
     *begin = '#';
-    char* at = text::put_decimal(begin + 1, m_time);
+    char* at = m_time_text.put(begin + 1, m_time);
     *at++ = '\n';
-    m_file.used(static_cast<std::size_t>(at - begin));
-    for (const Id id : m_changed) {
-        append_value(m_signals[id]);
-        m_signals[id].changed = false;
+    for (const Id id : changed) {
+        Signal& signal = m_signals[id];
+        at = put_value(at, signal);
+        signal.changed = false;
     }
-    m_changed.clear();
+    m_file.used(static_cast<std::size_t>(at - begin));
 }
 
 void VcdSignals::finish() {
-    const bool quiet = m_changed.empty();
-    flush();
-    if (quiet) {
-        m_file.append(fmt::format("#{}\n", m_time));
-    }
+    flush(); // the time at least
 }
 
 } // namespace host::convert::vcd

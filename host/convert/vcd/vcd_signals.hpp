@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/convert/output_file.hpp"
+#include "host/text/rising_number.hpp"
 #include "host/text/short_text.hpp"
 
 #include <cstdint>
@@ -36,7 +37,9 @@ class VcdSignals {
     // Of what follows; never falls.
     void at(std::uint64_t time) {
         if (time != m_time) {
-            flush();
+            if (m_changes != 0) {
+                flush();
+            }
             m_time = time;
         }
     }
@@ -50,7 +53,7 @@ class VcdSignals {
         signal.value = value;
         if (!signal.changed) {
             signal.changed = true;
-            m_changed.push_back(id);
+            m_changed[m_changes++] = id;
         }
     }
 
@@ -76,6 +79,8 @@ class VcdSignals {
         text::TextOf<8> end;     // of each of its lines: the code by which the dump calls it
     };
 
+    static constexpr std::size_t kLineRoom = 128; // of all of a change but a long text
+
     // A value as it is written.
     struct Word {
         text::TextOf<32> text;
@@ -90,7 +95,7 @@ class VcdSignals {
     [[nodiscard]] std::string fit(std::string_view name);
     [[nodiscard]] TextId add_word(std::string word);
     void flush();
-    void append_value(const Signal& signal);
+    [[nodiscard]] char* put_value(char* at, const Signal& signal) const;
 
     struct Hash : std::hash<std::string_view> {
         using is_transparent = void; // NOLINT(readability-identifier-naming): the name is the library's
@@ -99,10 +104,13 @@ class VcdSignals {
     OutputFile& m_file;
     std::vector<Signal> m_signals;
     std::vector<std::set<std::string>> m_scopes = {{}}; // the names in each that is open
-    std::vector<Id> m_changed;
+    std::vector<Id> m_changed;                          // each signal once at most: there is room for all
+    std::size_t m_changes = 0;                          // so many of them
     std::unordered_map<std::string, TextId, Hash, std::equal_to<>> m_text_ids;
-    std::vector<Word> m_words; // by number
+    std::vector<Word> m_words;           // by number
+    std::size_t m_line_room = kLineRoom; // of one change, with the longest text
     std::uint64_t m_time = 0;
+    text::RisingNumber m_time_text;
 };
 
 } // namespace host::convert::vcd

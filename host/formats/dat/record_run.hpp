@@ -42,6 +42,9 @@ class RecordRun {
 
     [[nodiscard]] lib::Ticks last_stamp() const;
 
+    // 16 bytes for each record, as they were read.
+    [[nodiscard]] std::span<const std::byte> slots() const { return m_slots; }
+
     // Records.
     [[nodiscard]] std::size_t size() const { return m_slots.size() / tracer::kRecordBytes; }
 

@@ -52,11 +52,13 @@ struct Record {
 
 // Current layout. Precondition: bytes.size() >= kRecordBytes.
 inline void encode(const Record& record, std::span<std::byte> bytes) {
-    lib::store_be(bytes, record.process);
-    bytes[2] = static_cast<std::byte>(record.type);
-    bytes[3] = static_cast<std::byte>(record.arg1);
-    lib::store_be(bytes.subspan(4), record.arg2);
-    lib::store_be(bytes.subspan(8), std::bit_cast<std::uint64_t>(record.seconds));
+    static_assert(std::endian::native == std::endian::little, "words are turned round");
+    const std::uint64_t first = std::uint64_t{record.process} << 48 | std::uint64_t{record.type} << 40 |
+                                std::uint64_t{record.arg1 & 0xFFU} << 32 | record.arg2;
+    const std::uint64_t words[] = {__builtin_bswap64(first),
+                                   __builtin_bswap64(std::bit_cast<std::uint64_t>(record.seconds))};
+    static_assert(sizeof words == kRecordBytes);
+    __builtin_memcpy(bytes.data(), words, sizeof words);
 }
 
 // Times up to here have a count of nanoseconds in 63 bits.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fcntl.h>
 #include <span>
 #include <string>
 #include <sys/stat.h>
@@ -94,6 +95,34 @@ TEST_F(OutputFileRoom, OnTheDiskEndsWithTheFile) {
 
 TEST_F(OutputFileRoom, IsNotTakenBeyondItsEnd) {
     EXPECT_DEATH(m_file->used(OutputFile::kBufferBytes + 1), "m_buffer.size");
+}
+
+// Another file's bytes, from a place in it: between bytes of its own, with a buffer that is not empty.
+TEST_F(OutputFileRoom, TakesBytesOfAnotherFile) {
+    const std::string other = std::string(10 * OutputFile::kBufferBytes, 'x') + std::string(10, 'y');
+    const auto source = trace::ByteSource::open_file(m_directory.write("other", std::as_bytes(std::span(other)))).value();
+    put(5, 'a');
+    ASSERT_TRUE(m_file->append(*source, 100, other.size() - 100).ok());
+    m_expected += other.substr(100);
+    append(7, 'b');
+    EXPECT_EQ(m_file->position_bytes(), m_expected.size());
+    EXPECT_FALSE(m_file->append(*source, other.size() - 5, 6).ok()) << "it ends before";
+    m_expected += "yyyyy";
+    ASSERT_TRUE(m_file->close().ok());
+    EXPECT_TRUE(support::read_text(m_path) == m_expected);
+}
+
+// To which the kernel copies nothing.
+TEST_F(OutputFileRoom, TakesBytesOfAnotherFileAtTheEndOfAStream) {
+    const std::string other(3 * OutputFile::kBufferBytes + 1, 'x');
+    const auto source = trace::ByteSource::open_file(m_directory.write("other", std::as_bytes(std::span(other)))).value();
+    {
+        OutputFile stream(::open(m_path.c_str(), O_WRONLY | O_APPEND), true);
+        stream.append("a");
+        ASSERT_TRUE(stream.append(*source, 0, other.size()).ok());
+        ASSERT_TRUE(stream.close().ok());
+    }
+    EXPECT_TRUE(support::read_text(m_path) == "a" + other);
 }
 
 } // namespace
