@@ -9,6 +9,7 @@
 #include "tracer/user_fields.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,6 +28,11 @@ enum class NameKind : std::uint8_t {
     port,
 };
 
+// Multiplies by 2^64 divided by the golden ratio: the upper bits depend on all bits of both.
+[[nodiscard]] constexpr std::uint64_t hash_step(std::uint64_t hash, std::uint64_t word) {
+    return (hash ^ word) * 0x9E37'79B9'7F4A'7C15;
+}
+
 struct NameEntry {
     NameKind kind = NameKind::task;
     std::uint16_t id = 0;  // context, vector, mutex, ... as records carry it
@@ -35,6 +41,16 @@ struct NameEntry {
     TaskParameters parameters; // tasks only
 
     friend bool operator==(const NameEntry&, const NameEntry&) = default;
+
+    // What tells most entries apart: the number, and the beginning of the name.
+    [[nodiscard]] std::uint64_t hash() const {
+        std::uint64_t beginning = 0;
+        static_assert(sizeof beginning <= kNameBytesMax);
+        __builtin_memcpy(&beginning, name.characters.data(), sizeof beginning);
+        const std::uint64_t number =
+            std::uint64_t{static_cast<std::uint8_t>(kind)} << 48 | std::uint64_t{id} << 32 | pid;
+        return hash_step(hash_step(number, beginning), parameters.period_ns);
+    }
 };
 
 // A list that any context may append to while others read it, interrupts and NMIs during an addition included. An
@@ -43,6 +59,11 @@ struct NameEntry {
 // when another context has published meanwhile, and then the next entry is tried. An addition that is never finished
 // (its task was killed) costs one entry of the store and nothing else. Two contexts that add the same entry at the same
 // time may both succeed: duplicates are harmless.
+//
+// An equal entry is found by its hash: each bucket has a chain of the entries of its hashes, the latest first. An entry
+// is put at its head after it was published, by one compare-and-exchange that is repeated only if another context has
+// put one there meanwhile. One that was published and is in no chain (its task was killed) is added again as a
+// duplicate.
 template <typename Entry, std::size_t Capacity>
 class AppendOnlyList {
   public:
@@ -56,10 +77,10 @@ class AppendOnlyList {
     // Returns the index of the entry, or of an equal one that is already present; kNone (and lost() grows) if the list
     // is full.
     std::size_t add(const Entry& entry) {
-        const std::size_t known = size();
-        for (std::size_t i = 0; i < known; ++i) {
-            if (m_entries[place(i)] == entry) {
-                return i;
+        std::uint16_t& bucket = bucket_of(entry);
+        for (std::size_t link = __atomic_load_n(&bucket, __ATOMIC_ACQUIRE); link != 0; link = m_next[link - 1]) {
+            if (m_entries[place(link - 1)] == entry) {
+                return link - 1;
             }
         }
         // Tested first, so that the counter of entries taken cannot overflow.
@@ -71,7 +92,9 @@ class AppendOnlyList {
             return kNone;
         }
         m_entries[mine] = entry;
-        return publish(known, static_cast<std::uint16_t>(mine + 1));
+        const std::size_t index = publish(size(), static_cast<std::uint16_t>(mine + 1));
+        put_into(bucket, index);
+        return index;
     }
 
     // Number of entries published so far; their indices are below it.
@@ -112,9 +135,26 @@ class AppendOnlyList {
         }
         m_size_hint = static_cast<std::uint32_t>(count);
         m_taken = Capacity;
+        m_buckets.fill(0);
+        for (std::size_t i = 0; i < count; ++i) {
+            put_into(bucket_of(m_entries[place(i)]), i);
+        }
     }
 
   private:
+    static constexpr unsigned kBucketBits = std::bit_width(Capacity - 1);
+
+    [[nodiscard]] std::uint16_t& bucket_of(const Entry& entry) { return m_buckets[entry.hash() >> (64 - kBucketBits)]; }
+
+    // Release: whoever acquires the head of the chain sees the rest of it, and the entry.
+    void put_into(std::uint16_t& bucket, std::size_t index) {
+        std::uint16_t head = __atomic_load_n(&bucket, __ATOMIC_RELAXED);
+        do {
+            m_next[index] = head;
+        } while (!__atomic_compare_exchange_n(&bucket, &head, static_cast<std::uint16_t>(index + 1), false,
+                                              __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    }
+
     [[nodiscard]] std::size_t place(std::size_t index) const {
         return __atomic_load_n(&m_order[index], __ATOMIC_ACQUIRE) - std::size_t{1};
     }
@@ -137,6 +177,8 @@ class AppendOnlyList {
 
     std::array<Entry, Capacity> m_entries{};
     std::array<std::uint16_t, Capacity> m_order{}; // index in m_entries plus 1, in the order of publication; 0: free
+    std::array<std::uint16_t, std::size_t{1} << kBucketBits> m_buckets{}; // index of the latest plus 1; 0: empty
+    std::array<std::uint16_t, Capacity> m_next{};                         // of the one before it, likewise
     std::uint32_t m_size_hint = 0;
     std::uint32_t m_taken = 0;
     std::uint32_t m_lost = 0;
@@ -151,6 +193,14 @@ struct EncodedDeclaration {
     std::uint16_t size = 0;
 
     friend bool operator==(const EncodedDeclaration&, const EncodedDeclaration&) = default;
+
+    [[nodiscard]] std::uint64_t hash() const {
+        std::uint64_t hash = size;
+        for (const std::byte byte : view()) {
+            hash = hash_step(hash, static_cast<std::uint8_t>(byte));
+        }
+        return hash;
+    }
 
     [[nodiscard]] constexpr std::span<const std::byte> view() const { return std::span(bytes).first(size); }
 };

@@ -64,6 +64,10 @@ class Device final : public net::Device {
         m_buffers.clear();
         const auto started = start_with_widest_access();
         m_running = started.ok();
+        if (!m_running) { // nothing would serve its interrupts and read what it receives
+            m_chip.command(kCommandStop);
+            m_chip.write(kRegIMR, 0);
+        }
         return started;
     }
 

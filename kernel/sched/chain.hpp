@@ -21,12 +21,16 @@ namespace detail {
 
 } // namespace detail
 
+// Whether the task runs itself when it is chosen, if it can run: it is the end of its chain.
+[[nodiscard]] inline bool is_chain_end(const Task& task, IrqOff) {
+    return task.blocked_on == nullptr && stack_resources().empty();
+}
+
 // The task that really runs when this one is chosen. Chains are acyclic because mutex_lock() refuses the lock that
 // would close a cycle, and because a job that has not begun owns nothing that others could wait for: one that kept a
 // mutex from an earlier job is not stopped. O(length of the chain).
 [[nodiscard]] inline Task& chain_end(Task& task, IrqOff off) {
-    const bool alone = task.blocked_on == nullptr && stack_resources().empty();
-    return alone ? task : detail::follow_chain(task, off);
+    return is_chain_end(task, off) ? task : detail::follow_chain(task, off);
 }
 
 } // namespace kernel

@@ -18,6 +18,9 @@ lib::Result<void> register_level(Level& level, IrqOff) {
     }
     level.set_index(static_cast<std::uint16_t>(registry.count));
     registry.levels[registry.count++] = &level;
+    if (const ReadyQueue* const queue = level.ready_queue()) {
+        registry.queues[registry.queue_count++] = queue;
+    }
     trace_points::level_registered(level);
     return {};
 }

@@ -95,9 +95,8 @@ class Level {
     // The task leaves, from any state: queue, timers and reservation are given back.
     virtual void end(Task& task, IrqOff) = 0;
 
-    // The task that should run first, or null: the head of the level's ready queue, guests included. A level whose
-    // tasks are all in another's queue has none.
-    [[nodiscard]] virtual Task* first(IrqOff) const = 0;
+    // The ready queue of the level, guests included. Null: its tasks are guests in another's.
+    [[nodiscard]] virtual const ReadyQueue* ready_queue() const { return nullptr; }
 
     // The key of a place that counts again after it was parked (ready_queue.hpp). The default is the key it had.
     [[nodiscard]] virtual std::uint64_t unparked(Task& task, IrqOff) { return task.ready_key; }
@@ -140,6 +139,9 @@ namespace detail {
 struct LevelRegistry {
     std::array<Level*, kLevelsMax> levels{};
     std::size_t count = 0;
+    std::array<const ReadyQueue*, kLevelsMax> queues{};
+    std::size_t queue_count = 0;
+    Task* idle = nullptr;
 };
 
 inline constinit LevelRegistry level_registry;
@@ -152,6 +154,21 @@ lib::Result<void> register_level(Level& level, IrqOff);
 
 [[nodiscard]] inline std::span<Level* const> levels() {
     return std::span(detail::level_registry.levels).first(detail::level_registry.count);
+}
+
+// The task that runs when every ready queue is empty. It is in none, so it has no place to lend. Null until the run has
+// one.
+[[nodiscard]] inline Task* idle_task() {
+    return detail::level_registry.idle;
+}
+
+inline void set_idle_task(Task& task, IrqOff) {
+    detail::level_registry.idle = &task;
+}
+
+// Those of the levels, in the search order: beside the levels, so that a decision calls no level.
+[[nodiscard]] inline std::span<const ReadyQueue* const> ready_queues() {
+    return std::span(detail::level_registry.queues).first(detail::level_registry.queue_count);
 }
 
 } // namespace kernel

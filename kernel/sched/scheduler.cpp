@@ -33,21 +33,29 @@ struct Choice {
     }
 };
 
-// The first task in the levels' order whose chain of shadows ends in a task that can run. A chain may end in a mutex
-// owner that sleeps: its position is parked there, and the tasks after it get the processor meanwhile. A suspended task
-// lends nothing: its place is parked at itself.
-[[gnu::always_inline]] inline Choice choose(IrqOff off) {
-    for (Level* const level : levels()) {
-        while (Task* const task = level->first(off)) {
-            Task& end = chain_end(*task, off);
-            if (end.can_run() && !task->suspended) {
-                return {*task, end};
-            }
-            park(*task, task->suspended ? *task : end, off);
+// The task of the first place in the levels' order, or the idle task.
+[[gnu::always_inline]] inline Task& first_place(IrqOff) {
+    for (const ReadyQueue* const queue : ready_queues()) {
+        if (Task* const task = queue->first()) {
+            return *task;
         }
     }
-    ASSERT(!"the idle task is always ready");
-    __builtin_unreachable();
+    ASSERT(!lib::kChecked || idle_task() != nullptr);
+    return *idle_task();
+}
+
+// The first place whose chain of shadows ends in a task that can run, from the first of all on. A chain may end in a
+// mutex owner that sleeps: its position is parked there, and the tasks after it get the processor meanwhile. A
+// suspended task lends nothing: its place is parked at itself.
+[[gnu::always_inline]] inline Choice choose(Task* task, IrqOff off) {
+    for (;;) {
+        Task& end = chain_end(*task, off);
+        if (end.can_run() && !task->suspended) {
+            return {*task, end};
+        }
+        park(*task, task->suspended ? *task : end, off);
+        task = &first_place(off);
+    }
 }
 
 bool runs(const Choice& choice) {
@@ -84,23 +92,31 @@ void carry_out_reactions(IrqOff off) {
     cpu.reschedule = true;
 }
 
+// Null: there are reactions, which may change it, to be carried out first.
+[[gnu::always_inline]] inline Task* first_place_now(IrqOff off) {
+    return reactions_pending(off) ? nullptr : &first_place(off);
+}
+
 // The choice for which the running task has left the processor, if it is another. Leaving may change the choice: it may
 // show that a task used more than it declared, or use up the budget or the slice of a place, which then gets another.
-[[gnu::always_inline]] inline Choice pick_next(IrqOff off) {
+// first: what first_place_now() has returned.
+[[gnu::always_inline]] inline Choice pick_next(Task* first, IrqOff off) {
     for (;;) {
-        if (reactions_pending(off)) {
+        if (first == nullptr) {
             carry_out_reactions(off);
+            first = &first_place(off);
         }
-        const Choice choice = choose(off);
+        const Choice choice = choose(first, off);
         if (runs(choice) || this_processor().exec == nullptr) {
             return choice;
         }
         const std::uint64_t places = places_given(off);
         epilogue(off);
         if (places_given(off) == places && !reactions_pending(off)) {
-            ASSERT(!lib::kChecked || choose(off) == choice);
+            ASSERT(!lib::kChecked || choose(&first_place(off), off) == choice);
             return choice;
         }
+        first = nullptr;
     }
 }
 
@@ -120,10 +136,10 @@ void carry_out_reactions(IrqOff off) {
     trace_points::task_dispatched(running);
 }
 
-[[gnu::always_inline]] inline void decide(IrqOff off) {
+[[gnu::always_inline]] inline void decide(Task* first, IrqOff off) {
     ASSERT(!lib::kChecked || arch::interrupts_disabled());
     Processor& cpu = this_processor();
-    const Choice choice = pick_next(off);
+    const Choice choice = pick_next(first, off);
     ASSERT(!lib::kChecked || (choice.exec_shadow.can_run() && !choice.exec.suspended && !reactions_pending(off)));
     trace_points::task_scheduled(choice.exec_shadow, choice.exec);
     if (!runs(choice)) {
@@ -154,6 +170,30 @@ void carry_out_reactions(IrqOff off) {
     trace_points::context_switched(*to);
     arch::switch_context(from != nullptr ? &from->stack_pointer : &cpu.boot, to->stack_pointer);
     trace_points::context_returns(in_call, &clock_untraced, off);
+}
+
+// Whether the decision changes nothing: the first place of all is the running task's, which runs in no other. Asked
+// before the rest, which is in functions of their own: so the usual decision calls nothing and saves no register.
+[[gnu::always_inline]] inline bool continues(Task* first, IrqOff off) {
+    const Processor& cpu = this_processor();
+    const bool same = first != nullptr && first == cpu.exec && first == cpu.exec_shadow && is_chain_end(*first, off);
+    ASSERT(!lib::kChecked || !same || runs(choose(first, off)));
+    return same;
+}
+
+[[gnu::always_inline]] inline void decide_to_continue(const Task& running, IrqOff off) {
+    trace_points::task_scheduled(running, running);
+    this_processor().reschedule = false;
+    timer_settle(off);
+}
+
+[[gnu::noinline]] void decide_apart(Task* first, IrqOff off) {
+    decide(first, off);
+}
+
+[[gnu::noinline]] void decide_and_load(Task* first, IrqOff off) {
+    decide(first, off);
+    load(off);
 }
 
 } // namespace
@@ -190,7 +230,12 @@ void leave_processor(const Task& task, IrqOff off) {
 }
 
 void dispatch_next(IrqOff off) {
-    decide(off);
+    Task* const first = first_place_now(off);
+    if (continues(first, off)) {
+        decide_to_continue(*first, off);
+    } else {
+        decide_apart(first, off);
+    }
 }
 
 void context_load(IrqOff off) {
@@ -209,8 +254,13 @@ void schedule(IrqOff off) {
         cpu.reschedule = true;
         return;
     }
-    decide(off);
-    load(off);
+    Task* const first = first_place_now(off);
+    if (continues(first, off) && first == cpu.loaded && !first->restart) {
+        cpu.in_interrupts_end = false;
+        decide_to_continue(*first, off);
+    } else {
+        decide_and_load(first, off);
+    }
 }
 
 void return_to_boot(IrqOff) {

@@ -104,7 +104,7 @@ lib::Result<void> sem_post(Semaphore& semaphore) {
     return usually(
         [&](IrqOff off) {
             const std::uint32_t count = semaphore.m_count + 1; // 0: there cannot be more
-            if (semaphore.m_id == 0 || semaphore.m_waiters.first() != nullptr || count == 0) {
+            if (count == 0 || semaphore.m_id == 0 || semaphore.m_waiters.first() != nullptr) {
                 return false;
             }
             trace_points::semaphore_posted(current_task(off), semaphore.m_id);

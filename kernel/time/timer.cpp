@@ -32,11 +32,16 @@ using Index = std::uint16_t;
 // In the trace, instead of an index that a caller made up.
 constexpr Index kNoIndex = 0xFFFF;
 
-struct Event {
+// The greatest id: no posting's, for its index is none.
+constexpr TimerId kNotPosted{~std::uint64_t{0}};
+
+// As large as a cache line, so that an index becomes an address by a shift.
+struct alignas(64) Event {
     TimerHandler handler = nullptr;
     void* argument = nullptr;
-    std::uint32_t generation = 0;
+    TimerId id = kNotPosted; // of kern_event_post alone
     lib::Nanoseconds period; // 0: one-shot
+    // --- of a periodic one
     lib::Ticks first;
     std::uint64_t fired = 0; // expirations so far, skipped ones included
 
@@ -103,77 +108,96 @@ void arm(lib::Ticks next) {
     }
 }
 
+// It is no longer posted.
+[[gnu::always_inline]] inline void remove(Index index, IrqOff off) {
+    if (s_queue.heap.top() == index) {
+        s_queue.heap.pop();
+        timer_changed(off);
+    } else {
+        s_queue.heap.remove(index);
+    }
+}
+
 void delete_own(Index index, IrqOff off) {
     if (!s_queue.heap.contains(index)) {
         return;
     }
     trace_points::timer_deleted(index);
-    const bool first = s_queue.heap.top() == index;
-    s_queue.heap.remove(index);
-    if (first) {
-        timer_changed(off);
-    }
+    remove(index, off);
 }
 
-// Posted at another time than before, or for the first time.
-void place(Index index, lib::Ticks at, bool posted, IrqOff off) {
-    const bool first = posted && s_queue.heap.top() == index;
-    if (posted) {
+void post_own(Index index, lib::Ticks at, TimerHandler handler, void* argument, IrqOff off) {
+    Event& event = s_queue.events[index];
+    event.handler = handler;
+    event.argument = argument;
+    bool first = false;
+    if (s_queue.heap.contains(index)) {
+        trace_points::timer_deleted(index);
+        first = s_queue.heap.top() == index;
         s_queue.heap.move(index, at);
     } else {
         s_queue.heap.push(index, at);
     }
+    trace_points::timer_posted(index);
     if (first || s_queue.heap.top() == index) {
         timer_changed(off);
     }
 }
 
-void post_own(Index index, lib::Ticks at, TimerHandler handler, void* argument, IrqOff off) {
-    const bool posted = s_queue.heap.contains(index);
-    if (posted) {
-        trace_points::timer_deleted(index);
-    }
-    trace_points::timer_posted(index);
-    Event& event = s_queue.events[index];
-    event.handler = handler;
-    event.argument = argument;
-    place(index, at, posted, off);
-}
-
-lib::Result<TimerId> post(lib::Ticks first, lib::Nanoseconds period, TimerHandler handler, void* argument) {
+// The rare ends of post(), apart from it: it saves no register for what they call.
+[[gnu::noinline]] lib::Result<TimerId> not_posted(TimerHandler handler, OpenSection section) {
+    const IrqGuard off(section);
     if (handler == nullptr) {
         return lib::Error::invalid_argument;
     }
-    const IrqGuard off;
-    if (s_queue.free.empty()) {
-        trace_points::timer_posted(kNoIndex);
-        return lib::Error::no_space;
+    trace_points::timer_posted(kNoIndex);
+    return lib::Error::no_space;
+}
+
+[[gnu::noinline]] lib::Result<TimerId> posted_first(TimerId id, OpenSection section) {
+    const IrqGuard off(section);
+    timer_changed(off);
+    return id;
+}
+
+[[gnu::always_inline]] inline lib::Result<TimerId> post(lib::Ticks first, lib::Nanoseconds period, TimerHandler handler,
+                                                        void* argument) {
+    const OpenSection section = begin_section();
+    if (handler == nullptr || s_queue.free.empty()) {
+        return not_posted(handler, section);
     }
     const Index index = s_queue.free.take();
     trace_points::timer_posted(index);
     Event& event = s_queue.events[index];
     event.handler = handler;
     event.argument = argument;
-    ++event.generation;
     event.period = period;
-    event.first = first;
-    event.fired = 0;
-    place(index, first, false, off);
-    return TimerId{index, event.generation};
+    if (period.value != 0) {
+        event.first = first;
+        event.fired = 0;
+    }
+    const TimerId id{s_queue.heap.push(index, first)};
+    event.id = id;
+    if (s_queue.heap.top_order() == id.value) {
+        return posted_first(id, section);
+    }
+    end_section(section);
+    return id;
 }
 
-// It is posted no longer.
-void retire(Index index) {
-    s_queue.heap.remove(index);
-    if (index < kTimerEventsMax) {
-        s_queue.free.give_back(index);
-    }
+// The slot of kern_event_post may be used again.
+void give_back(Index index) {
+    s_queue.events[index].id = kNotPosted;
+    s_queue.free.give_back(index);
 }
 
 // Takes the event off the heap, or to its next expiration in the future.
 void advance(Index index, Event& event, lib::Ticks time) {
     if (event.period.value == 0) {
-        retire(index);
+        s_queue.heap.pop();
+        if (index < kTimerEventsMax) {
+            give_back(index);
+        }
         return;
     }
     ++event.fired;
@@ -200,20 +224,6 @@ void serve_first(lib::Ticks time) {
     handler(argument);
 }
 
-lib::Result<void> delete_event(Index index, std::uint32_t generation) {
-    const IrqGuard off;
-    trace_points::timer_deleted(index);
-    if (index >= kTimerEventsMax) {
-        return lib::Error::not_found;
-    }
-    if (!s_queue.heap.contains(index) || s_queue.events[index].generation != generation) {
-        return lib::Error::not_found;
-    }
-    retire(index);
-    timer_changed(off);
-    return {};
-}
-
 } // namespace
 
 lib::Result<TimerId> kern_event_post(lib::Ticks at, TimerHandler handler, void* argument) {
@@ -229,7 +239,15 @@ lib::Result<TimerId> kern_event_post_periodic(lib::Ticks first, lib::Nanoseconds
 }
 
 lib::Result<void> kern_event_delete(TimerId id) {
-    return delete_event(id.index, id.generation);
+    const IrqGuard off;
+    const Index index = id.index();
+    trace_points::timer_deleted(index);
+    if (index >= kTimerEventsMax || s_queue.events[index].id != id) {
+        return lib::Error::not_found;
+    }
+    give_back(index);
+    remove(index, off);
+    return {};
 }
 
 std::uint64_t timer_overruns() {
@@ -310,7 +328,11 @@ void timer_arm_again(IrqOff) {
 
 void delete_all_timers(IrqOff) {
     while (!s_queue.heap.empty()) {
-        retire(s_queue.heap.top());
+        const Index index = s_queue.heap.top();
+        s_queue.heap.pop();
+        if (index < kTimerEventsMax) {
+            give_back(index);
+        }
     }
     detail::budget_end = {};
     arm(kNever);

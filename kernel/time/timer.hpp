@@ -20,10 +20,15 @@ struct Task;
 
 using TimerHandler = void (*)(void* argument);
 
-// Names one posting: after the event has fired or was deleted, the id stays invalid even if the slot is reused.
+// Names one posting: after the event has fired or was deleted, the id stays invalid even if the slot is reused. What a
+// caller makes up is none, and so is the default.
 struct TimerId {
-    std::uint16_t index = 0; // as in the trace
-    std::uint32_t generation = 0;
+    std::uint64_t value = ~std::uint64_t{0}; // a number of the posting, above the index
+
+    // As in the trace.
+    [[nodiscard]] constexpr std::uint16_t index() const { return static_cast<std::uint16_t>(value); }
+
+    friend constexpr bool operator==(TimerId, TimerId) = default;
 };
 
 // O(log n). A time that has passed fires as soon as interrupts are on. invalid_argument: no handler. no_space:

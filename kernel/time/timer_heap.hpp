@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A binary heap of timers, earliest first; equal times keep the order in which they were posted. Removal of any element
-// is O(log n) because every index knows its place. Pure data structure, no clock, no hardware. Context: serialised by
-// the caller.
+// A heap of timers, earliest first; equal times keep the order in which they were posted. Removal of any element is
+// O(log n) because every index knows its place. Four children a node: half as many levels as with two, so a new timer
+// is compared with fewer others. Pure data structure, no clock, no hardware. Context: serialised by the caller.
 //
-//              m_heap[0]                    m_place[index] = position in m_heap, or kNowhere
-//             /         \                   an element is a time and its order: a sequence number above the index
-//       m_heap[1]     m_heap[2]
+//                   m_heap[0]                     m_place[index] = position in m_heap, or kNowhere
+//          /       /         \      \             an element is a time and its order: a sequence number above the index
+//    m_heap[1] m_heap[2] m_heap[3] m_heap[4]      positions after the last one have elements that follow all others:
+//                                                 the least of four children is found without counting them
 #pragma once
 
 #include "lib/assert.hpp"
 #include "lib/units.hpp"
 
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,7 +29,7 @@ class TimerHeap {
 
     constexpr TimerHeap() {
         m_place.fill(kNowhere);
-        m_heap[0].time = kNever;
+        m_heap.fill({kNever, kLastOrder});
     }
 
     TimerHeap(const TimerHeap&) = delete;
@@ -47,15 +47,23 @@ class TimerHeap {
         return m_heap[0].index();
     }
 
+    // Of the top, as push() returned it. Precondition: not empty.
+    [[nodiscard]] constexpr std::uint64_t top_order() const { return m_heap[0].order; }
+
     // kNever: empty.
     [[nodiscard]] constexpr lib::Ticks top_time() const { return m_heap[0].time; }
 
-    // Precondition: index < Capacity and not contained.
-    constexpr void push(Index index, lib::Ticks time) {
+    // Returns the element's order, which no other push or move has. Precondition: index < Capacity and not contained.
+    constexpr std::uint64_t push(Index index, lib::Ticks time) {
         ASSERT(!lib::kChecked || (index < Capacity && !contains(index)));
-        rise(m_size++, fresh(index, time));
+        const Element element = fresh(index, time);
+        rise(m_size++, element);
         check(m_place[index]);
+        return element.order;
     }
+
+    // The index in an order.
+    [[nodiscard]] static constexpr Index index_of(std::uint64_t order) { return static_cast<Index>(order); }
 
     // Another time, after its equals. Precondition: contained.
     constexpr void move(Index index, lib::Ticks time) {
@@ -69,29 +77,53 @@ class TimerHeap {
         ASSERT(!lib::kChecked || contains(index));
         const std::size_t hole = m_place[index];
         m_place[index] = kNowhere;
-        --m_size;
-        if (hole == m_size) {
-            m_heap[hole].time = kNever;
-            return;
+        const Element last = take_last();
+        if (hole != m_size) {
+            settle(hole, last);
+            check(hole);
         }
-        settle(hole, m_heap[m_size]);
-        check(hole);
+    }
+
+    // Removes the top. Precondition: not empty.
+    constexpr void pop() {
+        ASSERT(!lib::kChecked || !empty());
+        m_place[top()] = kNowhere;
+        const Element last = take_last();
+        if (m_size != 0) {
+            sink(0, last);
+            check(0);
+        }
     }
 
   private:
     static constexpr std::uint16_t kNowhere = 0xFFFF;
     static constexpr unsigned kIndexBits = 16;
+    static constexpr std::size_t kChildren = 4;
+    static constexpr std::uint64_t kLastOrder = ~std::uint64_t{0};
 
     struct Element {
         lib::Ticks time;
         std::uint64_t order = 0;
 
-        [[nodiscard]] constexpr Index index() const { return static_cast<Index>(order); }
+        [[nodiscard]] constexpr Index index() const { return index_of(order); }
 
-        friend constexpr auto operator<=>(const Element&, const Element&) = default;
+        friend constexpr bool operator<(const Element& a, const Element& b) {
+            return a.time < b.time || (a.time == b.time && a.order < b.order);
+        }
     };
 
     constexpr Element fresh(Index index, lib::Ticks time) { return {time, m_sequence++ << kIndexBits | index}; }
+
+    constexpr Element take_last() {
+        Element& end = m_heap[--m_size];
+        const Element last = end;
+        end = {kNever, kLastOrder};
+        return last;
+    }
+
+    static constexpr std::size_t parent(std::size_t position) { return (position - 1) / kChildren; }
+
+    static constexpr std::size_t first_child(std::size_t position) { return kChildren * position + 1; }
 
     constexpr void place(const Element& element, std::size_t position) {
         m_heap[position] = element;
@@ -100,7 +132,7 @@ class TimerHeap {
 
     // The element goes into the hole, or where the hole comes to be when others move into it.
     constexpr void settle(std::size_t hole, const Element element) {
-        if (hole > 0 && element < m_heap[(hole - 1) / 2]) {
+        if (hole > 0 && element < m_heap[parent(hole)]) {
             rise(hole, element);
         } else {
             sink(hole, element);
@@ -108,35 +140,39 @@ class TimerHeap {
     }
 
     constexpr void rise(std::size_t hole, const Element element) {
-        while (hole > 0 && element < m_heap[(hole - 1) / 2]) {
-            place(m_heap[(hole - 1) / 2], hole);
-            hole = (hole - 1) / 2;
+        while (hole > 0 && element < m_heap[parent(hole)]) {
+            const std::size_t up = parent(hole);
+            place(m_heap[up], hole);
+            hole = up;
         }
         place(element, hole);
     }
 
-    constexpr void sink(std::size_t hole, const Element element) {
-        for (std::size_t child = 2 * hole + 1; child < m_size; child = 2 * hole + 1) {
-            if (child + 1 < m_size && m_heap[child + 1] < m_heap[child]) {
-                ++child;
-            }
-            if (element < m_heap[child]) {
+    [[gnu::noinline]] constexpr void sink(std::size_t hole, const Element element) {
+        for (std::size_t child = first_child(hole); child < m_size; child = first_child(hole)) {
+            const Element* least = &m_heap[child];
+            least = earlier(&m_heap[child + 1], least);
+            least = earlier(&m_heap[child + 2], least);
+            least = earlier(&m_heap[child + 3], least);
+            if (element < *least) {
                 break;
             }
-            place(m_heap[child], hole);
-            hole = child;
+            place(*least, hole);
+            hole = static_cast<std::size_t>(least - m_heap.data());
         }
         place(element, hole);
     }
+
+    static constexpr const Element* earlier(const Element* a, const Element* b) { return *a < *b ? a : b; }
 
     // A position and its neighbours are in order, and its index knows it.
     constexpr void check(std::size_t position) const {
         ASSERT(!lib::kChecked || (position < m_size && m_place[m_heap[position].index()] == position));
-        ASSERT(!lib::kChecked || (position == 0 || m_heap[(position - 1) / 2] < m_heap[position]));
-        ASSERT(!lib::kChecked || (2 * position + 1 >= m_size || m_heap[position] < m_heap[2 * position + 1]));
+        ASSERT(!lib::kChecked || (position == 0 || m_heap[parent(position)] < m_heap[position]));
+        ASSERT(!lib::kChecked || (first_child(position) >= m_size || m_heap[position] < m_heap[first_child(position)]));
     }
 
-    std::array<Element, Capacity> m_heap{};
+    std::array<Element, Capacity + kChildren> m_heap{};
     std::array<std::uint16_t, Capacity> m_place{};
     std::size_t m_size = 0;
     std::uint64_t m_sequence = 0;

@@ -209,7 +209,7 @@ int interrupts_and_timers(const kernel::AppArguments&) {
     ASSERT(FTrace_actual_chunk_select(number) == 0 && FTrace_enable() == 0);
     const auto id = must(kernel::kern_event_post(
         kernel::after(lib::milliseconds(1)), [](void*) { fired = true; }, nullptr));
-    check_error(kernel::kern_event_delete({.index = 200, .generation = 7}), lib::Error::not_found, "never posted");
+    check_error(kernel::kern_event_delete({.value = 7U << 16 | 200}), lib::Error::not_found, "never posted");
     spin_until([] { return fired; });
     FTrace_disable();
     recording.read(number);
@@ -218,7 +218,7 @@ int interrupts_and_timers(const kernel::AppArguments&) {
     int depth = 0;
     for (const tracer::Record& record : recording.records()) {
         const std::uint8_t code = record.event_code();
-        posts += code == FTrace_EVT_timer_post && record.par2 == id.index ? 1U : 0U;
+        posts += code == FTrace_EVT_timer_post && record.par2 == id.index() ? 1U : 0U;
         deletes += code == FTrace_EVT_timer_delete && record.par2 == 200 ? 1U : 0U;
         depth += code == FTrace_EVT_interrupt_start ? 1 : code == FTrace_EVT_interrupt_end ? -1 : 0;
         check(depth == 0 || depth == 1, "interrupts do not nest");

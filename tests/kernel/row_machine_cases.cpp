@@ -87,11 +87,11 @@ int timer(const kernel::AppArguments&) {
     const auto never = must(kernel::kern_event_post(
         kernel::after(lib::milliseconds(100)), [](void*) {}, nullptr));
     must(kernel::kern_event_delete(never));
-    check_error(kernel::kern_event_delete({.index = 200, .generation = 7}), lib::Error::not_found, "never posted");
+    check_error(kernel::kern_event_delete({.value = 7U << 16 | 200}), lib::Error::not_found, "never posted");
     spin_until([] { return fired; });
     end(chunk);
-    expect(FTrace_EVT_timer_post, 0, id.index);
-    expect(FTrace_EVT_timer_delete, 0, never.index);
+    expect(FTrace_EVT_timer_post, 0, id.index());
+    expect(FTrace_EVT_timer_delete, 0, never.index());
     expect(FTrace_EVT_timer_delete, 0, 200); // also when it fails
     expect(FTrace_EVT_timer_wakeup_start, 0, 0);
     expect(FTrace_EVT_timer_wakeup_end, main, 0);

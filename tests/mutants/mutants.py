@@ -38,9 +38,9 @@ MUTANTS = [
     mutant("ties_reversed", QUEUE, "t_edf_ties", "edf-order",
            ("a.ready_rank < b.ready_rank", "a.ready_rank > b.ready_rank")),
     mutant("levels_searched_from_below", SCHEDULER, "t_level_order", "level-order",
-           ("for (Level* const level : levels()) {",
-            "for (std::size_t i = 0; i < levels().size(); ++i) {\n        Level* const level = "
-            "levels()[i < 3 ? 2 - i : i]; // RR, EDF, RM")),
+           ("for (const ReadyQueue* const queue : ready_queues()) {",
+            "for (std::size_t i = 0; i < ready_queues().size(); ++i) {\n        const ReadyQueue* const queue = "
+            "ready_queues()[i < 3 ? 2 - i : i]; // RR, EDF, RM")),
     mutant("release_does_not_preempt", HARD, "t_edf_periodic", "level-order",
            ("    level.release(task, off);\n    schedule(off);\n", "    level.release(task, off);\n")),
     mutant("sleeping_owner_runs", SCHEDULER, "t_pi_owner_waits", "block-state",
@@ -139,7 +139,7 @@ MUTANTS = [
             "task.level->preemption_level(task, off) > top->ceiling()")),
     # --- semaphores
     mutant("wake_up_lost", SEMAPHORE, "control", "lost-wakeup",
-           ("semaphore.m_id == 0 || semaphore.m_waiters.first() != nullptr ||", "semaphore.m_id == 0 ||")),
+           ("semaphore.m_id == 0 || semaphore.m_waiters.first() != nullptr)", "semaphore.m_id == 0)")),
     mutant("last_waiter_first", "kernel/sync/wait_queue.cpp", "t_semaphore_order", "wake-order",
            ("a.ready_key < b.ready_key", "a.ready_key > b.ready_key")),
     mutant("wait_takes_nothing", SEMAPHORE, "control", "semaphore-count",

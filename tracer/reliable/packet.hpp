@@ -208,7 +208,16 @@ constexpr void cover(std::span<const std::byte> bytes, Sum&& sum) {
     return crc;
 }
 
+inline constexpr lib::Crc32cJoiner kWholeBody(kBodyBytesMax);
+
 } // namespace detail
+
+// The CRC of something and the body of a packet after it. Nearly all bodies have the greatest size.
+[[nodiscard]] constexpr std::uint32_t joined_with_body(std::uint32_t before, std::uint32_t body_crc32c,
+                                                       std::size_t body_bytes) {
+    return body_bytes == kBodyBytesMax ? detail::kWholeBody.joined(before, body_crc32c)
+                                       : lib::crc32c_joined(before, body_crc32c, body_bytes);
+}
 
 // Whether the datagram claims to be of this version; nothing else about it is known.
 [[nodiscard]] constexpr bool is_version_2(std::span<const std::byte> datagram) {
@@ -251,7 +260,7 @@ constexpr void encode(Header header, const SipKey* key, std::span<std::byte> pac
     ASSERT(!writer.failed() && writer.offset() == kHeaderBytes);
     const std::uint32_t header_crc = lib::crc32c(packet.first(kHeaderBytes)); // CRC and MAC are zeros so far
     lib::store_le(packet.subspan(detail::kCrcOffset),
-                  lib::crc32c_joined(header_crc, body_crc32c, packet.size() - kHeaderBytes));
+                  joined_with_body(header_crc, body_crc32c, packet.size() - kHeaderBytes));
     if (key != nullptr) {
         lib::store_le(packet.subspan(detail::kMacOffset), packet_mac(*key, packet, covers));
     }

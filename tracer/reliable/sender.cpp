@@ -278,7 +278,8 @@ bool ReliableSink::send_packet(std::uint64_t seq, std::uint8_t flags) {
     const auto body = std::span(m_packet).subspan(kHeaderBytes);
     const auto bytes = body.first(read_packet(seq, body));
     ASSERT(!bytes.empty() && seq <= m_next);
-    const std::uint32_t crc = lib::crc32c(bytes);
+    const std::uint32_t crc =
+        bytes.size() == kBodyBytesMax ? m_whole_body_crc.of(bytes.first<kBodyBytesMax>()) : lib::crc32c(bytes);
     const Header header{.type = PacketType::data,
                         .flags = seq + 1 == m_end_packet ? kFlagPush : flags,
                         .stream = m_stream,
@@ -297,7 +298,7 @@ bool ReliableSink::send_packet(std::uint64_t seq, std::uint8_t flags) {
     if (m_received == m_next) {
         m_timer = m_now; // nothing was on its way
     }
-    m_crc = lib::crc32c_joined(m_crc, crc, bytes.size());
+    m_crc = joined_with_body(m_crc, crc, bytes.size());
     if (m_image.description.encoding == Encoding::records) {
         m_last_stamp = std::max(m_last_stamp, decode_record(bytes.last(kRecordBytes)).stamp());
     }

@@ -24,6 +24,7 @@
 // the packets can answer in the collector's name: docs/adr/0014-reliable-export.md. Context: as ChunkSink.
 #pragma once
 
+#include "lib/crc32c_folded.hpp"
 #include "tracer/reliable/datagram_peer.hpp"
 #include "tracer/reliable/packet.hpp"
 #include "tracer/reliable/round_trip.hpp"
@@ -216,6 +217,7 @@ class ReliableSink final : public ChunkSink {
     std::optional<lib::Nanoseconds> m_patience;
     lib::Nanoseconds m_progress_at;
     Counters m_counters;
+    lib::FoldedCrc32c<kBodyBytesMax> m_whole_body_crc;
     std::array<std::byte, kBytesMax> m_packet{};
     std::array<std::byte, kBytesMax + 1> m_datagram{}; // one more: a longer datagram is refused, not cut
 };

@@ -18,23 +18,15 @@ class BackgroundLevel final : public QueueLevel {
         return std::holds_alternative<BackgroundModel>(model);
     }
 
-    [[nodiscard]] Task* first(IrqOff off) const override {
-        Task* const queued = QueueLevel::first(off);
-        return queued != nullptr ? queued : m_idle;
-    }
-
     // The task that comes after all others. Precondition: it belongs to this level and is active.
     void set_idle(Task& task, IrqOff off) {
-        ASSERT(m_idle == nullptr && task.level == this && task.state == TaskState::ready);
+        ASSERT(idle_task() == nullptr && task.level == this && task.state == TaskState::ready);
         leave_queue(task, off);
-        m_idle = &task;
+        set_idle_task(task, off);
     }
 
     // Context: any.
-    [[nodiscard]] bool is_idle(const Task& task) const { return &task == m_idle; }
-
-  private:
-    Task* m_idle = nullptr; // not in the queue
+    [[nodiscard]] bool is_idle(const Task& task) const { return &task == idle_task(); }
 };
 
 } // namespace kernel

@@ -49,7 +49,7 @@ class HardLevel : public Level {
     void unblock(Task& task, IrqOff) override;
     void end(Task& task, IrqOff) override;
 
-    [[nodiscard]] Task* first(IrqOff) const override { return m_ready.first(); }
+    [[nodiscard]] const ReadyQueue* ready_queue() const override { return &m_ready.places(); }
 
     [[nodiscard]] std::uint64_t preemption_level(const Task& task, IrqOff) const override;
     void dispatch(Task& task, Behalf behalf, IrqOff) override;

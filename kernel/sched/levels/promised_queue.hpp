@@ -15,7 +15,7 @@ class PromisedQueue {
     constexpr explicit PromisedQueue(Reservations& reservations)
         : m_reservations(reservations) {}
 
-    [[nodiscard]] Task* first() const { return m_queue.first(); }
+    [[nodiscard]] const ReadyQueue& places() const { return m_queue; }
 
     [[nodiscard]] bool holds(const Task& task) const { return m_queue.holds(task); }
 

@@ -26,7 +26,7 @@ class QueueLevel : public Level {
     void unblock(Task& task, IrqOff) override;
     void end(Task& task, IrqOff) override;
 
-    [[nodiscard]] Task* first(IrqOff) const override { return m_ready.first(); }
+    [[nodiscard]] const ReadyQueue* ready_queue() const override { return &m_ready; }
 
   protected:
     constexpr QueueLevel() = default;

@@ -49,8 +49,6 @@ class ServedLevel final : public Level {
     void suspended(Task& task, IrqOff) override;
     void resumed(Task& task, IrqOff) override;
 
-    [[nodiscard]] Task* first(IrqOff) const override { return nullptr; } // all are in the host's queue
-
     [[nodiscard]] std::uint64_t preemption_level(const Task& task, IrqOff) const override;
 
     [[nodiscard]] std::uint16_t queue_index() const override { return m_host.index(); }

@@ -71,29 +71,13 @@ bool SoftLevel::refuses_activation(const Task& task, IrqOff) const {
            (m_servers[task.pid.value].periodic || model_as<SoftModel>(task.model).overlap == Overlap::refuse);
 }
 
-lib::Result<void> SoftLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
-    Server& own = server(task);
-    if (task.state != TaskState::sleeping) {
-        return own.periodic ? lib::Error::busy : m_saved.add(task, model_as<SoftModel>(task.model).overlap, at);
-    }
-    own.origin = at;
-    own.releases = 0;
-    task.state = TaskState::idle;
-    if (at <= now()) {
-        release(task, at, off);
-    } else {
-        task_timer_post<&SoftLevel::on_release>(task, TaskTimer::job, at, off);
-    }
-    return {};
-}
-
 // Whether budget and deadline would promise more than the bandwidth from this time on.
 bool SoftLevel::outdated(const Server& own, lib::Ticks time) {
     return own.deadline <= time ||
            Wide{own.left.value} * own.period.value >= Wide{(own.deadline - time).value} * own.budget.value;
 }
 
-void SoftLevel::compete(Task& task, IrqOff off) {
+[[gnu::always_inline]] inline void SoftLevel::compete(Task& task, IrqOff off) {
     if (m_reclaimer != nullptr) {
         m_reclaimer->compete(task, off);
     }
@@ -106,7 +90,7 @@ void SoftLevel::rest(Task& task, IrqOff off) {
 }
 
 // An idle server gets work.
-void SoftLevel::wake(const Task& task, Server& own) {
+[[gnu::always_inline]] inline void SoftLevel::wake(const Task& task, Server& own) {
     const lib::Ticks time = now();
     trace_points::server_activated(own.id, task);
     if (outdated(own, time)) {
@@ -116,6 +100,41 @@ void SoftLevel::wake(const Task& task, Server& own) {
     }
     trace_points::server_budget(own.id, own.left);
     trace_points::server_deadline(own.id, own.deadline);
+}
+
+// A job of a task whose server is idle.
+[[gnu::always_inline]] inline void SoftLevel::start(Task& task, Server& own, lib::Ticks at, IrqOff off) {
+    compete(task, off);
+    wake(task, own);
+    begin_job(task, own, at, off);
+}
+
+[[gnu::always_inline]] inline void SoftLevel::begin_job(Task& task, const Server& own, lib::Ticks at, IrqOff off) {
+    ++task.jobs.released;
+    task.job_begun = false;
+    task.released_at = at;
+    task.state = TaskState::ready;
+    trace_points::job_released(task, at);
+    trace_points::job_deadline_set(task, own.deadline);
+    m_host.queue().insert(task, own.deadline.value, off);
+}
+
+lib::Result<void> SoftLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
+    Server& own = server(task);
+    if (task.state != TaskState::sleeping) {
+        return own.periodic ? lib::Error::busy : m_saved.add(task, model_as<SoftModel>(task.model).overlap, at);
+    }
+    own.origin = at;
+    own.releases = 0;
+    task.state = TaskState::idle;
+    if (at > now()) {
+        task_timer_post<&SoftLevel::on_release>(task, TaskTimer::job, at, off);
+    } else if (own.periodic || m_reclaimer != nullptr) {
+        release(task, at, off);
+    } else {
+        start(task, own, at, off);
+    }
+    return {};
 }
 
 lib::Ticks SoftLevel::release_time(const Server& own) const {
@@ -137,9 +156,7 @@ void SoftLevel::release(Task& task, lib::Ticks at, IrqOff off) {
         task_timer_post<&SoftLevel::on_release>(task, TaskTimer::job, release_time(own), off);
     }
     if (task.state == TaskState::idle) {
-        compete(task, off);
-        wake(task, own);
-        begin_job(task, at, off);
+        start(task, own, at, off);
         return;
     }
     const Overlap overlap = model_as<SoftModel>(task.model).overlap;
@@ -156,16 +173,6 @@ std::uint64_t SoftLevel::unparked(Task& task, IrqOff) {
     return own.deadline.value;
 }
 
-void SoftLevel::begin_job(Task& task, lib::Ticks at, IrqOff off) {
-    ++task.jobs.released;
-    task.job_begun = false;
-    task.released_at = at;
-    task.state = TaskState::ready;
-    trace_points::job_released(task, at);
-    trace_points::job_deadline_set(task, server(task).deadline);
-    m_host.queue().insert(task, server(task).deadline.value, off);
-}
-
 void SoftLevel::finish_job(Task& task, IrqOff off) {
     ++task.jobs.completed;
     m_host.queue().remove(task, off);
@@ -176,7 +183,7 @@ JobEnd SoftLevel::end_cycle(Task& task, IrqOff off) {
     trace_points::task_cycle_ended(task);
     finish_job(task, off);
     if (const auto at = m_saved.take(task)) {
-        begin_job(task, *at, off); // the server stays active: budget and deadline are kept
+        begin_job(task, server(task), *at, off); // the server stays active: budget and deadline are kept
     } else {
         rest(task, off);
     }

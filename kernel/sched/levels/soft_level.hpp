@@ -57,8 +57,6 @@ class SoftLevel : public Level {
     void unblock(Task& task, IrqOff) override;
     void end(Task& task, IrqOff) override;
 
-    [[nodiscard]] Task* first(IrqOff) const override { return nullptr; } // all are in the host's queue
-
     [[nodiscard]] std::uint64_t preemption_level(const Task& task, IrqOff) const override;
 
     [[nodiscard]] std::uint16_t queue_index() const override { return m_host.index(); }
@@ -112,7 +110,8 @@ class SoftLevel : public Level {
 
     [[nodiscard]] lib::Ticks release_time(const Server& server) const;
     void release(Task& task, lib::Ticks at, IrqOff);
-    void begin_job(Task& task, lib::Ticks at, IrqOff);
+    void start(Task& task, Server& own, lib::Ticks at, IrqOff);
+    void begin_job(Task& task, const Server& own, lib::Ticks at, IrqOff);
     void finish_job(Task& task, IrqOff);
     [[nodiscard]] static bool outdated(const Server& own, lib::Ticks time);
     static void wake(const Task& task, Server& own);

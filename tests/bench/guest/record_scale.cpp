@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Whether the cost of a record depends on anything: on the number of tasks, of chunks, of families that are recorded.
 // In clock ticks; under CLOCK=icount a tick is an instruction. `make bench-scale` reads the console.
-#include "arch/arch.hpp"
 #include "kernel/panic/console.hpp"
 #include "kernel/run/app.hpp"
 #include "kernel/task/task.hpp"
+#include "tests/support/log_in_a_row.hpp"
 #include "tracer/ftrace.hpp"
-#include "tracer/log.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <string_view>
 
 namespace bench {
 
@@ -22,29 +21,9 @@ constexpr std::size_t kRowsPerChunk = 2;
 constexpr int kChunkBytes = static_cast<int>(kInARow * kRowsPerChunk * 16);
 constexpr std::size_t kRows = 32;
 
-template <std::size_t... Index>
-[[gnu::noinline]] void log_in_a_row(std::index_sequence<Index...>) {
-    (tracer::log<"user_event_0">(1, static_cast<std::uint32_t>(Index)), ...);
-}
-
-template <std::size_t... Index>
-[[gnu::noinline]] void log_nothing(std::index_sequence<Index...>) {}
-
-// The row that is logged, `rows` times, less the same loop without it; in hundredths of a tick for each record.
-template <typename Row>
-std::uint64_t ticks_of(std::size_t rows, Row row) {
-    const arch::IrqGuard guard;
-    const lib::Ticks begin = arch::timestamp();
-    for (std::size_t i = 0; i < rows; ++i) {
-        row();
-    }
-    return (arch::timestamp() - begin).value;
-}
-
+// In hundredths of a tick for each record.
 void print(std::string_view what, std::size_t count, std::size_t rows) {
-    const std::uint64_t empty = ticks_of(rows, [] { log_nothing(std::make_index_sequence<kInARow>{}); });
-    const std::uint64_t full = ticks_of(rows, [] { log_in_a_row(std::make_index_sequence<kInARow>{}); });
-    const std::uint64_t hundredths = (full - empty) * 100 / (rows * kInARow);
+    const std::uint64_t hundredths = tests::ticks_of_records<kInARow>(rows) * 100 / (rows * kInARow);
     kernel::console().mark("scale record_by_", what, " ", count, " ", hundredths / 100, ".", hundredths % 100 / 10,
                            hundredths % 10);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Byte order, byte cursors and the checksum.
 #include "lib/crc32c.hpp"
+#include "lib/crc32c_folded.hpp"
 #include "lib/crc32c_joined.hpp"
 #include "lib/endian.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -103,6 +105,38 @@ TEST(Crc32c, OfTwoPiecesFollowsFromThatOfEach) {
     }
     expect_joined(std::size_t{1} << 20);
     EXPECT_EQ(crc32c_joined(0, 5, 1'000), 5U) << "nothing before it";
+}
+
+TEST(Crc32c, IsJoinedByLookUpsLikeByAProduct) {
+    for (const std::uint64_t size : {1U, 16U, 1'024U, 70'000U}) {
+        const auto joiner = std::make_unique<Crc32cJoiner>(size);
+        for (std::uint32_t bit = 0; bit < 32; ++bit) {
+            EXPECT_EQ(joiner->joined(1U << bit, 0), crc32c_joined(1U << bit, 0, size)) << bit << " of " << size;
+        }
+        EXPECT_EQ(joiner->joined(0xE306'9283, 0x8A91'36AA), crc32c_joined(0xE306'9283, 0x8A91'36AA, size));
+    }
+}
+
+// Each byte by itself, for the checksum of a sum is the sum of the checksums; and one object again and again.
+template <std::size_t Bytes>
+void expect_folded() {
+    FoldedCrc32c<Bytes> folded;
+    std::array<std::byte, Bytes> bytes{};
+    EXPECT_EQ(folded.of(bytes), crc32c(bytes));
+    for (std::size_t i = 0; i < Bytes; ++i) {
+        bytes[i] = std::byte{0x01};
+        EXPECT_EQ(folded.of(bytes), crc32c(bytes)) << i;
+        bytes[i] = {};
+    }
+    for (std::size_t i = 0; i < Bytes; ++i) {
+        bytes[i] = static_cast<std::byte>(37 * i + i / 251 + 1);
+        EXPECT_EQ(folded.of(bytes), crc32c(bytes)) << i;
+    }
+}
+
+TEST(Crc32c, IsTheSameOfFoldedBytes) {
+    expect_folded<1'024>();
+    expect_folded<440>();
 }
 
 } // namespace lib

@@ -38,6 +38,9 @@ struct Interruptible {
     ~Interruptible() = default;
 
     friend bool operator==(const Interruptible& a, const Interruptible& b) { return a.value == b.value; }
+
+    // Of three kinds: what differs is in one chain.
+    [[nodiscard]] std::uint64_t hash() const { return static_cast<std::uint64_t>(value % 3) << 62; }
 };
 
 template <typename List>
@@ -93,7 +96,22 @@ TEST(AppendOnlyList, LosesNothingToConcurrentAdditions) {
     ASSERT_EQ(found.size(), static_cast<std::size_t>(kEach * kThreads));
     for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_EQ(found[i], static_cast<int>(i + 1));
+        EXPECT_EQ(list->entry(list->add(Interruptible(found[i]))).value, found[i]) << "in its chain";
     }
+    EXPECT_EQ(list->size(), found.size()) << "each is known";
+}
+
+TEST(NameRegistry, KnowsEachNameOnceWhenItIsFull) {
+    tracer::NameRegistry names;
+    for (int round = 0; round < 2; ++round) {
+        for (std::uint16_t i = 0; i < tracer::NameRegistry::kCapacity; ++i) {
+            names.add_task(i, 7, "task", {.level = 1});
+        }
+        EXPECT_EQ(names.size(), tracer::NameRegistry::kCapacity);
+        EXPECT_EQ(names.lost(), 0U);
+    }
+    names.add_task(0, 7, "task", {.level = 2});
+    EXPECT_EQ(names.lost(), 1U) << "the same number, with other parameters";
 }
 
 TEST(NameRegistry, ListsWhatWasGivenAndLeavesTheRestEmpty) {

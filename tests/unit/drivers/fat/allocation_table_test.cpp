@@ -219,5 +219,25 @@ TEST(FatTable32, IgnoresTheUpperBitsOfAnEntryAndKeepsThem) {
     EXPECT_EQ(lib::load_le<std::uint32_t>(std::span(disk.image()).subspan(at)), 0xAFFF'FFFFU);
 }
 
+TEST(FatTable32, KeepsTheUpperBitsOfARunThatIsTaken) {
+    FakeDisk disk(400);
+    AllocationTable table;
+    table.attach(disk, kVolumeStart, geometry_of(FatType::fat32));
+    const auto entry = [&disk](Cluster cluster) {
+        return std::span(disk.image()).subspan((kVolumeStart + 1) * kSectorBytes + std::size_t{cluster} * 4);
+    };
+    for (Cluster cluster = 2; cluster < 6; ++cluster) {
+        lib::store_le(entry(cluster), cluster << 28);
+    }
+    const auto run = table.allocate(4);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run.value().count, 4U);
+    ASSERT_TRUE(table.flush());
+    EXPECT_EQ(lib::load_le<std::uint32_t>(entry(2)), 0x2000'0003U);
+    EXPECT_EQ(lib::load_le<std::uint32_t>(entry(3)), 0x3000'0004U);
+    EXPECT_EQ(lib::load_le<std::uint32_t>(entry(4)), 0x4000'0005U);
+    EXPECT_EQ(lib::load_le<std::uint32_t>(entry(5)), 0x5FFF'FFFFU);
+}
+
 } // namespace
 } // namespace drivers::fat

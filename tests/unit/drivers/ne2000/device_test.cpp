@@ -243,8 +243,12 @@ TEST_F(Ne2000, TakesBytesFromACardForAnEightBitSlot) {
 
 TEST_F(Ne2000, DoesNotStartWithoutMemoryThatKeepsItsContents) {
     card.behaviour.memory_lost = true;
-    EXPECT_EQ(nic.start(options()).error(), lib::Error::io);
+    Options wanted = options();
+    wanted.interrupt_mask = kIsrPRX;
+    EXPECT_EQ(nic.start(wanted).error(), lib::Error::io);
     EXPECT_FALSE(nic.running());
+    EXPECT_EQ(card.interrupt_mask(), 0U) << "nothing serves its interrupts";
+    EXPECT_FALSE(card.arrive(make_frame(63))) << "nothing reads its ring";
 }
 
 TEST_P(Ne2000Widths, SendsEveryLengthByteForByteAndPadsWithZeros) {

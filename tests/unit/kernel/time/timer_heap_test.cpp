@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,7 @@ TEST(TimerHeap, AgreesWithASortedListUnderRandomUse) {
     std::mt19937 random(1); // NOLINT(cert-msc51-cpp): repeatable on purpose
     Heap heap;
     std::vector<std::pair<std::uint64_t, int>> model; // time, index; equal times in order of posting
+    std::set<std::uint64_t> orders;                   // that were returned
     for (int step = 0; step < 20'000; ++step) {
         const auto index = static_cast<std::uint16_t>(random() % 64);
         const auto in_model = std::ranges::find(model, int{index}, &std::pair<std::uint64_t, int>::second);
@@ -55,13 +57,20 @@ TEST(TimerHeap, AgreesWithASortedListUnderRandomUse) {
             model.erase(in_model);
         }
         if (heap.contains(index) && random() % 2 == 0) {
-            heap.remove(index);
+            if (heap.top() == index && random() % 2 == 0) {
+                heap.pop();
+            } else {
+                heap.remove(index);
+            }
         } else {
             const std::uint64_t time = random() % 50;
             if (heap.contains(index)) {
                 heap.move(index, {time});
             } else {
-                heap.push(index, {time});
+                const std::uint64_t order = heap.push(index, {time});
+                ASSERT_TRUE(orders.insert(order).second);
+                ASSERT_EQ(Heap::index_of(order), index);
+                ASSERT_EQ(heap.top_order() == order, heap.top() == index);
             }
             const auto after = std::ranges::upper_bound(model, time, {}, &std::pair<std::uint64_t, int>::first);
             model.insert(after, {time, index});

@@ -83,11 +83,14 @@ TEST(Timer, DeletesOneShotAndPeriodicEventsOnce) {
                       nullptr));
                   note_result("delete", kern_event_delete(shot));
                   note_result("again", kern_event_delete(shot));
-                  note_result("made up", kern_event_delete({.index = 9999, .generation = 1}));
+                  note_result("made up", kern_event_delete({.value = 1U << 16 | 9999}));
+                  note_result("default", kern_event_delete({}));
+                  note_result("of a slot never used", kern_event_delete({.value = 1U << 16 | 100}));
                   pause_until(4);
                   note_result("gone", kern_event_delete(periodic));
               }),
-              "delete: ok | again: not found | made up: not found | p@1 | itself: ok | gone: not found");
+              "delete: ok | again: not found | made up: not found | default: not found | of a slot never used: not "
+              "found | p@1 | itself: ok | gone: not found");
 }
 
 TEST(Timer, DoesNotTakeAReusedSlotForTheOldEvent) {
@@ -95,7 +98,7 @@ TEST(Timer, DoesNotTakeAReusedSlotForTheOldEvent) {
                   const auto old = must(kern_event_post(at(1), &say, word("old")));
                   must(kern_event_delete(old));
                   const auto fresh = must(kern_event_post(at(2), &say, word("fresh")));
-                  note(old.index == fresh.index ? "same slot" : "other slot");
+                  note(old.index() == fresh.index() ? "same slot" : "other slot");
                   note_result("old id", kern_event_delete(old));
                   pause_until(3);
               }),
@@ -109,8 +112,8 @@ TEST(Timer, GivesTheLowestSlotThatIsFree) {
                   const auto third = must(kern_event_post(at(3), &say, word("3")));
                   must(kern_event_delete(second));
                   const auto again = must(kern_event_post(at(2), &say, word("again")));
-                  note(std::to_string(first.index) + " " + std::to_string(second.index) + " " +
-                       std::to_string(third.index) + " " + std::to_string(again.index));
+                  note(std::to_string(first.index()) + " " + std::to_string(second.index()) + " " +
+                       std::to_string(third.index()) + " " + std::to_string(again.index()));
                   pause_until(5);
               }),
               "0 1 2 1 | 1@1 | again@2 | 3@3");

@@ -335,6 +335,9 @@ TEST_F(SurvivingTrace, NamesAreKeptUpToTheFirstThatIsNotWhole) {
     names.recover();
     ASSERT_EQ(names.size(), 5U);
     EXPECT_EQ(names.entry(4).name.view(), "m4");
+    names.add_name(tracer::NameKind::mutex, 2, "m2");
+    EXPECT_EQ(names.size(), 5U);
+    EXPECT_EQ(names.lost(), 0U) << "known, though nothing is added";
     auto& entry = const_cast<tracer::NameEntry&>(names.entry(3)); // NOLINT(cppcoreguidelines-pro-type-const-cast)
     entry.name.size = 255;
     names.recover();

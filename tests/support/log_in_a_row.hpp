@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// For programs in the guest that measure a record: many of them one after the other, and the same function without
+// them, which is taken off.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "tracer/log.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace tests {
+
+namespace detail {
+
+template <std::size_t... Index>
+[[gnu::noinline]] void log_in_a_row(std::index_sequence<Index...> /*numbers*/) {
+    (tracer::log<"user_event_0">(1, static_cast<std::uint32_t>(Index)), ...);
+}
+
+template <std::size_t... Index>
+[[gnu::noinline]] void log_nothing(std::index_sequence<Index...> /*numbers*/) {}
+
+template <typename Row>
+std::uint64_t ticks_of(std::size_t rows, Row row) {
+    const arch::IrqGuard guard;
+    const lib::Ticks begin = arch::timestamp();
+    for (std::size_t i = 0; i < rows; ++i) {
+        row();
+    }
+    return (arch::timestamp() - begin).value;
+}
+
+} // namespace detail
+
+// The ticks of so many rows of Count records each, less those of the same rows without records.
+template <std::size_t Count>
+std::uint64_t ticks_of_records(std::size_t rows) {
+    constexpr std::make_index_sequence<Count> kNumbers;
+    const std::uint64_t empty = detail::ticks_of(rows, [=] { detail::log_nothing(kNumbers); });
+    return detail::ticks_of(rows, [=] { detail::log_in_a_row(kNumbers); }) - empty;
+}
+
+} // namespace tests
