@@ -15,6 +15,7 @@
 #include "tracer/compact/stream_header.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <utility>
@@ -45,48 +46,91 @@ std::uint64_t find_next_chunk(SlotWindow& window, std::uint64_t from, std::uint6
     return end;
 }
 
-// None of these slots is empty or metadata, and no stamp falls, below `previous` neither. No branch in the loop: a file
-// is scanned at the speed of memory, and where the answer is no its slots are looked at one by one.
-bool rises_throughout(std::span<const std::byte> slots, lib::Ticks previous) {
-    bool odd = false;
+// What a slot may be, by its code; of many slots, together.
+enum Oddity : std::uint8_t {
+    kPlain = 0,
+    kOther = 1,        // known or not: not plain
+    kUnusual = 1 << 1, // likewise, and empty or metadata
+};
+
+constexpr auto kOddities = [] {
+    std::array<std::uint8_t, 256> oddities{};
+    for (std::size_t code = 0; code < oddities.size(); ++code) {
+        const bool unusual = code == 0 || is_metadata_family(static_cast<std::uint16_t>(code));
+        oddities[code] =
+            static_cast<std::uint8_t>((kPlainRows[code] == nullptr ? kOther : kPlain) | (unusual ? kUnusual : kPlain));
+    }
+    return oddities;
+}();
+
+struct Look {
+    bool rises = false;    // none of the slots is empty or metadata, and no stamp falls, below the one before neither
+    bool is_plain = false; // likewise, all are plain, and their stamps close to each other
+};
+
+// No branch in the loop: a file is scanned at the speed of memory, and where the answer is no its slots are looked at
+// one by one.
+Look look_at(std::span<const std::byte> slots, lib::Ticks previous) {
     std::uint64_t last = previous.value;
+    std::uint64_t falls = 0;
+    std::uint64_t steps = 0;
+    std::uint32_t codes = 0;
+    std::uint32_t oddities = 0;
     for (const std::byte* slot = slots.data(); slot != slots.data() + slots.size(); slot += kSlot) {
         std::uint16_t code = 0;
         __builtin_memcpy(&code, slot, sizeof code);
         const std::uint64_t stamp = load_stamp(slot);
-        odd |= code == 0;
-        odd |= is_metadata_family(code);
-        odd |= stamp < last;
+        codes |= code;
+        oddities |= kOddities[code & tracer::kCodeMask];
+        falls += stamp < last ? 1 : 0;
+        steps |= stamp - last;
         last = stamp;
     }
-    return !odd;
+    const bool rises = falls == 0 && (oddities & kUnusual) == 0;
+    return {.rises = rises,
+            .is_plain = rises && oddities == kPlain && (codes & (kBitsWithoutMeaning | tracer::kCombineMask)) == 0 &&
+                        steps < kStampsApartMax};
 }
 
+// What a scan of slots without a header has found beside the segment.
+struct Scanned {
+    bool headed = false;   // there are slots of a header whose beginning is damaged
+    bool in_place = false; // every slot up to the end of the file looks like a record: find_stretches() finds nothing
+};
+
 // A chunk that does not describe itself: finds its end, the stamp it starts with and, if it was cyclic, its oldest
-// record. True if there are slots of a header whose beginning is damaged.
-bool scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
+// record.
+Scanned scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
     std::uint64_t offset = segment.begin_bytes;
     std::optional<lib::Ticks> first;
     lib::Ticks previous;
     lib::Ticks after_fall;
     std::uint64_t falls = 0;
     std::uint64_t looked_through = offset; // up to here one by one
-    bool headed = false;
+    std::optional<lib::Ticks> near;        // of the slot before, whatever it is
+    Scanned scanned{.in_place = true};
     for (; offset + kSlot <= end; offset += kSlot) {
         const auto record = window.at(offset);
         if (!record || begins_chunk(*record)) {
+            scanned.in_place = false;
             break;
         }
+        scanned.in_place = scanned.in_place && record->event_code() != trace::kCodeOf<"chunk_begin"> &&
+                           looks_like_a_record(*record, near.value_or(record->stamp()));
         if (first && offset >= looked_through) {
             const auto slots = window.from(offset);
+            const Look look = look_at(slots, previous);
             looked_through = offset + slots.size();
-            if (rises_throughout(slots, previous)) {
+            if (look.rises) {
+                scanned.in_place = scanned.in_place && look.is_plain;
                 previous.value = load_stamp(slots.data() + slots.size() - kSlot);
+                near = previous;
                 offset = looked_through - kSlot;
                 continue;
             }
         }
-        headed = headed || record->event_code() == trace::kCodeOf<"chunk_begin">;
+        scanned.headed = scanned.headed || record->event_code() == trace::kCodeOf<"chunk_begin">;
+        near = record->stamp();
         if (record->empty() || record->code == 0xFFFF || is_metadata_family(record->code)) {
             continue;
         }
@@ -104,12 +148,12 @@ bool scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
     }
     segment.end_bytes = end - offset < kSlot ? end : offset;
     segment.first_stamp = first.value_or(lib::Ticks{});
-    if (falls == 1 && previous <= *first && !headed) {
+    if (falls == 1 && previous <= *first && !scanned.headed) {
         segment.first_stamp = after_fall;
     } else {
         segment.oldest_bytes = 0;
     }
-    return headed;
+    return scanned;
 }
 
 // Byte by byte. What cannot be read is not the same.
@@ -312,8 +356,11 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         const auto first = window.at(offset);
         bool header_lost = false;
         bool is_left_to_its_sum = false; // its reader compares that, and looks for damage if it is wrong
+        bool in_place = false;           // nor is there any damage that realign() looks for
         if (!first || !begins_chunk(*first)) {
-            header_lost = scan_plain(window, segment, end);
+            const Scanned scanned = scan_plain(window, segment, end);
+            header_lost = scanned.headed;
+            in_place = scanned.in_place;
         } else {
             const auto description = read_chunk_begin(
                 [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
@@ -343,7 +390,7 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         if (end - segment.end_bytes < kSlot) {
             segment.end_bytes = end; // the last chunk reports trailing bytes
         }
-        if (!is_left_to_its_sum) {
+        if (!is_left_to_its_sum && !in_place) {
             realign(window, source, segment, diagnostics);
         }
         offset = segment.end_bytes;
