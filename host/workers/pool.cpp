@@ -25,12 +25,25 @@ void Pool::push(Piece piece) {
     }
     if (m_threads.empty()) { // who submits is the only one to change it
         lock.unlock();
-        piece(0);
+        piece(m_threads_max);
         return;
     }
     m_pieces.push_back(std::move(piece));
     lock.unlock();
     m_changed.notify_one();
+}
+
+// The caller does the piece that waits the longest. False: none does.
+bool Pool::work() {
+    std::unique_lock lock(m_mutex);
+    if (m_pieces.empty()) {
+        return false;
+    }
+    const Piece piece = std::move(m_pieces.front());
+    m_pieces.pop_front();
+    lock.unlock();
+    piece(m_threads_max);
+    return true;
 }
 
 // Or none, if the system refuses it: those that are there do its work.
