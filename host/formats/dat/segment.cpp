@@ -5,6 +5,7 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/plain_record.hpp"
+#include "host/formats/dat/plain_scan.hpp"
 #include "host/formats/dat/slot_window.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -15,9 +16,9 @@
 #include "tracer/compact/stream_header.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace host::formats::dat {
@@ -46,61 +47,44 @@ std::uint64_t find_next_chunk(SlotWindow& window, std::uint64_t from, std::uint6
     return end;
 }
 
-// What a slot may be, by its code; of many slots, together.
-enum Oddity : std::uint8_t {
-    kPlain = 0,
-    kOther = 1,        // known or not: not plain
-    kUnusual = 1 << 1, // likewise, and empty or metadata
-};
-
-constexpr auto kOddities = [] {
-    std::array<std::uint8_t, 256> oddities{};
-    for (std::size_t code = 0; code < oddities.size(); ++code) {
-        const bool unusual = code == 0 || is_metadata_family(static_cast<std::uint16_t>(code));
-        oddities[code] =
-            static_cast<std::uint8_t>((kPlainRows[code] == nullptr ? kOther : kPlain) | (unusual ? kUnusual : kPlain));
-    }
-    return oddities;
-}();
-
-struct Look {
-    bool rises = false;    // none of the slots is empty or metadata, and no stamp falls, below the one before neither
-    bool is_plain = false; // likewise, all are plain, and their stamps close to each other
-};
-
-// No branch in the loop: a file is scanned at the speed of memory, and where the answer is no its slots are looked at
-// one by one.
-Look look_at(std::span<const std::byte> slots, lib::Ticks previous) {
-    std::uint64_t last = previous.value;
-    std::uint64_t falls = 0;
-    std::uint64_t steps = 0;
-    std::uint32_t codes = 0;
-    std::uint32_t oddities = 0;
-    for (const std::byte* slot = slots.data(); slot != slots.data() + slots.size(); slot += kSlot) {
-        std::uint16_t code = 0;
-        __builtin_memcpy(&code, slot, sizeof code);
-        const std::uint64_t stamp = load_stamp(slot);
-        codes |= code;
-        oddities |= kOddities[code & tracer::kCodeMask];
-        falls += stamp < last ? 1 : 0;
-        steps |= stamp - last;
-        last = stamp;
-    }
-    const bool rises = falls == 0 && (oddities & kUnusual) == 0;
-    return {.rises = rises,
-            .is_plain = rises && oddities == kPlain && (codes & (kBitsWithoutMeaning | tracer::kCombineMask)) == 0 &&
-                        steps < kStampsApartMax};
-}
-
 // What a scan of slots without a header has found beside the segment.
 struct Scanned {
     bool headed = false;   // there are slots of a header whose beginning is damaged
     bool in_place = false; // every slot up to the end of the file looks like a record: find_stretches() finds nothing
 };
 
+// The slots that the window holds from here on; if a range begins here that was seen already, those of it.
+class Scan {
+  public:
+    Scan(SlotWindow& window, std::span<const RangeSeen> ranges)
+        : m_window(window)
+        , m_ranges(ranges) {}
+
+    // before: the stamp of the slot before the offset. Returns where the slots end.
+    std::uint64_t look(std::uint64_t offset, lib::Ticks before, SlotsSeen& seen) {
+        while (!m_ranges.empty() && m_ranges.front().begin_bytes < offset) {
+            m_ranges = m_ranges.subspan(1);
+        }
+        const std::uint64_t next = m_ranges.empty() ? ~std::uint64_t{0} : m_ranges.front().begin_bytes;
+        if (next == offset && m_ranges.front().before == before && m_ranges.front().seen.rises) {
+            seen = m_ranges.front().seen;
+            return m_ranges.front().end_bytes;
+        }
+        auto slots = m_window.from(offset);
+        slots = slots.first(next == offset ? slots.size() : std::min<std::uint64_t>(slots.size(), next - offset));
+        seen = look_at(slots, before);
+        return offset + slots.size();
+    }
+
+  private:
+    SlotWindow& m_window;
+    std::span<const RangeSeen> m_ranges; // from the offset on
+};
+
 // A chunk that does not describe itself: finds its end, the stamp it starts with and, if it was cyclic, its oldest
 // record.
-Scanned scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
+Scanned scan_plain(SlotWindow& window, std::span<const RangeSeen> ranges, Segment& segment, std::uint64_t end) {
+    Scan scan(window, ranges);
     std::uint64_t offset = segment.begin_bytes;
     std::optional<lib::Ticks> first;
     lib::Ticks previous;
@@ -118,12 +102,11 @@ Scanned scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
         scanned.in_place = scanned.in_place && record->event_code() != trace::kCodeOf<"chunk_begin"> &&
                            looks_like_a_record(*record, near.value_or(record->stamp()));
         if (first && offset >= looked_through) {
-            const auto slots = window.from(offset);
-            const Look look = look_at(slots, previous);
-            looked_through = offset + slots.size();
-            if (look.rises) {
-                scanned.in_place = scanned.in_place && look.is_plain;
-                previous.value = load_stamp(slots.data() + slots.size() - kSlot);
+            SlotsSeen seen;
+            looked_through = scan.look(offset, previous, seen);
+            if (seen.rises) {
+                scanned.in_place = scanned.in_place && seen.is_plain;
+                previous = seen.last;
                 near = previous;
                 offset = looked_through - kSlot;
                 continue;
@@ -339,7 +322,7 @@ void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnos
 }
 
 void index_file(trace::ByteSource& source, const std::string& path, std::vector<Segment>& segments,
-                trace::Diagnostics& diagnostics) {
+                trace::Diagnostics& diagnostics, unsigned workers) {
     const std::uint64_t end = source.size_bytes();
     if (end == 0) {
         diagnostics.report("E-EMPTY", {.file = path}, "the file is empty");
@@ -358,7 +341,8 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         bool is_left_to_its_sum = false; // its reader compares that, and looks for damage if it is wrong
         bool in_place = false;           // nor is there any damage that realign() looks for
         if (!first || !begins_chunk(*first)) {
-            const Scanned scanned = scan_plain(window, segment, end);
+            const auto ranges = offset == 0 ? look_ahead(source, workers) : std::vector<RangeSeen>();
+            const Scanned scanned = scan_plain(window, ranges, segment, end);
             header_lost = scanned.headed;
             in_place = scanned.in_place;
         } else {
