@@ -8,6 +8,7 @@
 #   host     build/host/                HOST_CXXFLAGS     as released
 #   test     build/test/obj/            TEST_CXXFLAGS     hosted, address and undefined-behaviour sanitizers
 #   test     build/test-fast/obj/       the same          with FAST=1: without sanitizers
+#   test     build/test-tsan/obj/      with FAST=1 TSAN=1: under the thread sanitizer (make test-tsan)
 #   test     build/coverage/obj/        the same          with COUNTED=1: as with FAST=1, and lines are counted
 #   fuzz     build/fuzz/obj/            FUZZ_FLAGS        clang's, for libFuzzer
 #   sim      build/simulation/obj/      as the host tools, with every assertion
@@ -42,8 +43,8 @@ KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-siz
 # g++ 12 does not keep the tags of classes in a precompiled header: with -Wmismatched-tags it stops at an internal error in
 # some of the sources, which depends on addresses. clang looks at the same sources for the unit tests.
 HOST_CXXFLAGS := $(COMMON) -g1 $(filter-out -Wmismatched-tags,$(WARNINGS)) -O2 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden
-TEST := $(BUILD)/$(if $(COUNTED),coverage,test$(if $(FAST),-fast))
-SANITIZE := $(if $(FAST),,-fsanitize=address,undefined -fno-sanitize-recover=all)
+TEST := $(BUILD)/$(if $(COUNTED),coverage,test$(if $(TSAN),-tsan,$(if $(FAST),-fast)))
+SANITIZE := $(if $(TSAN),-fsanitize=thread,$(if $(FAST),,-fsanitize=address,undefined -fno-sanitize-recover=all))
 TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) $(if $(FAST),-g0,-g1) $(TEST_OPTIMISE) $(SANITIZE) \
   -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 $(CHECKED) -I tests/support/fake_machine
 TEST_CXX := $(CXX)

@@ -6,7 +6,7 @@ HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3 -lz -lmicrohttpd
 # host/observer: a plugin of QEMU.
 HOST_SOURCES := $(filter-out host/tools/% host/compat/% host/observer/%,$(call DEEP,host,.cpp))
 COMPAT_SOURCES := $(wildcard host/compat/*.cpp)
-READER_SOURCES := $(foreach room,text trace formats,$(call DEEP,host/$(room),.cpp))
+READER_SOURCES := $(foreach room,text workers trace formats,$(call DEEP,host/$(room),.cpp))
 COMMON_SOURCES := $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp
 host_objects = $(call object,$(BUILD)/host,$(1))
 

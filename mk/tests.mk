@@ -38,6 +38,11 @@ TESTS_CHOSEN := $(if $(CASES),$(filter $(addprefix $(TEST)/,$(subst *,%,$(CASES)
 test-unit: $(TESTS_CHOSEN) ## test: the units, without QEMU, under sanitizers; FAST=1: without
 	@tests/unit.sh $^
 
+# The programs whose tests have several threads at the same data.
+.PHONY: test-tsan
+test-tsan: ## test: work by several threads (-j), under the thread sanitizer
+	$(call make_with,FAST=1 TSAN=1 CASES='host-workers host-analyse host-cli-event' test-unit)
+
 # With counters, also what no program contains is compiled: its lines count as not executed. The linker leaves out of a
 # library what no test of the area uses, so all of it is looked at.
 UNTESTED := $(if $(COUNTED),$(call object,$(TEST)/obj,$(ARCH_SOURCES) $(filter-out $(TESTED_tracer),$(TRACER_SOURCES))))
@@ -147,8 +152,8 @@ test: deps ## test: everything
 	@tests/all.sh test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-mutants-slice test-fuzz golden-diff experiment-clock
 
 .PHONY: soak
-soak: deps ## test: long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets
-	@tests/all.sh soak-simulation soak-hangs soak-resets test-record-path soak-mutate
+soak: deps ## test: long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, test-tsan
+	@tests/all.sh soak-simulation soak-hangs soak-resets test-record-path test-tsan soak-mutate
 
 .PHONY: soak-hangs
 soak-hangs: export HANGS := 200

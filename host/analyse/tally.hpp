@@ -30,7 +30,7 @@ class Tally {
     void finish();
 
     // A file that consists of plain records of one processor and one clock, whose stamps never fall: all of it, without
-    // finish(), each of the pool's threads a part. Nothing if any of this is not so, or reading failed: then the events
+    // finish(), each of the pool's workers a part. Nothing if any of this is not so, or reading failed: then the events
     // must be taken one by one.
     // khz: in, the rate that holds whatever the trace says, or 0; out, the rate, 0 if the trace has none.
     [[nodiscard]] static std::optional<Tally> of_plain_file(trace::ByteSource& source, std::uint32_t& khz,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host/workers/pool.hpp"
 
-#include <csignal>
-#include <system_error>
+#include "host/workers/start.hpp"
+
+#include <utility>
 
 namespace host::workers {
 
@@ -25,7 +26,7 @@ void Pool::push(Piece piece) {
     }
     if (m_threads.empty()) { // who submits is the only one to change it
         lock.unlock();
-        piece(0);
+        piece(m_threads_max);
         return;
     }
     m_pieces.push_back(std::move(piece));
@@ -33,17 +34,24 @@ void Pool::push(Piece piece) {
     m_changed.notify_one();
 }
 
+// The caller does the piece that waits the longest. False: none does.
+bool Pool::work() {
+    std::unique_lock lock(m_mutex);
+    if (m_pieces.empty()) {
+        return false;
+    }
+    const Piece piece = std::move(m_pieces.front());
+    m_pieces.pop_front();
+    lock.unlock();
+    piece(m_threads_max);
+    return true;
+}
+
 // Or none, if the system refuses it: those that are there do its work.
 void Pool::start_thread() {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); // the program's first thread takes signals
-    try {
-        m_threads.emplace_back([this, worker = m_threads.size()] { run(worker); });
-    } catch (const std::system_error&) { // NOLINT(bugprone-empty-catch)
+    if (auto thread = start([this, worker = m_threads.size()] { run(worker); })) {
+        m_threads.push_back(std::move(*thread));
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Pool::run(std::size_t worker) {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Threads that do pieces of one piece of work. Who submits them waits for the results in the order that it needs, so
-// what comes out does not depend on which thread was first; an exception in a piece is thrown where its result is
-// taken.
+// Threads that do pieces of one piece of work. Who submits them takes the results in the order that it needs, so what
+// comes out does not depend on which thread was first; an exception in a piece is thrown where its result is taken.
+// Who submits is one of the workers: while the result that it needs is not there, it does pieces that no other has
+// begun. So no processor waits for it, and a thread that waits is rare: to wake one costs more than a small piece.
 //
 // Usage:
 //   Pool pool(4);
 //   std::future<std::string> text = pool.submit([run](std::size_t worker) { return format(run); });
-//   write(text.get());
+//   write(pool.take(std::move(text)));
 #pragma once
 
-#include <algorithm>
+#include "lib/assert.hpp"
+
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -26,10 +29,12 @@ namespace host::workers {
 
 class Pool {
   public:
-    // Of so many threads at most: one is started when a piece finds none that waits. Without any, because the system
-    // refuses them or `threads` is 0, submit() does the work itself.
-    explicit Pool(std::size_t threads)
-        : m_threads_max(threads) {}
+    // So many workers at most, 1 or more, of which one is the caller. A thread is started when a piece finds none that
+    // waits. Without any, because the system refuses them or the caller is alone, submit() does the work itself.
+    explicit Pool(std::size_t workers)
+        : m_threads_max(workers - 1) {
+        ASSERT(workers != 0);
+    }
 
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
@@ -45,13 +50,29 @@ class Pool {
         return result;
     }
 
-    // At least 1: if there is no thread, who submits is the worker.
-    [[nodiscard]] std::size_t size() const { return std::max<std::size_t>(m_threads_max, 1); }
+    // Until the result of a piece is there, whatever it is. By the thread that submitted it.
+    template <typename Result>
+    void await(const std::future<Result>& result) {
+        while (result.wait_for(std::chrono::seconds(0)) != std::future_status::ready && work()) {
+        }
+        result.wait();
+    }
+
+    // Likewise; returns the result, or throws what the piece did.
+    template <typename Result>
+    [[nodiscard]] Result take(std::future<Result> result) {
+        await(result);
+        return result.get();
+    }
+
+    // Workers.
+    [[nodiscard]] std::size_t size() const { return m_threads_max + 1; }
 
   private:
     using Piece = std::function<void(std::size_t)>;
 
     void push(Piece piece);
+    [[nodiscard]] bool work();
     void start_thread();
     void run(std::size_t worker);
 

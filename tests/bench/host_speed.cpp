@@ -305,7 +305,7 @@ int measure(const std::string& path, const std::filesystem::path& scratch) {
     Way count{.run = [&] {
         const auto source = trace::ByteSource::open(path);
         std::uint32_t khz = 0;
-        workers::Pool alone(0);
+        workers::Pool alone(1);
         const auto tally = analyse::Tally::of_plain_file(*source.value(), khz, alone);
         g_kept = g_kept + (tally ? tally->events() : 0);
     }};

@@ -43,8 +43,7 @@ std::optional<Counted> count_plain_file(const TraceInput& input) {
     }
     Counted counted;
     counted.khz = input.options.tsc_khz;
-    const unsigned threads = threads_for(input);
-    workers::Pool pool(threads > 1 ? threads : 0);
+    workers::Pool pool(threads_for(input));
     auto tally = analyse::Tally::of_plain_file(*source.value(), counted.khz, pool);
     if (!tally) {
         return std::nullopt;

@@ -3,10 +3,12 @@
 #include "host/cli/command/raises_option.hpp"
 #include "host/cli/command/summary_view.hpp"
 #include "host/cli/command/trace_input.hpp"
+#include "host/cli/event/two_readers.hpp"
 #include "host/schedule/pass.hpp"
 #include "host/text/escape.hpp"
 
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace host::cli {
@@ -32,15 +34,24 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         analyse::Summary shown;
         Selection selection(input.selection);
         const bool everything = selection.everything();
-        trace.for_each([&](const trace::Event& event) {
-            if (selection.in_span(event)) {
-                summary.add(event);
-                latencies.add(event, pass.take(event, trace.facts().clock.khz), pass.schedule());
+        const auto add_figures = [&](std::span<const trace::Event> events, std::uint32_t) {
+            for (const trace::Event& event : events) {
+                if (selection.in_span(event)) {
+                    summary.add(event);
+                }
+                if (!everything && selection.contains(event)) {
+                    shown.add(event);
+                }
             }
-            if (!everything && selection.contains(event)) {
-                shown.add(event);
+        };
+        const auto follow_schedule = [&](std::span<const trace::Event> events, std::uint32_t khz) {
+            for (const trace::Event& event : events) {
+                if (selection.in_span(event)) {
+                    latencies.add(event, pass.take(event, khz), pass.schedule());
+                }
             }
-        });
+        };
+        read_twice(trace, threads_for(input), add_figures, follow_schedule);
         summary.finish();
         latencies.finish();
         pass.finish();
@@ -61,6 +72,7 @@ void add_summary(CommandLine& line, Context context) {
     const auto input = std::make_shared<SummaryInput>();
     add_trace_options(command, *input, "--to-time,--to");
     add_follow_options(command, *input);
+    add_jobs_option(command, *input);
     command.flag("--json", input->json, "as JSON");
     add_raises_option(command, input->raises);
     command.footer(

@@ -24,7 +24,7 @@ struct TraceInput {
     std::string path;
     trace::OpenOptions options;
     bool json = false; // the output
-    unsigned jobs = 0; // threads; 0: one for each processor
+    unsigned jobs = 1; // threads; 0: one for each processor
     SelectionOptions selection;
     std::function<void(std::string_view)> on_diagnostic{}; // receives each line, too
 };
@@ -102,6 +102,7 @@ inline void add_trace_options(Command& command, TraceInput& input, const std::st
 }
 
 inline void add_jobs_option(Command& command, TraceInput& input) {
+    input.jobs = 0;
     command
         .option("-j,--jobs", input.jobs,
                 "threads that work on a file or session, whose output they do not change; default: one for each "
@@ -160,6 +161,7 @@ inline trace::ExitStatus with_trace(const TraceInput& input, Context context, st
         }
     });
     trace::OpenOptions options = input.options;
+    options.workers = threads_for(input);
     if (options.follow.wanted) {
         catch_stop_signals();
         options.follow.stop = &stop_requested();

@@ -10,16 +10,16 @@ namespace host::cli {
 
 namespace {
 
-constexpr std::size_t kPiecesPerThread = 4;
+constexpr std::size_t kPiecesPerWorker = 4;
 constexpr std::size_t kEventsAtOnce = 64; // decoded events that stay in the first cache
 
 } // namespace
 
-RunPrinter::RunPrinter(Output& out, unsigned threads, TimeUnit unit, Format format)
+RunPrinter::RunPrinter(Output& out, unsigned workers, TimeUnit unit, Format format)
     : m_out(out)
     , m_format(std::move(format))
-    , m_writers(threads + 1, Writers{.lines = EventLines(unit), .objects = JsonLines()})
-    , m_pool(threads) {}
+    , m_writers(workers, Writers{.lines = EventLines(unit), .objects = JsonLines()})
+    , m_pool(workers) {}
 
 void RunPrinter::print(formats::Trace& trace) {
     while (!m_out.failed()) {
@@ -30,7 +30,7 @@ void RunPrinter::print(formats::Trace& trace) {
         } else {
             break;
         }
-        while (m_pieces.size() > kPiecesPerThread * m_pool.size()) {
+        while (m_pieces.size() > kPiecesPerWorker * m_pool.size()) {
             write_first();
         }
     }
@@ -59,7 +59,7 @@ void RunPrinter::add(formats::dat::RecordRun run) {
     });
 }
 
-// After the text before it, if that is not a thread's.
+// After the text before it, if that is not a run's.
 void RunPrinter::add(std::span<const trace::Event> events) {
     if (m_pieces.empty() || m_pieces.back().coming.valid() || m_pieces.back().text.size() >= Output::kFlushBytes) {
         m_pieces.emplace_back();
@@ -69,11 +69,10 @@ void RunPrinter::add(std::span<const trace::Event> events) {
 
 void RunPrinter::write_first() {
     Piece& piece = m_pieces.front();
-    const bool of_thread = piece.coming.valid();
-    fmt::memory_buffer text = of_thread ? piece.coming.get() : std::move(piece.text);
-    m_out.buffer().append(text.data(), text.data() + text.size());
-    m_out.flush_if_full();
-    if (of_thread) {
+    const bool of_run = piece.coming.valid();
+    fmt::memory_buffer text = of_run ? m_pool.take(std::move(piece.coming)) : std::move(piece.text);
+    m_out.write({text.data(), text.size()});
+    if (of_run) {
         text.clear();
         m_written.push_back(std::move(text));
     }

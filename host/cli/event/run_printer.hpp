@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Prints the events of a trace with several threads: each formats whole runs of records, and the texts are written in
-// the order of the trace. What is no run is formatted by the caller, between them. So many runs are under way at once
-// that no thread waits, and memory is theirs.
+// Prints the events of a trace with several workers: each formats whole runs of records, and the texts are written in
+// the order of the trace, each as it is. The caller reads, writes, formats what is no run, and runs, too, while the
+// next text to be written is not there. So many runs are under way at once that no thread waits, and memory is theirs.
 #pragma once
 
 #include "host/cli/event/event_lines.hpp"
@@ -28,10 +28,10 @@ class RunPrinter {
         JsonLines objects;
     };
 
-    // Appends the events' texts, if any; called by several threads, each with writers of its own.
+    // Appends the events' texts, if any; called by several workers, each with writers of its own.
     using Format = std::function<void(fmt::memory_buffer&, Writers&, std::span<const trace::Event>)>;
 
-    RunPrinter(Output& out, unsigned threads, TimeUnit unit, Format format);
+    RunPrinter(Output& out, unsigned workers, TimeUnit unit, Format format);
 
     // To the end of the trace, or until the output fails.
     void print(formats::Trace& trace);
@@ -48,7 +48,7 @@ class RunPrinter {
 
     Output& m_out;
     Format m_format;
-    std::vector<Writers> m_writers; // by worker; the last one is of the caller
+    std::vector<Writers> m_writers; // by worker
     std::deque<Piece> m_pieces;
     std::vector<fmt::memory_buffer> m_written; // their memory is used again: new memory costs more than the text
     workers::Pool m_pool;                      // last: it uses the others

@@ -37,13 +37,21 @@ void Output::page() {
 }
 
 void Output::flush() {
-    if (m_buffer.size() != 0 && !m_failed) {
+    put({m_buffer.data(), m_buffer.size()});
+    m_buffer.clear();
+}
+
+void Output::write(std::string_view text) {
+    flush();
+    put(text);
+}
+
+void Output::put(std::string_view text) {
+    if (!text.empty() && !m_failed) {
         std::FILE* const stream = m_pager != nullptr ? m_pager : m_stream;
-        m_failed =
-            std::fwrite(m_buffer.data(), 1, m_buffer.size(), stream) != m_buffer.size() || std::fflush(stream) != 0;
+        m_failed = std::fwrite(text.data(), 1, text.size(), stream) != text.size() || std::fflush(stream) != 0;
         m_error_number = m_failed ? errno : 0;
     }
-    m_buffer.clear();
 }
 
 std::string Output::styled(Style style, std::string_view text) const {

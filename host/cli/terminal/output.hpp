@@ -57,6 +57,9 @@ class Output {
 
     void flush();
 
+    // A text that is long enough to be written by itself, after what the buffer holds: it is not copied.
+    void write(std::string_view text);
+
     // A write failed: disk full, or the pipe has no reader any more.
     [[nodiscard]] bool failed() const { return m_failed; }
 
@@ -71,6 +74,8 @@ class Output {
     [[nodiscard]] std::string styled(Style style, std::string_view text) const;
 
   private:
+    void put(std::string_view text);
+
     std::FILE* m_stream;
     std::FILE* m_pager = nullptr; // instead of m_stream
     int m_pager_process = -1;

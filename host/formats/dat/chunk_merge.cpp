@@ -43,7 +43,7 @@ void ChunkMerge::add(const trace::NamedSource& input) {
 
 void ChunkMerge::add_file(trace::ByteSource& source, const std::string& path, const Listed& listed) {
     const auto first = static_cast<std::ptrdiff_t>(m_segments.size());
-    index_file(source, path, m_segments, m_diagnostics);
+    index_file(source, path, m_segments, m_diagnostics, m_workers);
     std::for_each(m_segments.begin() + first, m_segments.end(), [&listed](Segment& segment) {
         segment.damaged = listed.is_damaged;
         segment.holes_listed = listed.holes_listed;

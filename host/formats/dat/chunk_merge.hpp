@@ -24,11 +24,12 @@ namespace host::formats::dat {
 
 class ChunkMerge {
   public:
-    // Both outlive the merge.
-    ChunkMerge(trace::TraceFacts& facts, trace::Diagnostics& diagnostics, DamagedChunks damaged)
+    // The first two outlive the merge. workers: threads that look for the chunks of a file.
+    ChunkMerge(trace::TraceFacts& facts, trace::Diagnostics& diagnostics, DamagedChunks damaged, unsigned workers = 1)
         : m_facts(facts)
         , m_diagnostics(diagnostics)
-        , m_damaged(damaged) {}
+        , m_damaged(damaged)
+        , m_workers(workers) {}
 
     ChunkMerge(const ChunkMerge&) = delete;
     ChunkMerge& operator=(const ChunkMerge&) = delete;
@@ -85,6 +86,7 @@ class ChunkMerge {
     trace::TraceFacts& m_facts;
     trace::Diagnostics& m_diagnostics;
     DamagedChunks m_damaged;
+    unsigned m_workers;
     std::vector<Segment> m_segments;           // in the order of their first stamps
     std::shared_ptr<trace::ByteSource> m_pipe; // instead of segments, when the input cannot be positioned
     std::size_t m_next_segment = 0;

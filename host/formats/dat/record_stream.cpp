@@ -51,7 +51,7 @@ void add_unlisted(const std::string& directory, const Manifest& manifest, ChunkM
 
 RecordStream::RecordStream(const trace::OpenOptions& options, trace::Diagnostics& diagnostics)
     : m_diagnostics(diagnostics)
-    , m_merge(m_facts, diagnostics, options.salvage ? DamagedChunks::salvage : DamagedChunks::skip)
+    , m_merge(m_facts, diagnostics, options.salvage ? DamagedChunks::salvage : DamagedChunks::skip, options.workers)
     , m_time(m_facts, diagnostics, options.machine_clock)
     , m_images(diagnostics)
     , m_strict(options.strict)

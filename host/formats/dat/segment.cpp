@@ -5,6 +5,7 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/plain_record.hpp"
+#include "host/formats/dat/plain_scan.hpp"
 #include "host/formats/dat/slot_window.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace host::formats::dat {
@@ -45,48 +47,73 @@ std::uint64_t find_next_chunk(SlotWindow& window, std::uint64_t from, std::uint6
     return end;
 }
 
-// None of these slots is empty or metadata, and no stamp falls, below `previous` neither. No branch in the loop: a file
-// is scanned at the speed of memory, and where the answer is no its slots are looked at one by one.
-bool rises_throughout(std::span<const std::byte> slots, lib::Ticks previous) {
-    bool odd = false;
-    std::uint64_t last = previous.value;
-    for (const std::byte* slot = slots.data(); slot != slots.data() + slots.size(); slot += kSlot) {
-        std::uint16_t code = 0;
-        __builtin_memcpy(&code, slot, sizeof code);
-        const std::uint64_t stamp = load_stamp(slot);
-        odd |= code == 0;
-        odd |= is_metadata_family(code);
-        odd |= stamp < last;
-        last = stamp;
+// What a scan of slots without a header has found beside the segment.
+struct Scanned {
+    bool headed = false;   // there are slots of a header whose beginning is damaged
+    bool in_place = false; // every slot up to the end of the file looks like a record: find_stretches() finds nothing
+};
+
+// The slots that the window holds from here on; if a range begins here that was seen already, those of it.
+class Scan {
+  public:
+    Scan(SlotWindow& window, std::span<const RangeSeen> ranges)
+        : m_window(window)
+        , m_ranges(ranges) {}
+
+    // before: the stamp of the slot before the offset. Returns where the slots end.
+    std::uint64_t look(std::uint64_t offset, lib::Ticks before, SlotsSeen& seen) {
+        while (!m_ranges.empty() && m_ranges.front().begin_bytes < offset) {
+            m_ranges = m_ranges.subspan(1);
+        }
+        const std::uint64_t next = m_ranges.empty() ? ~std::uint64_t{0} : m_ranges.front().begin_bytes;
+        if (next == offset && m_ranges.front().before == before && m_ranges.front().seen.rises) {
+            seen = m_ranges.front().seen;
+            return m_ranges.front().end_bytes;
+        }
+        auto slots = m_window.from(offset);
+        slots = slots.first(next == offset ? slots.size() : std::min<std::uint64_t>(slots.size(), next - offset));
+        seen = look_at(slots, before);
+        return offset + slots.size();
     }
-    return !odd;
-}
+
+  private:
+    SlotWindow& m_window;
+    std::span<const RangeSeen> m_ranges; // from the offset on
+};
 
 // A chunk that does not describe itself: finds its end, the stamp it starts with and, if it was cyclic, its oldest
-// record. True if there are slots of a header whose beginning is damaged.
-bool scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
+// record.
+Scanned scan_plain(SlotWindow& window, std::span<const RangeSeen> ranges, Segment& segment, std::uint64_t end) {
+    Scan scan(window, ranges);
     std::uint64_t offset = segment.begin_bytes;
     std::optional<lib::Ticks> first;
     lib::Ticks previous;
     lib::Ticks after_fall;
     std::uint64_t falls = 0;
     std::uint64_t looked_through = offset; // up to here one by one
-    bool headed = false;
+    std::optional<lib::Ticks> near;        // of the slot before, whatever it is
+    Scanned scanned{.in_place = true};
     for (; offset + kSlot <= end; offset += kSlot) {
         const auto record = window.at(offset);
         if (!record || begins_chunk(*record)) {
+            scanned.in_place = false;
             break;
         }
+        scanned.in_place = scanned.in_place && record->event_code() != trace::kCodeOf<"chunk_begin"> &&
+                           looks_like_a_record(*record, near.value_or(record->stamp()));
         if (first && offset >= looked_through) {
-            const auto slots = window.from(offset);
-            looked_through = offset + slots.size();
-            if (rises_throughout(slots, previous)) {
-                previous.value = load_stamp(slots.data() + slots.size() - kSlot);
+            SlotsSeen seen;
+            looked_through = scan.look(offset, previous, seen);
+            if (seen.rises) {
+                scanned.in_place = scanned.in_place && seen.is_plain;
+                previous = seen.last;
+                near = previous;
                 offset = looked_through - kSlot;
                 continue;
             }
         }
-        headed = headed || record->event_code() == trace::kCodeOf<"chunk_begin">;
+        scanned.headed = scanned.headed || record->event_code() == trace::kCodeOf<"chunk_begin">;
+        near = record->stamp();
         if (record->empty() || record->code == 0xFFFF || is_metadata_family(record->code)) {
             continue;
         }
@@ -104,12 +131,12 @@ bool scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
     }
     segment.end_bytes = end - offset < kSlot ? end : offset;
     segment.first_stamp = first.value_or(lib::Ticks{});
-    if (falls == 1 && previous <= *first && !headed) {
+    if (falls == 1 && previous <= *first && !scanned.headed) {
         segment.first_stamp = after_fall;
     } else {
         segment.oldest_bytes = 0;
     }
-    return headed;
+    return scanned;
 }
 
 // Byte by byte. What cannot be read is not the same.
@@ -295,7 +322,7 @@ void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnos
 }
 
 void index_file(trace::ByteSource& source, const std::string& path, std::vector<Segment>& segments,
-                trace::Diagnostics& diagnostics) {
+                trace::Diagnostics& diagnostics, unsigned workers) {
     const std::uint64_t end = source.size_bytes();
     if (end == 0) {
         diagnostics.report("E-EMPTY", {.file = path}, "the file is empty");
@@ -312,8 +339,12 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         const auto first = window.at(offset);
         bool header_lost = false;
         bool is_left_to_its_sum = false; // its reader compares that, and looks for damage if it is wrong
+        bool in_place = false;           // nor is there any damage that realign() looks for
         if (!first || !begins_chunk(*first)) {
-            header_lost = scan_plain(window, segment, end);
+            const auto ranges = offset == 0 ? look_ahead(source, workers) : std::vector<RangeSeen>();
+            const Scanned scanned = scan_plain(window, ranges, segment, end);
+            header_lost = scanned.headed;
+            in_place = scanned.in_place;
         } else {
             const auto description = read_chunk_begin(
                 [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
@@ -343,7 +374,7 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         if (end - segment.end_bytes < kSlot) {
             segment.end_bytes = end; // the last chunk reports trailing bytes
         }
-        if (!is_left_to_its_sum) {
+        if (!is_left_to_its_sum && !in_place) {
             realign(window, source, segment, diagnostics);
         }
         offset = segment.end_bytes;

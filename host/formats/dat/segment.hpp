@@ -46,9 +46,9 @@ struct Segment {
 };
 
 // Appends the segments of a seekable file. Reports E-EMPTY, E-TRUNC, E-IO; damage inside chunks is for the reader of
-// the chunk to report.
+// the chunk to report. workers: threads that look through it, if it is long and has no header.
 void index_file(trace::ByteSource& source, const std::string& path, std::vector<Segment>& segments,
-                trace::Diagnostics& diagnostics);
+                trace::Diagnostics& diagnostics, unsigned workers = 1);
 
 // Null if its file cannot be opened (any more).
 [[nodiscard]] std::shared_ptr<trace::ByteSource> source_of(const Segment& segment);

@@ -29,9 +29,6 @@ constexpr std::uint64_t kRunAtEndMin = 2;
 // Of a chunk_begin, whose last field is the checksum.
 constexpr std::uint64_t kHeaderSlots = tracer::combine_slots(tracer::kCrc32cOffset + sizeof(std::uint32_t));
 
-// Stamps of one chunk are close to each other: some hours.
-constexpr std::uint64_t kStampsApartMax = std::uint64_t{1} << 45;
-
 enum class Known : std::uint8_t { no, single, combined };
 
 // By event code, because it is asked at every byte. Code 0 is that of an empty slot.
@@ -45,13 +42,6 @@ constexpr auto kKnown = [] {
     }
     return known;
 }();
-
-bool looks_like_a_record(const tracer::Record& record, lib::Ticks near) {
-    const std::uint64_t stamp = record.stamp().value;
-    const std::uint64_t apart = std::max(stamp, near.value) - std::min(stamp, near.value);
-    const Known least = record.combine() == tracer::Combine::simple ? Known::single : Known::combined;
-    return (record.code & kBitsWithoutMeaning) == 0 && apart < kStampsApartMax && kKnown[record.event_code()] >= least;
-}
 
 // Code 0 or all ones: nothing was ever there, or it was erased.
 bool is_blank(const tracer::Record& record) {
@@ -379,6 +369,13 @@ std::vector<Stretch> Search::stretches() {
 }
 
 } // namespace
+
+bool looks_like_a_record(const tracer::Record& record, lib::Ticks near) {
+    const std::uint64_t stamp = record.stamp().value;
+    const std::uint64_t apart = std::max(stamp, near.value) - std::min(stamp, near.value);
+    const Known least = record.combine() == tracer::Combine::simple ? Known::single : Known::combined;
+    return (record.code & kBitsWithoutMeaning) == 0 && apart < kStampsApartMax && kKnown[record.event_code()] >= least;
+}
 
 std::vector<Stretch> find_stretches(trace::ByteSource& source, std::uint64_t begin_bytes, std::uint64_t end_bytes,
                                     std::optional<Announced> announced) {

@@ -7,6 +7,8 @@
 #pragma once
 
 #include "host/trace/byte_source.hpp"
+#include "lib/units.hpp"
+#include "tracer/record.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +29,12 @@ struct Announced {
     std::uint64_t preamble = 0;
     std::uint64_t records = 0;
 };
+
+// Stamps of one chunk are close to each other: some hours.
+inline constexpr std::uint64_t kStampsApartMax = std::uint64_t{1} << 45;
+
+// By what a slot shows: its code is known, and its stamp close to this one.
+[[nodiscard]] bool looks_like_a_record(const tracer::Record& record, lib::Ticks near);
 
 // The stretches of the chunk that begins at begin_bytes, up to end_bytes or the next chunk. The first begins there, the
 // last one ends there, and either may be empty. Nothing if no place has lost or gained bytes, or if the source cannot

@@ -103,6 +103,42 @@ TEST_F(Jobs, ChangeNoByteOfWhatCountShows) {
     }
 }
 
+TEST_F(Jobs, ChangeNoByteOfWhatSummaryShows) {
+    for (const auto& [name, bytes] : traces()) {
+        SCOPED_TRACE(name);
+        const std::string path = write(bytes);
+        expect_the_same({"summary", path});
+        expect_the_same({"summary", path, "--json"});
+        expect_the_same({"summary", path, "--task", "other", "--from", "10us"});
+    }
+}
+
+// So long that several threads look for chunks in it, where it has no headers.
+TEST_F(Jobs, ChangeNothingInALongFile) {
+    constexpr std::size_t kRecords = 270'000;
+    const Bytes whole = chunk_of(0, 0, 1'000, kRecords).plain();
+    ASSERT_GT(whole.size(), std::size_t{4} << 20);
+    const std::size_t middle = kRecords / 2 * tracer::kRecordBytes;
+    std::map<std::string, Bytes> all{{"whole", whole}};
+    all["an unknown code"] = whole;
+    all["an unknown code"][middle] = std::byte{0xEE};
+    all["a stamp that falls"] = whole;
+    all["a stamp that falls"][middle + 4] ^= std::byte{1};
+    all["bytes are missing"] = whole;
+    all["bytes are missing"].erase(all["bytes are missing"].begin() + static_cast<std::ptrdiff_t>(middle) + 5,
+                                   all["bytes are missing"].begin() + static_cast<std::ptrdiff_t>(middle) + 9);
+    all["a chunk follows"] = whole;
+    append(all["a chunk follows"], chunk_of(1, 0, 1'000 + 7 * kRecords, 5'000).bytes());
+    all["cyclic"] = Bytes(whole.begin() + static_cast<std::ptrdiff_t>(middle), whole.end());
+    append(all["cyclic"], Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(middle)));
+    for (const auto& [name, bytes] : all) {
+        SCOPED_TRACE(name);
+        const std::string path = write(bytes);
+        expect_the_same({"summary", path, "--json"});
+        expect_the_same({"count", path});
+    }
+}
+
 TEST_F(Jobs, AreOneAtLeast) {
     const std::string path = write(sample().bytes());
     EXPECT_EQ(remora({"print", path, "-j", "0"}), 1);

@@ -51,6 +51,17 @@ TEST_F(OutputStream, GetsAFullBufferInOneWrite) {
     EXPECT_FALSE(out.failed());
 }
 
+TEST_F(OutputStream, GetsALongTextAfterWhatTheBufferHolds) {
+    Output out(m_stream);
+    const std::string text(Output::kFlushBytes + 1, 'x');
+    out.print("{}", "before");
+    out.write(text);
+    EXPECT_EQ(next_write(), "before");
+    EXPECT_EQ(next_write(), text);
+    out.write("");
+    EXPECT_EQ(next_write(), "");
+}
+
 TEST_F(OutputStream, GetsTheRestAtTheEnd) {
     {
         Output out(m_stream);

@@ -339,6 +339,28 @@ TEST_F(ShiftedFiles, AreReadChunkByChunk) {
     EXPECT_EQ(places_named(reading.lines), 2U) << reading.lines;
 }
 
+// Of a file without a header each buffer is scanned as a whole: after one with two places, the second of which takes
+// the first one back, others follow without any.
+TEST_F(ShiftedFiles, WithoutAHeaderAreSearchedWhicheverBufferHasThePlace) {
+    constexpr std::size_t kRecords = 20'000; // of 4,096 in a buffer
+    std::mt19937 random(4);
+    ChunkBuilder chunk(0);
+    std::uint64_t ticks = 0x1'2345'6789;
+    for (std::size_t i = 0; i < kRecords; ++i) {
+        ticks += 1 + random() % 100'000;
+        chunk.event(ticks, i % 7 == 0 ? "context_switch" : "ipoint", static_cast<std::uint16_t>(random() % 64),
+                    static_cast<std::uint32_t>(random()));
+    }
+    const Bytes whole = chunk.plain();
+    for (const std::size_t record : {2'000U, 4'000U, 4'100U, 9'000U, 15'000U, 19'900U}) {
+        const Reading reading =
+            read(damaged(whole, {{record * kSlot + 5, -3}, {(record + 50) * kSlot + 5, 3}}, random));
+        EXPECT_GE(reading.shown.size(), kRecords - 2 * kBeside) << record << '\n' << reading.lines;
+        EXPECT_EQ(places_named(reading.lines), 2U) << record << '\n' << reading.lines;
+    }
+    EXPECT_EQ(read(whole).lines, "");
+}
+
 TEST_F(ShiftedFiles, AreNamedByPlaceAndLeftUndecided) {
     std::mt19937 random(3);
     const Bytes whole = chunk_of(100, 0, random);
