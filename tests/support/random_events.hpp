@@ -20,7 +20,7 @@ namespace support {
 class RandomEvents {
   public:
     static constexpr std::uint16_t kIdle = 1;
-    static constexpr std::uint16_t kTasks = 8; // contexts from 1 on
+    static constexpr std::uint16_t kTasks = 12; // contexts from 1 on
     static constexpr std::uint32_t kKhz = 1'000'000;
 
     explicit RandomEvents(std::uint64_t seed)
@@ -34,7 +34,7 @@ class RandomEvents {
         m_names.set_parameters({.context = kIdle, .level = 3});
         for (std::uint16_t context = 2; context < kTasks; ++context) { // the last one has no parameters
             m_names.set_parameters({.context = context,
-                                    .level = static_cast<std::uint16_t>(context - 2U),
+                                    .level = static_cast<std::uint16_t>((context - 2U) % kLevels.size()),
                                     .wcet_ns = 200,
                                     .period_ns = 1000,
                                     .deadline_ns = 500U + 100U * context,
@@ -70,10 +70,13 @@ class RandomEvents {
     std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(m_random() % limit); }
 
     std::uint32_t second_parameter() {
-        switch (below(4)) {
+        switch (below(6)) {
         case 0:
             return below(kTasks); // a context, mutex or server
         case 1:
+        case 2:
+            return below(3); // likewise, to meet again
+        case 3:
             return below(8) << 16 | below(3); // a wait
         default:
             return static_cast<std::uint32_t>(m_now) + below(1500); // a time
@@ -87,7 +90,7 @@ class RandomEvents {
             event.row = &tracer::kEvents[below(tracer::kEvents.size())];
         } while (event.row->shape != tracer::Shape::simple || event.row->family() == tracer::Family::metadata);
         event.raw_code = event.code = event.row->code;
-        event.par1 = static_cast<std::uint16_t>(1 + below(kTasks));
+        event.par1 = static_cast<std::uint16_t>(below(8) == 0 ? below(2) : 1 + below(kTasks));
         event.par2 = second_parameter();
         event.cpu = cpu;
         event.chunk = event.generation = event.source = cpu;

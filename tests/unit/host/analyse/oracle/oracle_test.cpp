@@ -123,7 +123,7 @@ using Theories = testing::Types<Jobs, Mutexes, RoundRobin, WakeUps>;
 TYPED_TEST_SUITE(OracleTheory, Theories);
 
 TYPED_TEST(OracleTheory, ItsTableLeavesOutNoEventThatConcernsIt) {
-    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < 4 * kSeeds; ++seed) { // some of them meet rarely
         RandomEvents events(seed);
         Model model;
         model.set_rate(RandomEvents::kKhz);
@@ -135,7 +135,7 @@ TYPED_TEST(OracleTheory, ItsTableLeavesOutNoEventThatConcernsIt) {
         Verdicts verdicts_of_all([&](const Finding& finding) { expected.push_back(text_of(finding)); });
         TypeParam by_table(model, verdicts_by_table, timing);
         TypeParam all(model, verdicts_of_all, timing);
-        for (int i = 0; i < kBatches; ++i) {
+        for (int i = 0; i < 4 * kBatches; ++i) {
             for (const trace::Event& event : events.batch(64, 1)) {
                 verdicts_by_table.at(event);
                 verdicts_of_all.at(event);
