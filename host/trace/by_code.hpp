@@ -51,17 +51,17 @@ class ByCode {
   private:
     using Step = void (*)(const Event& event, std::size_t position, Each& each);
 
-    template <std::uint8_t kCode>
+    template <std::uint8_t Code>
     static void step(const Event& event, std::size_t position, Each& each) {
-        each(event, position, std::integral_constant<std::uint8_t, kCode>{});
+        each(event, position, std::integral_constant<std::uint8_t, Code>{});
     }
 
     static void step_any(const Event& event, std::size_t position, Each& each) { each(event, position, event.code); }
 
-    static constexpr std::array<Step, 256> kSteps = []<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    static constexpr std::array<Step, 256> kSteps = []<std::size_t... Index>(std::index_sequence<Index...>) {
         std::array<Step, 256> steps{};
         steps.fill(step_any);
-        ((steps[kFrequent[kIndex]] = step<kFrequent[kIndex]>), ...);
+        ((steps[kFrequent[Index]] = step<kFrequent[Index]>), ...);
         return steps;
     }
     (std::make_index_sequence<kFrequent.size()>());

@@ -70,8 +70,8 @@ void Jobs::event(const trace::Event& event) {
     }
 }
 
-// In a trace without job_release no job ends here, and the stamps would pile up. Where the first one comes after so many
-// releases of one task, those before them were jobs that are over.
+// In a trace without job_release no job ends here, and the stamps would pile up. Where the first one comes after more
+// releases of one task than that, the earlier ones were jobs that are over.
 void Jobs::note_timer(const trace::Event& event) {
     constexpr std::size_t kUnrecordedMax = 1024;
     Account* const account = m_accounts.find(event.par1);

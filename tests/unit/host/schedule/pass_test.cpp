@@ -171,7 +171,7 @@ TEST(BasePriorities, ItsTableLeavesOutNoEventThatChangesThem) {
     }
 }
 
-// The first event of a processor is looked at whatever its code is. If a history that begins with an event goes on as
+// The first event of a processor is looked at whatever its code is. If a history that begins with an event continues as
 // one that begins before it, the event either is in the table or has no effect.
 TEST(ExecutorHistory, ItsTableLeavesOutNoEventThatChangesWhatExecutes) {
     const auto step = [](ExecutorHistory& history, Schedule& schedule, std::uint8_t code, std::uint64_t stamp) {
