@@ -6,8 +6,6 @@
 #include "host/trace/event.hpp"
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
 
 namespace host::trace {
 
@@ -17,18 +15,6 @@ inline constexpr std::array<bool, 256> kAnyOf = [] {
     ((set[kCodeOf<Names>] = true), ...);
     return set;
 }();
-
-// Several such tables as one: bit n of a code's entry says that it is in the n-th table.
-template <typename... Tables>
-[[nodiscard]] constexpr std::array<std::uint8_t, 256> bits_of(const Tables&... tables) {
-    static_assert(sizeof...(tables) <= 8);
-    std::array<std::uint8_t, 256> bits{};
-    for (std::size_t code = 0; code < bits.size(); ++code) {
-        unsigned bit = 0;
-        ((bits[code] = static_cast<std::uint8_t>(bits[code] | static_cast<unsigned>(tables[code]) << bit++)), ...);
-    }
-    return bits;
-}
 
 // The events that say which records of a family are filtered from there on.
 inline constexpr auto kSetsFilter = [] {
