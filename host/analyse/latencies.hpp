@@ -45,11 +45,14 @@ class Latencies {
     explicit Latencies(std::optional<std::vector<schedule::Observed>> observed)
         : m_observed(std::move(observed)) {}
 
-    // In time order, as Trace::next() yields them. changes: what Schedule made of the event. schedule: after it.
-    void add(const trace::Event& event, std::span<const schedule::Change> changes, const schedule::Schedule& schedule) {
-        if (!changes.empty()) {
-            m_model.take(event, changes, schedule);
-        }
+    // In time order, events with changes. code: the event's. changes: what Schedule made of it. schedule: after it.
+    [[gnu::always_inline]] void add(const trace::Event& event, std::uint8_t code,
+                                    std::span<const schedule::Change> changes, const schedule::Schedule& schedule) {
+        m_model.take(event, code, changes, schedule);
+    }
+
+    // In time order, all interrupt_start.
+    void add(const trace::Event& event) {
         if (m_observed) {
             add_entry(event);
         }

@@ -19,7 +19,7 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,6 +93,9 @@ class StructureCheck {
     // facts: of the trace that the event comes from. pass: before the event; it takes the event next.
     void add(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
 
+    // Several, as EventStream::next_batch() has them: the pass takes each of them, too.
+    void add(std::span<const trace::Event> batch, const trace::TraceFacts& facts, schedule::Pass& pass);
+
     // The rules about whole chunks and files. Call once, after the last event.
     void finish(const trace::TraceFacts& facts);
 
@@ -113,9 +116,20 @@ class StructureCheck {
   private:
     struct Mutex {
         std::vector<std::uint16_t> attempts; // contexts that tried to lock and have not unlocked yet
-        std::set<std::uint16_t> seen;        // contexts that used it in this stretch
-        std::optional<std::uint16_t> owner;  // if known
-        bool created = false;                // in this stretch: no task can hold or await it unseen
+        std::vector<std::uint16_t> seen;     // contexts that used it in this stretch, in their order
+
+        // Whether it is new.
+        bool see(std::uint16_t context) {
+            const auto place = std::ranges::lower_bound(seen, context);
+            const bool is_new = place == seen.end() || *place != context;
+            if (is_new) {
+                seen.insert(place, context);
+            }
+            return is_new;
+        }
+
+        std::optional<std::uint16_t> owner; // if known
+        bool created = false;               // in this stretch: no task can hold or await it unseen
     };
 
     // What is known about one CPU since the last gap, in addition to the schedule.
@@ -137,7 +151,10 @@ class StructureCheck {
     void begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
     void begin_stretch(std::uint16_t cpu, schedule::Pass& pass);
     void report_fall(const trace::Event& event, lib::Ticks before);
-    void judge(const trace::Event& event, const schedule::Schedule::Processor& here);
+    [[nodiscard]] bool begin(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
+    // code: the event's, where it is a constant (host/trace/by_code.hpp).
+    void judge(const trace::Event& event, std::uint8_t code, schedule::Pass& pass);
+    void judge(const trace::Event& event, std::uint8_t code, const schedule::Schedule::Processor& here);
     void relax_damaged();
     void relax_filtered(const trace::Event& event);
     // reason: a sentence for relaxations(), unless all these families are relaxed already.
@@ -149,9 +166,9 @@ class StructureCheck {
 
     void violate(Rule rule, const trace::Event& event, std::optional<std::uint16_t> task, std::string text);
 
-    void check_interrupt(const trace::Event& event, const schedule::Schedule::Processor& here);
+    void check_interrupt(const trace::Event& event, std::uint8_t code, const schedule::Schedule::Processor& here);
     // Of a dispatch, a switch, or an act on a mutex or semaphore.
-    void check_schedule(const trace::Event& event, const schedule::Schedule::Processor& here);
+    void check_schedule(const trace::Event& event, std::uint8_t code, const schedule::Schedule::Processor& here);
     void check_blackout(const trace::Event& event);
     void check_losses(const trace::TraceFacts& facts);
     static void end_attempt(Mutex& mutex, std::uint16_t context);

@@ -20,12 +20,12 @@ void StructureCheck::check_lock(const trace::Event& event) {
         mutex.owner = event.par1;
     }
     mutex.attempts.push_back(event.par1);
-    mutex.seen.insert(event.par1);
+    mutex.see(event.par1);
 }
 
 void StructureCheck::check_unlock(const trace::Event& event) {
     Mutex& mutex = m_mutexes[event.par2];
-    const bool all_seen = !mutex.seen.insert(event.par1).second || mutex.created;
+    const bool all_seen = !mutex.see(event.par1) || mutex.created;
     if (strict(Family::mutex) && mutex.owner && *mutex.owner != event.par1) {
         violate(
             Rule::lock_pairs, event, event.par1,

@@ -2,6 +2,7 @@
 // One pass over the events; see the header for what each figure means.
 #include "host/analyse/summary.hpp"
 
+#include "host/trace/by_code.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 
@@ -11,43 +12,15 @@
 namespace host::analyse {
 
 using trace::kCodeOf;
-using tracer::Family;
 
-inline void Summary::add_interrupt(const trace::Event& event, Cpu& cpu) {
-    const lib::Ticks now = cpu.time.last();
-    switch (event.code) {
-    case kCodeOf<"interrupt_start">:
-        ++m_vectors[event.par1].count;
-        cpu.open_vectors[event.par1] = now;
-        break;
-    case kCodeOf<"interrupt_end">:
-        if (const auto open = std::exchange(cpu.open_vectors[event.par1], std::nullopt)) {
-            m_vectors[event.par1].handler.add(now - *open);
-        }
-        break;
-    case kCodeOf<"interrupt_hit">:
-        ++m_vectors[event.par1].count;
-        break;
-    case kCodeOf<"interrupt_count">:
-        m_vectors[event.par1].count += event.par2;
-        break;
-    case kCodeOf<"timer_wakeup_start">:
-        ++m_timer.count;
-        cpu.open_timer = now;
-        break;
-    case kCodeOf<"timer_wakeup_end">:
-        if (cpu.open_timer) {
-            m_timer.handler.add(now - *cpu.open_timer);
-            cpu.open_timer.reset();
-        }
-        break;
-    default:
-        break;
-    }
+inline void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch) {
+    lib::Ticks& total = stretch.handler ? cpu.interrupts : stretch.task ? cpu.tasks[*stretch.task] : cpu.unknown;
+    total = total + stretch.length();
 }
 
-inline void Summary::add_task(const trace::Event& event) {
-    switch (event.code) {
+// What needs no time.
+[[gnu::always_inline]] inline void Summary::count(const trace::Event& event, std::uint8_t code) {
+    switch (code) {
     case kCodeOf<"task_create">:
     case kCodeOf<"context_switch">:
         m_tasks[event.par1];
@@ -73,6 +46,12 @@ inline void Summary::add_task(const trace::Event& event) {
     case kCodeOf<"inheritance">:
         ++m_tasks[event.par1].inheritances;
         break;
+    case kCodeOf<"interrupt_hit">:
+        ++m_vectors[event.par1].count;
+        break;
+    case kCodeOf<"interrupt_count">:
+        m_vectors[event.par1].count += event.par2;
+        break;
     case kCodeOf<"typed_event">:
     case kCodeOf<"formatted_event">:
         ++m_user_events[trace::user_event_name(event)];
@@ -81,6 +60,37 @@ inline void Summary::add_task(const trace::Event& event) {
         ++m_panics;
         break;
     default:
+        break;
+    }
+}
+
+[[gnu::always_inline]] inline void Summary::follow(const trace::Event& event, std::uint8_t code, Cpu& cpu) {
+    if (schedule::ProcessorTime::kEndsStretch[code]) {
+        give(cpu, cpu.time.take(event, code));
+    }
+    const lib::Ticks now = cpu.time.last();
+    switch (code) {
+    case kCodeOf<"interrupt_start">:
+        ++m_vectors[event.par1].count;
+        cpu.open_vectors[event.par1] = now;
+        break;
+    case kCodeOf<"interrupt_end">:
+        if (const auto open = std::exchange(cpu.open_vectors[event.par1], std::nullopt)) {
+            m_vectors[event.par1].handler.add(now - *open);
+        }
+        break;
+    case kCodeOf<"timer_wakeup_start">:
+        ++m_timer.count;
+        cpu.open_timer = now;
+        break;
+    case kCodeOf<"timer_wakeup_end">:
+        if (cpu.open_timer) {
+            m_timer.handler.add(now - *cpu.open_timer);
+            cpu.open_timer.reset();
+        }
+        break;
+    default:
+        count(event, code);
         break;
     }
 }
@@ -101,21 +111,26 @@ void Summary::add(const trace::Event& event) {
     }
     ++m_families[event.code & 0x0F];
     Cpu& cpu = m_cpus[event.cpu];
-    if (schedule::ProcessorTime::kEndsStretch[event.code]) {
-        give(cpu, cpu.time.take(event));
-    } else {
+    if (!schedule::ProcessorTime::kEndsStretch[event.code]) {
         cpu.time.saw(event.ticks);
     }
-    if (const Family family = event.row->family(); family == Family::interrupt || family == Family::timer) {
-        add_interrupt(event, cpu);
-    } else {
-        add_task(event);
-    }
+    follow(event, event.code, cpu);
 }
 
-void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch) {
-    lib::Ticks& total = stretch.handler ? cpu.interrupts : stretch.task ? cpu.tasks[*stretch.task] : cpu.unknown;
-    total = total + stretch.length();
+void Summary::add(std::span<const trace::Event> batch) {
+    add(batch.front());
+    batch = batch.subspan(1);
+    if (batch.empty()) {
+        return;
+    }
+    m_events += batch.size();
+    m_last = std::max(m_last, batch.back().ticks);
+    Cpu& cpu = m_cpus[batch.front().cpu];
+    trace::for_each_by_code(batch, [this, &cpu](const trace::Event& event, std::size_t /*position*/, auto code) {
+        ++m_families[code & 0x0F];
+        follow(event, code, cpu);
+    });
+    cpu.time.saw(batch.back().ticks);
 }
 
 void Summary::finish() {

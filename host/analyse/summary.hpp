@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace host::analyse {
@@ -52,6 +53,9 @@ class Summary {
   public:
     // In time order, as Trace::next() yields them. Metadata and broken events are passed over.
     void add(const trace::Event& event);
+
+    // Several, as EventStream::next_batch() has them.
+    void add(std::span<const trace::Event> batch);
 
     // Closes the intervals that are still open at the last stamp of each CPU. Call once, after the last event.
     void finish();
@@ -96,8 +100,8 @@ class Summary {
     };
 
     void give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch);
-    void add_interrupt(const trace::Event& event, Cpu& cpu);
-    void add_task(const trace::Event& event);
+    void follow(const trace::Event& event, std::uint8_t code, Cpu& cpu);
+    void count(const trace::Event& event, std::uint8_t code);
 
     trace::NumberMap<TaskFigures> m_tasks;
     trace::NumberMap<VectorFigures> m_vectors;

@@ -2,6 +2,7 @@
 #include "host/analyse/time_check.hpp"
 
 #include "host/text/format.hpp"
+#include "host/trace/by_code.hpp"
 
 namespace host::analyse {
 
@@ -18,6 +19,21 @@ void TimeCheck::add(const trace::Event& event) {
     } else {
         processor.time.saw(event.ticks);
     }
+}
+
+void TimeCheck::add(std::span<const trace::Event> batch) {
+    add(batch.front());
+    batch = batch.subspan(1);
+    if (batch.empty()) {
+        return;
+    }
+    Processor& processor = m_processors[batch.front().cpu];
+    trace::for_each_by_code(batch, [&processor](const trace::Event& event, std::size_t /*position*/, auto code) {
+        if (schedule::ProcessorTime::kEndsStretch[code]) {
+            processor.sum = processor.sum + processor.time.take(event, code).length();
+        }
+    });
+    processor.time.saw(batch.back().ticks);
 }
 
 void TimeCheck::finish() {

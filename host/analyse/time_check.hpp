@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace host::analyse {
@@ -38,6 +39,9 @@ class TimeCheck {
 
     // In time order; metadata and broken events are passed over.
     void add(const trace::Event& event);
+
+    // Several, as EventStream::next_batch() has them.
+    void add(std::span<const trace::Event> batch);
 
     // A job has ended with this event.
     void add(const schedule::JobAccount& account, const trace::Event& event);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // After each event, each job that is open on the event's processor is classified anew. Where the class changes, a piece
 // ends.
-#include "host/schedule/accounting.hpp"
+#include "host/schedule/accounting_step.hpp"
 
 #include "lib/wire_numbers.hpp"
 
@@ -17,13 +17,6 @@ using trace::kCodeOf;
 
 constexpr std::uint32_t kChainMax = 64; // longer ones are circles
 
-// Without a change of the schedule, or of what executes, these may change a class.
-constexpr const auto& kMayReclassify =
-    trace::kAnyOf<"task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "job_deadline",
-                  "deadline_change", "server_budget">;
-
-constexpr const auto& kHoldsMutex = trace::kAnyOf<"set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died">;
-
 Culprit interference(const Executor& executor) {
     return {.part = Part::interference, .by = executor.by, .who = executor.who};
 }
@@ -35,12 +28,8 @@ Accounting::Accounting(Sink sink, PieceSink pieces)
     , m_pieces(std::move(pieces))
     , m_jobs([this](const Job& job) { end_job(job); }) {}
 
-// Precondition: a context of an event, which has 16 bits.
-Accounting::Task& Accounting::task(std::uint32_t context) {
-    if (context >= m_tasks.size()) {
-        m_tasks.resize(std::size_t{context} + 1);
-    }
-    return m_tasks[context];
+void Accounting::add_tasks(std::uint32_t context) {
+    m_tasks.resize(std::size_t{context} + 1);
 }
 
 ExecutorHistory& Accounting::new_history(std::uint16_t cpu) {
@@ -49,11 +38,6 @@ ExecutorHistory& Accounting::new_history(std::uint16_t cpu) {
     }
     m_processors[cpu] = std::make_unique<ExecutorHistory>();
     return *m_processors[cpu];
-}
-
-Accounting::Open* Accounting::open_of(std::uint32_t context) {
-    const std::uint32_t position = context < m_tasks.size() ? m_tasks[context].open : 0;
-    return position != 0 ? &m_open[position - 1] : nullptr;
 }
 
 std::uint32_t Accounting::wait_of(std::uint32_t context) const {
@@ -89,49 +73,39 @@ void Accounting::note_fall() {
 
 void Accounting::follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule,
                         std::uint32_t khz, const ExecutorHistory& history, bool executes_another) {
-    // It is said to have the processor, and nothing changes but that.
-    if (Open* const open = event.code == kCodeOf<"task_epilogue"> ? open_of(event.par1) : nullptr) {
-        open->rests = false;
-    }
-    if (kHoldsMutex[event.code]) {
-        note_mutex(event);
-    }
-    m_jobs.take(event, changes, khz);
-    for (const Change& change : changes) {
-        if (change.concerns_task() || change.kind == Kind::gap) {
-            note(event, change, schedule);
-        }
-    }
-    if (m_opened != 0 && (executes_another || !changes.empty() || kMayReclassify[event.code])) {
-        reclassify(event, schedule, history);
-    }
+    follow(event, event.code, changes, schedule, khz, history, executes_another);
 }
 
-void Accounting::note(const trace::Event& event, const Change& change, const Schedule& schedule) {
-    if (Open* const open = open_of(change.context)) {
-        open->rests = false;
+bool Accounting::begin_batch(std::span<const trace::Event> batch) {
+    if (batch.front().ticks < m_now) {
+        return false;
     }
-    if (change.kind == Kind::job_began) {
-        begin_job(event, static_cast<std::uint16_t>(change.context));
-    } else if (change.kind == Kind::switched) {
-        switched(event, change, schedule);
-    } else if (change.kind == Kind::gap) {
-        m_priorities.forget();
-        m_held.clear();
-    } else if (change.kind == Kind::created) {
-        task(change.context).last_end.reset();
-    } else if (change.begins_wait()) {
-        task(change.context).wait =
-            event.is(kCodeOf<"task_block">) && change.state != TaskState::mutex ? event.par2 : change.object;
-    }
+    m_batch = batch;
+    m_history = &history(batch.front().cpu);
+    m_history->begin_batch(batch);
+    return true;
+}
+
+void Accounting::end_batch() {
+    m_now = m_batch.back().ticks;
+    m_history->end_batch();
 }
 
 void Accounting::note_mutex(const trace::Event& event) {
-    if (event.is(kCodeOf<"set_mutex_acquire">)) {
+    if (event.code == kCodeOf<"set_mutex_acquire">) {
         m_held[event.par2] = {event.par1, ++m_acquisitions};
     } else {
         m_held[event.par2] = {kUnknownContext, kFree};
     }
+}
+
+// It continues on another processor.
+void Accounting::migrate(Open& open, std::uint16_t cpu) {
+    JobAccount& account = open.account;
+    account.migrations += account.dispatches != 0 ? 1U : 0U;
+    end_piece(open, history(account.cpu));
+    account.cpu = cpu;
+    open.records_since = history(cpu).records();
 }
 
 void Accounting::begin_job(const trace::Event& event, std::uint16_t context) {
@@ -174,24 +148,6 @@ void Accounting::add_jitter(Open& open, const trace::Event& event, lib::Ticks re
     history.within(begin, m_now, [&](const ExecutorHistory::Stretch& stretch) {
         give(stretch.executor, stretch.begin, stretch.end);
     });
-}
-
-void Accounting::switched(const trace::Event& event, const Change& change, const Schedule& schedule) {
-    if (Open* const chosen = open_of(change.context)) {
-        JobAccount& account = chosen->account;
-        if (account.dispatches != 0 && account.cpu != event.cpu) {
-            ++account.migrations;
-        }
-        if (account.cpu != event.cpu) {
-            end_piece(*chosen, history(account.cpu));
-            account.cpu = event.cpu;
-            chosen->records_since = history(event.cpu).records();
-        }
-        ++account.dispatches;
-    }
-    if (Open* const left = open_of(change.other); left != nullptr && schedule.state(change.other) == TaskState::ready) {
-        ++left->account.preemptions;
-    }
 }
 
 void Accounting::reclassify(const trace::Event& event, const Schedule& schedule, const ExecutorHistory& history) {
@@ -396,6 +352,7 @@ void Accounting::end_job(const Job& job) {
 }
 
 void Accounting::finish() {
+    m_event = nullptr;
     m_jobs.finish();
 }
 

@@ -83,6 +83,12 @@ struct Piece {
 };
 
 class Accounting {
+    // Without a change of the schedule, or of what executes, these matter as well: for jobs, mutexes and classes.
+    static constexpr const auto& kMayMatter =
+        trace::kAnyOf<"task_epilogue", "task_begin_cycle", "task_deadline_miss", "job_deadline", "deadline_change",
+                      "task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "server_attach",
+                      "server_period", "server_budget">;
+
   public:
     using Sink = std::function<void(const JobAccount&)>;
     using PieceSink = std::function<void(const Piece&)>;
@@ -105,13 +111,37 @@ class Accounting {
         m_priorities.take(event);
         ExecutorHistory& history = this->history(event.cpu);
         const bool executes_another = history.take(event, schedule, m_now);
-        if (executes_another || !changes.empty() || kConcerns[event.code]) {
+        if (executes_another || !changes.empty() || kMayMatter[event.code]) {
             follow(event, changes, schedule, khz, history, executes_another);
         }
     }
 
+    // Plain events (host/trace/event_stream.hpp), the next ones after one that take() had. False: their stamps are
+    // before earlier ones, so take() must have them one by one.
+    [[nodiscard]] bool begin_batch(std::span<const trace::Event> batch);
+
+    // The one at this position, where its code is a constant. Those that are left out are of other codes than
+    // kConcerns, and have no changes. In accounting_step.hpp.
+    void take(std::size_t position, std::uint8_t code, std::span<const Change> changes, const Schedule& schedule,
+              std::uint32_t khz);
+
+    void end_batch();
+
+    // Events of other codes have an effect only through the changes of the schedule.
+    static constexpr auto kConcerns = [] {
+        std::array<bool, 256> concerns = kMayMatter;
+        for (std::size_t code = 0; code < concerns.size(); ++code) {
+            concerns[code] = concerns[code] || BasePriorities::kConcerns[code] || ExecutorHistory::kMayChange[code];
+        }
+        return concerns;
+    }();
+
     // At the end of the trace: reports what is open, as not accounted.
     void finish();
+
+    // The event that is being taken: with which a job that is reported has ended, unless the trace has. Null after
+    // finish().
+    [[nodiscard]] const trace::Event* event() const { return m_event; }
 
     [[nodiscard]] const BasePriorities& priorities() const { return m_priorities; }
 
@@ -136,7 +166,7 @@ class Accounting {
         bool fell = false;
     };
 
-    struct Task {
+    struct alignas(32) Task {                 // of a size by which positions are quickly found
         std::uint32_t open = 0;               // the position of its job in m_open, from 1; 0: it has none
         std::uint32_t wait = 0;               // what it waits for: a mutex, else as the parameter of task_block
         std::optional<lib::Ticks> last_end{}; // of its latest job
@@ -154,11 +184,13 @@ class Accounting {
         Executor executor;
     };
 
-    // Without a change of the schedule, or of what executes, these matter as well: for jobs, mutexes and classes.
-    static constexpr const auto& kConcerns =
-        trace::kAnyOf<"task_epilogue", "task_begin_cycle", "task_deadline_miss", "job_deadline", "deadline_change",
-                      "task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "server_attach",
-                      "server_period", "server_budget">;
+    // Without a change of the schedule, or of what executes, these may change a class.
+    static constexpr const auto& kMayReclassify =
+        trace::kAnyOf<"task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "job_deadline",
+                      "deadline_change", "server_budget">;
+
+    static constexpr const auto& kHoldsMutex =
+        trace::kAnyOf<"set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died">;
 
     static constexpr std::uint64_t kFree = 0; // the order of a mutex that was unlocked and not acquired since
 
@@ -167,7 +199,9 @@ class Accounting {
     void note_fall();
     void follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule, std::uint32_t khz,
                 const ExecutorHistory& history, bool executes_another);
-    void note(const trace::Event& event, const Change& change, const Schedule& schedule);
+    void follow(const trace::Event& event, std::uint8_t code, std::span<const Change> changes, const Schedule& schedule,
+                std::uint32_t khz, const ExecutorHistory& history, bool executes_another);
+    void note(const trace::Event& event, std::uint8_t code, const Change& change, const Schedule& schedule);
     void note_mutex(const trace::Event& event);
     void begin_job(const trace::Event& event, std::uint16_t context);
     void add_jitter(Open& open, const trace::Event& event, lib::Ticks release);
@@ -178,6 +212,8 @@ class Accounting {
     void add(Open& open, lib::Ticks end, std::uint64_t records, Executor ended_by);
     [[nodiscard]] static Share& share_of(Open& open, const Culprit& culprit);
     [[nodiscard]] Task& task(std::uint32_t context);
+    void add_tasks(std::uint32_t context);
+    void migrate(Open& open, std::uint16_t cpu);
 
     [[nodiscard]] ExecutorHistory& history(std::uint16_t cpu) {
         return cpu < m_processors.size() && m_processors[cpu] != nullptr ? *m_processors[cpu] : new_history(cpu);
@@ -204,6 +240,9 @@ class Accounting {
     std::map<std::uint32_t, Held> m_held;                       // by mutex
     std::uint64_t m_acquisitions = 0;
     lib::Ticks m_now; // never falls
+    const trace::Event* m_event = nullptr;
+    std::span<const trace::Event> m_batch; // that is being taken
+    ExecutorHistory* m_history = nullptr;  // of its processor
 };
 
 } // namespace host::schedule

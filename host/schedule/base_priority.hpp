@@ -27,11 +27,17 @@ class BasePriorities {
             m_names_version = event.names->version();
             describe(*event.names);
         }
-        if (trace::kAnyOf<"job_deadline", "deadline_change", "job_release", "task_create", "server_create",
-                          "server_attach", "server_kind", "server_period", "server_budget">[event.code]) {
+        if (kConcerns[event.code]) {
             follow(event);
         }
     }
+
+    // An event with the same names as the one before it: only of these codes.
+    void follow(const trace::Event& event);
+
+    static constexpr const auto& kConcerns =
+        trace::kAnyOf<"job_deadline", "deadline_change", "job_release", "task_create", "server_create", "server_attach",
+                      "server_kind", "server_period", "server_budget">;
 
     // Nothing is known of jobs and budgets any more: records are missing.
     void forget();
@@ -71,7 +77,6 @@ class BasePriorities {
         std::uint64_t key = 0;
     };
 
-    void follow(const trace::Event& event);
     [[nodiscard]] Task& task(std::uint16_t context);
     void describe(const trace::Names& names);
     static void change_deadline(Task& task, std::uint64_t relative_ns);

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace host::schedule {
@@ -36,10 +37,31 @@ class ExecutorHistory {
     // something else executes from there on.
     bool take(const trace::Event& event, const Schedule& schedule, lib::Ticks now) {
         m_stamps[m_records++ % kStampsMax] = now;
+        m_kept = m_records;
         // Otherwise only another processor can have changed what executes: it has taken the task.
         const Schedule::Processor& here = schedule.processor(event.cpu);
-        return kMayChange[event.code] || m_running != here.running || !m_begun ? change(event, here, now) : false;
+        return kMayChange[event.code] || m_running != here.running || !m_begun ? change(event, event.code, here, now)
+                                                                               : false;
     }
+
+    // Plain events of this processor (host/trace/event_stream.hpp), the next ones after one that take() had; their
+    // stamps are not before those of any event before. They stay where they are until end_batch().
+    void begin_batch(std::span<const trace::Event> batch) { m_batch = batch; }
+
+    // The one at this position; those before it that were left out are of other codes than kMayChange.
+    // code: the event's.
+    [[gnu::always_inline]] bool take(std::size_t position, std::uint8_t code, const Schedule::Processor& here) {
+        const trace::Event& event = m_batch[position];
+        m_records = m_kept + position + 1;
+        return kMayChange[code] || m_running != here.running ? change(event, code, here, event.ticks) : false;
+    }
+
+    void end_batch();
+
+    static constexpr const auto& kMayChange =
+        trace::kAnyOf<"task_epilogue", "task_dispatch", "context_switch", "CLI", "STI", "timer_wakeup_start",
+                      "timer_wakeup_end", "interrupt_start", "interrupt_end", "blackout_start", "blackout_end",
+                      "trace_start">;
 
     [[nodiscard]] Executor now() const { return m_now; }
 
@@ -58,14 +80,14 @@ class ExecutorHistory {
     static constexpr std::size_t kStretchesMax = 4096;
     static constexpr std::size_t kStampsMax = 4096;
 
-    static constexpr const auto& kMayChange =
-        trace::kAnyOf<"task_epilogue", "task_dispatch", "context_switch", "CLI", "STI", "timer_wakeup_start",
-                      "timer_wakeup_end", "interrupt_start", "interrupt_end", "blackout_start", "blackout_end",
-                      "trace_start">;
-
-    bool change(const trace::Event& event, const Schedule::Processor& here, lib::Ticks now);
-    [[nodiscard]] Executor executor_of(const trace::Event& event, const Schedule::Processor& here);
+    bool change(const trace::Event& event, std::uint8_t code, const Schedule::Processor& here, lib::Ticks now);
+    [[nodiscard]] Executor executor_of(const trace::Event& event, std::uint8_t code, const Schedule::Processor& here);
     void end_stretch(lib::Ticks now);
+
+    // Of record n, one of the latest.
+    [[nodiscard]] lib::Ticks stamp(std::uint64_t n) const {
+        return n < m_kept ? m_stamps[n % kStampsMax] : m_batch[n - m_kept].ticks;
+    }
 
     // Of those that have ended, 0 the oldest that is kept.
     [[nodiscard]] const Stretch& past(std::size_t position) const {
@@ -79,12 +101,87 @@ class ExecutorHistory {
     // The latest ones, as a ring; that of record n is at n % kStampsMax.
     std::vector<lib::Ticks> m_stamps = std::vector<lib::Ticks>(kStampsMax);
     std::uint64_t m_records = 0;
+    std::uint64_t m_kept = 0;                  // records whose stamps are in m_stamps
+    std::span<const trace::Event> m_batch;     // the records after those
     std::uint32_t m_running = kUnknownContext; // at the latest event
     bool m_begun = false;
     bool m_switching = false;   // a task has left the processor, and the next one is not there yet
     bool m_section = false;     // between CLI and STI
     std::uint32_t m_timers = 0; // nested timer handlers
 };
+
+[[gnu::always_inline]] inline Executor ExecutorHistory::executor_of(const trace::Event& event, std::uint8_t code,
+                                                                    const Schedule::Processor& here) {
+    switch (code) {
+    case trace::kCodeOf<"task_epilogue">:
+        m_switching = true;
+        break;
+    // Without a switch the same task continues.
+    case trace::kCodeOf<"task_dispatch">:
+        m_switching = m_switching && event.par1 != here.running;
+        break;
+    case trace::kCodeOf<"context_switch">:
+        m_switching = false;
+        break;
+    case trace::kCodeOf<"CLI">:
+        m_section = true;
+        break;
+    case trace::kCodeOf<"STI">:
+        m_section = false;
+        break;
+    case trace::kCodeOf<"timer_wakeup_start">:
+        ++m_timers;
+        break;
+    case trace::kCodeOf<"timer_wakeup_end">:
+        m_timers -= m_timers != 0 ? 1U : 0U;
+        break;
+    case trace::kCodeOf<"blackout_start">:
+    case trace::kCodeOf<"blackout_end">:
+    case trace::kCodeOf<"trace_start">:
+        m_switching = m_section = false;
+        m_timers = 0;
+        break;
+    default:
+        break;
+    }
+    if (here.depth != 0) {
+        return {By::interrupt, here.vectors[here.depth - 1]};
+    }
+    if (m_timers != 0) {
+        return {By::interrupt, kTimerHandler};
+    }
+    if (here.running == kUnknownContext) {
+        return {};
+    }
+    if (m_switching) {
+        return {By::kernel, here.running};
+    }
+    return {m_section ? By::section : By::task, here.running};
+}
+
+[[gnu::always_inline]] inline void ExecutorHistory::end_stretch(lib::Ticks now) {
+    if (m_ended < kStretchesMax) [[unlikely]] {
+        m_past.resize(m_past.size() + 1);
+    }
+    m_past[m_ended++ % kStretchesMax] = {m_now, m_since, now};
+}
+
+[[gnu::always_inline]] inline bool ExecutorHistory::change(const trace::Event& event, std::uint8_t code,
+                                                           const Schedule::Processor& here, lib::Ticks now) {
+    m_running = here.running;
+    const Executor next = executor_of(event, code, here);
+    const bool is_new = !(next == m_now);
+    if (m_begun && !is_new) {
+        return false;
+    }
+    if (m_begun && m_since < now) {
+        end_stretch(now);
+    }
+    m_since = now;
+    m_now = next;
+    m_begun = true;
+    return is_new;
+}
 
 template <typename Function>
 void ExecutorHistory::within(lib::Ticks begin, lib::Ticks end, Function&& function) const {

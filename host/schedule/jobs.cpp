@@ -33,6 +33,7 @@ Outcome outcome_of(const trace::Event& event) {
 void Jobs::end(Task& task, std::optional<Moment> now, Outcome outcome) {
     if (task.open) {
         Job job = *std::exchange(task.open, std::nullopt);
+        --m_opened;
         job.end = now;
         job.outcome = outcome;
         if (task.server && outcome == Outcome::ended) { // work without an end of its own: nothing was due
@@ -49,11 +50,12 @@ Jobs::Task& Jobs::task(std::uint16_t context) {
     return m_tasks[context];
 }
 
-void Jobs::take(const trace::Event& event, const Change& change, std::uint32_t khz) {
+void Jobs::follow(const trace::Event& event, const Change& change, std::uint32_t khz) {
     const auto context = static_cast<std::uint16_t>(change.context);
     switch (change.kind) {
     case Kind::job_began: {
         Task& of = task(context);
+        m_opened += of.open ? 0U : 1U;
         of.open = Job{.context = context, .number = ++of.jobs, .release = Moment::release(event, khz)};
         break;
     }
@@ -84,7 +86,7 @@ void Jobs::take(const trace::Event& event, const Change& change, std::uint32_t k
     }
 }
 
-void Jobs::note(const trace::Event& event, std::uint32_t khz) {
+void Jobs::note_job(const trace::Event& event, std::uint32_t khz) {
     Task& of = task(event.par1);
     if (!of.open) {
         return;

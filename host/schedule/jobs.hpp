@@ -10,6 +10,7 @@
 #include "host/trace/code_set.hpp"
 #include "host/trace/number_map.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -50,17 +51,35 @@ class Jobs {
     // changes: what Schedule made of the event. khz: the clock's rate as far as it is known, else 0.
     void take(const trace::Event& event, std::span<const Change> changes, std::uint32_t khz) {
         for (const Change& change : changes) {
-            if (change.kind == Change::Kind::switched || change.kind == Change::Kind::created ||
-                change.kind == Change::Kind::job_began || change.kind == Change::Kind::job_ended) {
-                take(event, change, khz);
-            }
+            take(event, change, khz);
         }
-        if (trace::kAnyOf<"job_deadline", "task_begin_cycle", "task_deadline_miss">[event.code]) {
+        if (kConcerns[event.code]) {
             note(event, khz);
-        } else if (trace::kAnyOf<"server_attach", "server_period">[event.code]) {
-            note_server(event);
         }
     }
+
+    // For callers who go through the changes themselves: each of them, then the event, if it is of kConcerns.
+    void take(const trace::Event& event, const Change& change, std::uint32_t khz) {
+        if (change.kind == Change::Kind::switched) {
+            if (m_opened != 0 || !m_beginning.empty()) {
+                switch_to(event, static_cast<std::uint16_t>(change.context));
+            }
+        } else if (change.kind == Change::Kind::created || change.kind == Change::Kind::job_began ||
+                   change.kind == Change::Kind::job_ended) {
+            follow(event, change, khz);
+        }
+    }
+
+    void note(const trace::Event& event, std::uint32_t khz) {
+        if (event.code == trace::kCodeOf<"server_attach"> || event.code == trace::kCodeOf<"server_period">) {
+            note_server(event);
+        } else if (m_opened != 0) {
+            note_job(event, khz);
+        }
+    }
+
+    static constexpr const auto& kConcerns =
+        trace::kAnyOf<"job_deadline", "task_begin_cycle", "task_deadline_miss", "server_attach", "server_period">;
 
     // At the end of the trace: reports what is open, by context.
     void finish();
@@ -77,8 +96,8 @@ class Jobs {
         std::optional<std::uint16_t> server;
     };
 
-    void take(const trace::Event& event, const Change& change, std::uint32_t khz);
-    void note(const trace::Event& event, std::uint32_t khz);
+    void follow(const trace::Event& event, const Change& change, std::uint32_t khz);
+    void note_job(const trace::Event& event, std::uint32_t khz);
     void note_server(const trace::Event& event);
     [[nodiscard]] std::optional<Moment> deadline_of(const Task& task, const trace::Event& event,
                                                     std::uint32_t khz) const;
@@ -88,6 +107,7 @@ class Jobs {
 
     Sink m_sink;
     std::vector<Task> m_tasks;                    // by context
+    std::size_t m_opened = 0;                     // jobs that have not ended
     trace::NumberMap<std::uint32_t> m_periods_ns; // by server
     std::vector<std::uint32_t> m_beginning; // by processor: whose first dispatch awaits its switch, kUnknownContext
 };

@@ -56,12 +56,62 @@ class Latencies {
         : m_sink(std::move(sink)) {}
 
     // changes: what Schedule made of the event. schedule: after it.
-    void take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule);
+    void take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule) {
+        take(event, event.code, changes, schedule);
+    }
+
+    // code: the event's, where it is a constant (host/trace/by_code.hpp).
+    void take(const trace::Event& event, std::uint8_t code, std::span<const Change> changes, const Schedule& schedule);
 
   private:
     Sink m_sink;
-    trace::NumberMap<std::vector<Entry>> m_handlers;  // by processor, outermost first
-    trace::NumberMap<std::optional<Latency>> m_woken; // by context: ready, and did not run yet
+    void wake(const trace::Event& event, std::uint32_t context, const Schedule& schedule);
+    void run(const trace::Event& event, std::uint32_t context);
+    void drop(std::uint32_t context);
+
+    trace::NumberMap<std::vector<Entry>> m_handlers; // by processor, outermost first
+    std::vector<Latency> m_woken;                    // of tasks that are ready, and did not run yet: few
 };
+
+[[gnu::always_inline]] inline void Latencies::take(const trace::Event& event, std::uint8_t code,
+                                                   std::span<const Change> changes, const Schedule& schedule) {
+    for (const Change& change : changes) {
+        switch (change.kind) {
+        case Change::Kind::interrupt_began:
+            m_handlers[event.cpu].push_back(entry_of(event));
+            break;
+        case Change::Kind::interrupt_ended:
+            if (std::vector<Entry>& handlers = m_handlers[event.cpu]; !handlers.empty()) {
+                handlers.pop_back();
+            }
+            break;
+        case Change::Kind::woken:
+            if (code != trace::kCodeOf<"context_switch">) { // else the record of its wake-up is missing
+                wake(event, change.context, schedule);
+            }
+            break;
+        case Change::Kind::switched:
+            if (!m_woken.empty()) {
+                run(event, change.context);
+            }
+            break;
+        case Change::Kind::waits:
+        case Change::Kind::created:
+        case Change::Kind::ended:
+        case Change::Kind::forgotten:
+            if (!m_woken.empty()) {
+                drop(change.context);
+            }
+            break;
+        case Change::Kind::job_began:
+        case Change::Kind::job_ended:
+        case Change::Kind::inherits:
+        case Change::Kind::returns:
+        case Change::Kind::gap:
+        case Change::Kind::lost:
+            break;
+        }
+    }
+}
 
 } // namespace host::schedule

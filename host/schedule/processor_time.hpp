@@ -32,7 +32,8 @@ class ProcessorTime {
         friend bool operator==(const Stretch&, const Stretch&) = default;
     };
 
-    // An event of this processor. A stamp that falls takes no time away: the latest one so far counts.
+    // An event of this processor. A stamp that falls takes no time away: the latest one so far counts. Of plain events
+    // (host/trace/event_stream.hpp) only those that end a stretch, and the last one, need be seen.
     void saw(lib::Ticks stamp) {
         m_before = m_begun ? m_last : stamp;
         m_last = std::max(m_last, stamp);
@@ -52,9 +53,12 @@ class ProcessorTime {
                       "interrupt_end", "timer_wakeup_start", "timer_wakeup_end">;
 
     // An event of our table, handlers included: the stretch that ends there.
-    [[nodiscard]] Stretch take(const trace::Event& event) {
+    [[nodiscard]] Stretch take(const trace::Event& event) { return take(event, event.code); }
+
+    // code: the event's, where it is a constant (host/trace/by_code.hpp).
+    [[nodiscard, gnu::always_inline]] Stretch take(const trace::Event& event, std::uint8_t code) {
         saw(event.ticks);
-        switch (event.code) {
+        switch (code) {
         case trace::kCodeOf<"interrupt_start">:
             return enter_handler(event.par1);
         case trace::kCodeOf<"interrupt_end">:
@@ -64,7 +68,7 @@ class ProcessorTime {
         case trace::kCodeOf<"timer_wakeup_end">:
             return leave_handler(kTimerHandler);
         default:
-            return take(event.code, event.par1);
+            return take(code, event.par1);
         }
     }
 

@@ -43,7 +43,7 @@ namespace host::schedule {
 
 class Schedule {
   public:
-    struct Processor {
+    struct alignas(64) Processor { // of a size by which positions are quickly found
         // Greater depths are ignored: they only occur in damaged traces.
         static constexpr std::size_t kNestedMax = 32;
 
@@ -67,8 +67,25 @@ class Schedule {
         return kMayChange[event.code] || m_forgot ? follow(event) : std::span<const Change>();
     }
 
+    // The same of any event, without a look at the table.
+    [[nodiscard]] std::span<const Change> follow(const trace::Event& event);
+
+    // Likewise, of a plain event (host/trace/event_stream.hpp), where its code is a constant. In schedule_step.hpp.
+    [[nodiscard]] std::span<const Change> follow(const trace::Event& event, std::uint8_t code);
+
+    // Other events change nothing.
+    static constexpr const auto& kMayChange =
+        trace::kAnyOf<"context_switch", "inheritance", "interrupt_start", "interrupt_end", "blackout_start",
+                      "blackout_end", "trace_start", "task_schedule", "task_dispatch", "task_epilogue", "task_create",
+                      "task_end", "task_activate", "job_release", "task_unblock", "task_block", "task_end_cycle",
+                      "task_disable", "job_abort", "task_sleep", "set_mutex_block", "set_mutex_acquire",
+                      "set_mutex_timeout", "set_mutex_unlock", "set_mutex_owner_died">;
+
     // At the end of the trace: all jobs and waits that are open, as job_ended and forgotten.
     [[nodiscard]] std::span<const Change> finish();
+
+    // forget() was called, and no take() has returned what that changed.
+    [[nodiscard]] bool has_forgotten() const { return m_forgot; }
 
     // Nothing is known of this processor any more, nor of any task that no other one runs: records are missing before
     // the next event. What that changes is returned by the next take() that has changes, before those of its event.
@@ -91,14 +108,6 @@ class Schedule {
     }
 
   private:
-    // The others change nothing.
-    static constexpr const auto& kMayChange =
-        trace::kAnyOf<"context_switch", "inheritance", "interrupt_start", "interrupt_end", "blackout_start",
-                      "blackout_end", "trace_start", "task_schedule", "task_dispatch", "task_epilogue", "task_create",
-                      "task_end", "task_activate", "job_release", "task_unblock", "task_block", "task_end_cycle",
-                      "task_disable", "job_abort", "task_sleep", "set_mutex_block", "set_mutex_acquire",
-                      "set_mutex_timeout", "set_mutex_unlock", "set_mutex_owner_died">;
-
     using Lenders = std::multimap<std::uint32_t, std::uint32_t>; // mutex -> contexts, in the order of their waits
 
     struct Task {
@@ -139,9 +148,11 @@ class Schedule {
     void add_processors(std::uint16_t cpu);
     void begin_task(std::uint32_t context);
 
-    [[nodiscard]] std::span<const Change> follow(const trace::Event& event);
-    void follow_task(const trace::Event& event);
-    void follow_mutex(const trace::Event& event);
+    void follow_task(const trace::Event& event, std::uint8_t code);
+    void follow_mutex(const trace::Event& event, std::uint8_t code);
+    void follow_gap(const trace::Event& event);
+    void rest_leaver(const trace::Event& event);
+    [[nodiscard]] static TaskState wait_state_of(std::uint32_t word);
     void wake(std::uint32_t context);
     void wait(std::uint32_t context, TaskState state, std::uint32_t object);
     void unblock(std::uint32_t context);
@@ -155,6 +166,7 @@ class Schedule {
     void block_on_mutex(std::uint32_t context, std::uint32_t mutex);
     void acquire(std::uint32_t context, std::uint32_t mutex);
     void unlock(std::uint32_t mutex);
+    void wake_lenders(std::uint32_t mutex);
     void take_back(std::uint32_t context);
     void begin_interrupt(Processor& here, std::uint32_t vector);
     void end_interrupt(Processor& here, std::uint32_t vector);

@@ -22,7 +22,10 @@ class EventStream {
     [[nodiscard]] virtual bool next(Event& event) = 0;
 
     // Several events at once, for those who take millions: as many calls of next(), with one price for all of them.
-    // Empty at the end. All are valid until the next call.
+    // Empty at the end. All are valid until the next call. If they are more than one, they are plain: records of ours,
+    // simple ones of our table, sound, without metadata, of one chunk image and so of one processor; stamps do not fall
+    // from one to the next; none of them begins or ends a gap (blackout_*, trace_start). So what is common to them need
+    // be looked at once.
     [[nodiscard]] virtual std::span<const Event> next_batch() {
         return next(m_single) ? std::span<const Event>(&m_single, 1) : std::span<const Event>();
     }

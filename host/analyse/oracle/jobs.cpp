@@ -29,10 +29,7 @@ void Jobs::event(const trace::Event& event) {
         activate(event);
         break;
     case kCodeOf<"task_timer">:
-        if (Account* const account = m_accounts.find(event.par1)) {
-            account->outstanding.push_back(event.ticks.value);
-            account->last_timer = event.ticks.value;
-        }
+        note_timer(event);
         break;
     case kCodeOf<"job_release">:
         release(event);
@@ -71,6 +68,21 @@ void Jobs::event(const trace::Event& event) {
     default:
         break;
     }
+}
+
+// In a trace without job_release no job ends here, and the stamps would pile up. Where the first one comes after more
+// releases of one task than that, the earlier ones were jobs that are over.
+void Jobs::note_timer(const trace::Event& event) {
+    constexpr std::size_t kUnrecordedMax = 1024;
+    Account* const account = m_accounts.find(event.par1);
+    if (account == nullptr) {
+        return;
+    }
+    if (!model().jobs_recorded() && account->outstanding.size() == kUnrecordedMax) {
+        account->outstanding.pop_front();
+    }
+    account->outstanding.push_back(event.ticks.value);
+    account->last_timer = event.ticks.value;
 }
 
 bool Jobs::is_hard(const Task& task) const {

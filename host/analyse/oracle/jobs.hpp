@@ -62,6 +62,7 @@ class Jobs : public Theory {
     };
 
     void begin_task(const trace::Event& event);
+    void note_timer(const trace::Event& event);
     void activate(const trace::Event& event);
     void release(const trace::Event& event);
     void judge_period(Account& account, const Task& task, std::uint64_t release);

@@ -8,6 +8,7 @@
 //   chain   place -> owner of the mutex that blocks it -> ... ; a job that SRP stops -> owner of the highest ceiling.
 #pragma once
 
+#include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/nearest_time.hpp"
@@ -15,6 +16,7 @@
 #include "lib/units.hpp"
 #include "lib/wire_numbers.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -65,6 +67,7 @@ struct Task {
     std::optional<std::uint16_t> server{};
     std::optional<std::uint64_t> deadline_us{}; // of set_priority, until job_deadline has come, and the other way round
     std::optional<std::uint32_t> deadline_low{};
+    std::uint64_t undescribed_by = ~std::uint64_t{0}; // the version of the names that do not describe it
 };
 
 struct Mutex {
@@ -93,6 +96,25 @@ class Model {
   public:
     // Applies the event. Theories look at the model before that.
     void apply(const trace::Event& event);
+
+    // code: the event's, where it is a constant (host/trace/by_code.hpp). In model_step.hpp.
+    void apply(const trace::Event& event, std::uint8_t code);
+
+    // Events of other codes change nothing.
+    static constexpr auto kConcerns = [] {
+        std::array<bool, 256> concerns =
+            trace::kAnyOf<"id", "trace_start", "task_create", "task_activate", "task_schedule", "task_dispatch",
+                          "task_epilogue", "task_begin_cycle", "task_end_cycle", "task_sleep", "task_disable",
+                          "task_end", "task_block", "task_unblock", "set_priority", "set_mutex_create",
+                          "set_mutex_protocol", "set_mutex_ceiling", "set_mutex_lock", "set_mutex_acquire",
+                          "set_mutex_block", "set_mutex_deadlock", "set_mutex_timeout", "set_mutex_unlock",
+                          "set_mutex_owner_died", "server_create", "server_attach", "server_kind", "server_capacity",
+                          "server_period", "server_budget", "server_deadline", "server_remove">;
+        for (const tracer::EventRow& row : tracer::kEvents) {
+            concerns[row.code] = concerns[row.code] || row.family() == tracer::Family::job; // its task exists
+        }
+        return concerns;
+    }();
 
     // Forgets everything that can change.
     void forget();
@@ -170,10 +192,11 @@ class Model {
   private:
     Task& task(std::uint16_t context);
     void describe(Task& task) const;
+    [[nodiscard]] Task& new_task(std::uint16_t context);
     void insert(Task& task);
-    void apply_task(const trace::Event& event);
+    void apply_task(const trace::Event& event, std::uint8_t code);
     void apply_job(const trace::Event& event);
-    void apply_mutex(const trace::Event& event);
+    void apply_mutex(const trace::Event& event, std::uint8_t code);
     void apply_server(const trace::Event& event);
     void apply_priority(const trace::Event& event);
     void apply_schedule(const trace::Event& event);
@@ -182,7 +205,7 @@ class Model {
     void retry_lock(Task& task);
     void end_task(std::uint16_t context);
     void free_mutexes(std::uint16_t context);
-    void note_places(const trace::Event& event);
+    void note_places(const trace::Event& event, std::uint8_t code);
 
     // a's key against b's, in the same order as before(), without the order of insertion.
     [[nodiscard]] Truth smaller_key(const Task& a, const Task& b) const;

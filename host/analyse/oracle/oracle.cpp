@@ -2,7 +2,10 @@
 // Gaps and the order in which theories see an event: all of them look at the model before the event changes it.
 #include "host/analyse/oracle/oracle.hpp"
 
+#include "host/analyse/oracle/model_step.hpp"
+
 #include "host/text/format.hpp"
+#include "host/trace/by_code.hpp"
 #include "host/trace/code_set.hpp"
 #include "host/trace/foreign.hpp"
 #include "tracer/compact/layout.hpp"
@@ -126,6 +129,84 @@ void Oracle::begin_gap(const trace::Event& event) {
     forget();
 }
 
+void Oracle::set_tolerance(const trace::TraceFacts& facts) {
+    m_without_steps = m_timing.granule + m_tolerance.value_or(kToleranceTicks * ticks_per_instruction(facts));
+    m_timing.tolerance = m_without_steps + (m_tolerance ? 0 : m_steps.delay());
+}
+
+void Oracle::end_interval(const trace::Event& event) {
+    const auto& running = m_model.running();
+    if (running) {
+        const Interval interval{running->exec, running->shadow, running->since, event.ticks.value};
+        m_jobs.ran(interval);
+        m_round_robin.ran(interval);
+    }
+}
+
+// To a theory that it concerns.
+template <typename Concerned>
+[[gnu::always_inline]] inline void Oracle::show(Concerned& theory, const trace::Event& event, std::uint8_t code) {
+    if (Concerned::kConcerns[code]) {
+        theory.event(event);
+    }
+}
+
+[[gnu::always_inline]] inline void Oracle::judge(const trace::Event& event, std::uint8_t code) {
+    switch (static_cast<Family>(code & 0x0F)) {
+    case Family::task:
+    case Family::job:
+    case Family::attribute:
+    case Family::mutex:
+        if (code == kCodeOf<"task_epilogue">) {
+            m_meter.flush(event.ticks.value);
+            end_interval(event);
+        }
+        show(m_wakeups, event, code);
+        show(m_jobs, event, code);
+        show(m_round_robin, event, code);
+        show(m_mutexes, event, code);
+        m_scheduling.event(event, code);
+        if (kConcernsServers[code]) {
+            judge_server(event);
+        }
+        return;
+    case Family::server:
+        m_scheduling.event(event, code);
+        judge_server(event);
+        return;
+    case Family::interrupt:
+    case Family::timer:
+        m_scheduling.handler(event, code);
+        return;
+    case Family::general:
+    case Family::ipoint:
+    case Family::cpu:
+    case Family::signal:
+    case Family::user:
+    case Family::data:
+    case Family::metadata:
+    case Family::typed:
+    case Family::filter:
+        return;
+    }
+}
+
+// All theories look at the model before the event changes it.
+[[gnu::always_inline]] inline void Oracle::take(const trace::Event& event, std::uint8_t code) {
+    if (kGaps[code]) {
+        begin_gap(event);
+    }
+    if (m_steps.concerns(code)) [[unlikely]] {
+        m_steps.event(event);
+        m_timing.tolerance = m_without_steps + (m_tolerance ? 0 : m_steps.delay());
+    }
+    m_verdicts.at(event);
+    judge(event, code);
+    if (Model::kConcerns[code]) {
+        m_model.apply(event, code);
+    }
+}
+
 // What is rare is apart: this function has no frame for it.
 void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     m_verdicts.at(event);
@@ -167,71 +248,30 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         return;
     }
     m_last = event;
-    if (kGaps[event.code]) {
-        begin_gap(event);
-    }
-    m_steps.event(event);
-    m_timing.tolerance =
-        m_timing.granule + m_tolerance.value_or(kToleranceTicks * ticks_per_instruction(facts) + m_steps.delay());
-    judge(event);
-    m_model.apply(event);
+    set_tolerance(facts);
+    take(event, event.code);
 }
 
-void Oracle::end_interval(const trace::Event& event) {
-    const auto& running = m_model.running();
-    if (running) {
-        const Interval interval{running->exec, running->shadow, running->since, event.ticks.value};
-        m_jobs.ran(interval);
-        m_round_robin.ran(interval);
+void Oracle::add(std::span<const trace::Event> batch, const trace::TraceFacts& facts) {
+    const auto add_single = [&](const trace::Event& event) { add(event, facts); };
+    add_single(batch.front()); // what is missing in its chunk so far is missing before it
+    batch = batch.subspan(1);
+    const auto last = std::find_if_not(batch.rbegin(), batch.rend(),
+                                       [](const trace::Event& event) { return trace::kSetsFilter[event.code]; });
+    if (last == batch.rend() || batch.front().cpu != 0 || facts.chunks[batch.front().source].damaged) {
+        std::ranges::for_each(batch, add_single);
+        return;
     }
-}
-
-// To a theory that it concerns.
-template <typename Concerned>
-inline void Oracle::show(Concerned& theory, const trace::Event& event) {
-    if (Concerned::kConcerns[event.code]) {
-        theory.event(event);
-    }
-}
-
-void Oracle::judge(const trace::Event& event) {
-    switch (event.row->family()) {
-    case Family::task:
-    case Family::job:
-    case Family::attribute:
-    case Family::mutex:
-        if (event.code == kCodeOf<"task_epilogue">) {
-            m_meter.flush(event.ticks.value);
-            end_interval(event);
+    m_events += batch.size();
+    m_last = *last;
+    set_tolerance(facts);
+    trace::for_each_by_code(batch, [this](const trace::Event& event, std::size_t /*position*/, auto code) {
+        if (trace::kSetsFilter[code]) {
+            lose_filtered(event);
+        } else {
+            take(event, code);
         }
-        show(m_wakeups, event);
-        show(m_jobs, event);
-        show(m_round_robin, event);
-        show(m_mutexes, event);
-        m_scheduling.event(event);
-        if (kConcernsServers[event.code]) {
-            judge_server(event);
-        }
-        return;
-    case Family::server:
-        m_scheduling.event(event);
-        judge_server(event);
-        return;
-    case Family::interrupt:
-    case Family::timer:
-        m_scheduling.handler(event);
-        return;
-    case Family::general:
-    case Family::ipoint:
-    case Family::cpu:
-    case Family::signal:
-    case Family::user:
-    case Family::data:
-    case Family::metadata:
-    case Family::typed:
-    case Family::filter:
-        return;
-    }
+    });
 }
 
 void Oracle::judge_server(const trace::Event& event) {

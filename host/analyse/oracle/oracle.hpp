@@ -17,6 +17,8 @@
 #include "host/trace/facts.hpp"
 #include "host/trace/holes.hpp"
 
+#include <span>
+
 namespace host::analyse::oracle {
 
 // Under a clock that counts instructions a stamp is some hundred ticks later than the kernel's own reading of the
@@ -35,6 +37,9 @@ class Oracle {
     // facts: of the trace that the event comes from.
     void add(const trace::Event& event, const trace::TraceFacts& facts);
 
+    // Several, as EventStream::next_batch() has them.
+    void add(std::span<const trace::Event> batch, const trace::TraceFacts& facts);
+
     // Call once, after the last event.
     void finish(const trace::TraceFacts& facts);
 
@@ -51,9 +56,11 @@ class Oracle {
     void give_up(const char* why);
     void lose_filtered(const trace::Event& event);
     void forget();
+    void set_tolerance(const trace::TraceFacts& facts);
     template <typename Concerned>
-    static void show(Concerned& theory, const trace::Event& event);
-    void judge(const trace::Event& event);
+    static void show(Concerned& theory, const trace::Event& event, std::uint8_t code);
+    void take(const trace::Event& event, std::uint8_t code);
+    void judge(const trace::Event& event, std::uint8_t code);
     void judge_server(const trace::Event& event);
     void judge_server_event(const trace::Event& event, std::uint16_t id, Policy kind);
     void end_interval(const trace::Event& event);
@@ -72,6 +79,7 @@ class Oracle {
     Cbs m_cbs{m_model, m_verdicts, m_timing, m_meter};
     Grub m_grub{m_model, m_verdicts, m_timing, m_meter};
     FixedServers m_fixed_servers{m_model, m_verdicts, m_timing, m_meter};
+    std::uint64_t m_without_steps = 0; // m_timing.tolerance, less what steps add
     trace::Holes m_holes;
     std::vector<bool> m_chunks_begun;
     std::size_t m_source = ~std::size_t{0}; // the chunk of the latest event

@@ -3,53 +3,27 @@
 #include "host/analyse/oracle/scheduling.hpp"
 
 #include "host/text/format.hpp"
-#include "host/trace/code_set.hpp"
 
 namespace host::analyse::oracle {
 
-using trace::kCodeOf;
-
-namespace {
-
-constexpr const auto& kMayChangeTurns = trace::kAnyOf<"task_unblock", "job_release", "job_deadline", "slice_end",
-                                                      "set_mutex_unlock", "set_mutex_owner_died", "server_replenish">;
-
-} // namespace
-
-void Scheduling::handler(const trace::Event& event) {
-    if (m_changed && (event.code == kCodeOf<"interrupt_end"> || event.code == kCodeOf<"timer_wakeup_end">)) {
-        m_changed = event.ticks.value;
+void Scheduling::judge_inheritance(const trace::Event& event) {
+    const Task* const exec = model().find(static_cast<std::uint16_t>(event.par2));
+    const auto end = exec != nullptr ? model().chain_end(*exec) : std::nullopt;
+    if (!end) {
+        verdicts().undecided(Rule::shadow_chain);
+        return;
     }
+    verdicts().judge(Rule::shadow_chain, *end == event.par1, event.par1, [&] {
+        return fmt::format("the chain of {} ends in {}, but {} is recorded as inheriting", model().name(exec->context),
+                           model().name(*end), model().name(event.par1));
+    });
 }
 
-void Scheduling::event(const trace::Event& event) {
-    if (m_changed) {
-        judge_late(event);
-    }
-    if (kMayChangeTurns[event.code]) {
-        m_changed = event.ticks.value;
-    }
-    if (event.code == kCodeOf<"task_schedule">) {
-        m_changed.reset();
-        judge_decision(event);
-    } else if (event.code == kCodeOf<"inheritance">) {
-        const Task* const exec = model().find(static_cast<std::uint16_t>(event.par2));
-        const auto end = exec != nullptr ? model().chain_end(*exec) : std::nullopt;
-        if (!end) {
-            verdicts().undecided(Rule::shadow_chain);
-            return;
-        }
-        verdicts().judge(Rule::shadow_chain, *end == event.par1, event.par1, [&] {
-            return fmt::format("the chain of {} ends in {}, but {} is recorded as inheriting",
-                               model().name(exec->context), model().name(*end), model().name(event.par1));
-        });
-    }
-}
-
-// Precondition: m_changed. A decision follows what calls for it as soon as the interrupt or the primitive is over.
+// Precondition: m_changed, and who runs is known. A decision follows what calls for it as soon as the interrupt or the
+// primitive is over.
 void Scheduling::judge_late(const trace::Event& event) {
     const auto& running = model().running();
-    if (!running || !timing().judged || event.ticks.value <= *m_changed + timing().tolerance) {
+    if (!timing().judged || event.ticks.value <= *m_changed + timing().tolerance) {
         return;
     }
     const Task* const exec = model().find(running->exec);

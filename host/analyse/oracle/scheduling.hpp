@@ -5,6 +5,7 @@
 #pragma once
 
 #include "host/analyse/oracle/theory.hpp"
+#include "host/trace/code_set.hpp"
 
 namespace host::analyse::oracle {
 
@@ -12,12 +13,35 @@ class Scheduling : public Theory {
   public:
     using Theory::Theory;
 
-    void event(const trace::Event& event);
+    // code: the event's, where it is a constant (host/trace/by_code.hpp).
+    [[gnu::always_inline]] void event(const trace::Event& event, std::uint8_t code) {
+        if (m_changed && model().running()) {
+            judge_late(event);
+        }
+        if (kMayChangeTurns[code]) {
+            m_changed = event.ticks.value;
+        }
+        if (code == trace::kCodeOf<"task_schedule">) {
+            m_changed.reset();
+            judge_decision(event);
+        } else if (code == trace::kCodeOf<"inheritance">) {
+            judge_inheritance(event);
+        }
+    }
 
     // An event of an interrupt or a timer: nothing is decided before a handler ends, however long it takes.
-    void handler(const trace::Event& event);
+    [[gnu::always_inline]] void handler(const trace::Event& event, std::uint8_t code) {
+        if (m_changed && (code == trace::kCodeOf<"interrupt_end"> || code == trace::kCodeOf<"timer_wakeup_end">)) {
+            m_changed = event.ticks.value;
+        }
+    }
 
   private:
+    static constexpr const auto& kMayChangeTurns =
+        trace::kAnyOf<"task_unblock", "job_release", "job_deadline", "slice_end", "set_mutex_unlock",
+                      "set_mutex_owner_died", "server_replenish">;
+
+    void judge_inheritance(const trace::Event& event);
     void judge_late(const trace::Event& event);
     void judge_decision(const trace::Event& event);
     void judge_state(const Task& exec, const Task& shadow);

@@ -14,7 +14,13 @@ namespace host::analyse::oracle {
 
 class StepTime {
   public:
-    // Events in their order, each of them.
+    // Whether an event of this code matters; the others may be left out.
+    [[nodiscard]] bool concerns(std::uint8_t code) const {
+        return m_in_steps || m_now != 0 || !m_past.empty() || code == trace::kCodeOf<"instruction"> ||
+               code == trace::kCodeOf<"block">;
+    }
+
+    // Events in their order.
     void event(const trace::Event& event) {
         using trace::kCodeOf;
         const std::uint64_t now = event.ticks.value;

@@ -220,10 +220,10 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
         }
     };
     Oracle oracle(show, options.tolerance);
-    trace.for_each([&](const trace::Event& event) {
-        selection.take_note(event);
-        oracle.add(event, trace.facts());
-    });
+    for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
+        selection.take_note(batch);
+        oracle.add(batch, trace.facts());
+    }
     oracle.finish(trace.facts());
     const Verdicts& verdicts = oracle.verdicts();
     auto status = verdicts.total().violations == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged;

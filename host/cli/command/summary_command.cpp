@@ -19,6 +19,22 @@ struct SummaryInput : TraceInput {
     std::string raises;
 };
 
+struct LatencyWatcher {
+    analyse::Latencies& latencies;
+    const schedule::Schedule& schedule;
+
+    [[gnu::always_inline]] void before(const trace::Event& event, std::uint8_t code) const {
+        if (code == trace::kCodeOf<"interrupt_start">) {
+            latencies.add(event);
+        }
+    }
+
+    [[gnu::always_inline]] void after(const trace::Event& event, std::uint8_t code,
+                                      std::span<const schedule::Change> changes) const {
+        latencies.add(event, code, changes, schedule);
+    }
+};
+
 trace::ExitStatus summarise(const SummaryInput& input, Context context) {
     auto raises = observed(input.raises);
     if (!raises) {
@@ -34,20 +50,29 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         analyse::Summary shown;
         Selection selection(input.selection);
         const bool everything = selection.everything();
+        LatencyWatcher watcher{latencies, pass.schedule()};
         const auto add_figures = [&](std::span<const trace::Event> events, std::uint32_t) {
+            if (everything) {
+                summary.add(events);
+                return;
+            }
             for (const trace::Event& event : events) {
                 if (selection.in_span(event)) {
                     summary.add(event);
                 }
-                if (!everything && selection.contains(event)) {
+                if (selection.contains(event)) {
                     shown.add(event);
                 }
             }
         };
         const auto follow_schedule = [&](std::span<const trace::Event> events, std::uint32_t khz) {
+            if (everything) {
+                pass.take(events, khz, watcher);
+                return;
+            }
             for (const trace::Event& event : events) {
                 if (selection.in_span(event)) {
-                    latencies.add(event, pass.take(event, khz), pass.schedule());
+                    pass.take(std::span(&event, 1), khz, watcher);
                 }
             }
         };

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 
 namespace host::cli {
 
@@ -183,14 +184,12 @@ trace::ExitStatus judge(const VerifyInput& input, Context context, formats::Trac
                        .task = fault.task,
                        .text = fault.text});
     });
-    const trace::Event* now = nullptr;
-    schedule::Pass pass([&](const schedule::JobAccount& account) { times.add(account, *now); });
-    trace.for_each([&](const trace::Event& event) {
-        now = &event;
-        check.add(event, trace.facts(), pass);
-        times.add(event);
-        pass.take(event, trace.facts().clock.khz);
-    });
+    std::optional<schedule::Pass> pass;
+    pass.emplace([&](const schedule::JobAccount& account) { times.add(account, *pass->accounting().event()); });
+    for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
+        times.add(batch);
+        check.add(batch, trace.facts(), *pass);
+    }
     check.finish(trace.facts());
     times.finish();
     check_files(trace, check);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,12 @@ class Selection {
     void take_note(const trace::Event& event) {
         m_timed = m_timed || event.timed;
         m_task_seen = m_task_seen || m_everything || concerns_task(event);
+    }
+
+    void take_note(std::span<const trace::Event> batch) {
+        for (auto event = batch.begin(); event != batch.end() && !(m_timed && m_task_seen); ++event) {
+            take_note(*event);
+        }
     }
 
     // The event is shown: in the span, of the name, and one of its parameters is the task. Takes note.
