@@ -173,7 +173,7 @@ class Range {
 };
 
 // As ProcessorTime has it, of which a block without irregularity needs only this: who runs, and since when. After a
-// trace_start nobody is known to, nor between it and the record before.
+// trace_start no task is known to, nor between it and the record before.
 void Range::add_switches(std::span<const std::byte> slots, std::span<const std::uint16_t> places) {
     lib::Ticks* busy_now = task ? &busy[*task] : nullptr;
     for (const std::uint16_t place : places) {

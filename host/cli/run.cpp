@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <exception>
+#include <new>
 
 namespace host::cli {
 
@@ -69,6 +70,9 @@ int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err
         status = line.run(argc, argv, help, error);
         out.print("{}", help);
         err.print("{}", error);
+    } catch (const std::bad_alloc&) {
+        err.print("remora: not enough memory; remedy: fewer threads (-j 1), or a higher limit (ulimit -v)\n");
+        status = ExitStatus::usage;
     } catch (const std::exception& exception) {
         err.print("remora: {}\n", exception.what());
         status = ExitStatus::usage;

@@ -18,11 +18,9 @@ constexpr std::uint64_t kRangeBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kBlockBytes = 64 * 1024;
 
 // What a slot may be, by its code; of many slots, together.
-enum Oddity : std::uint8_t {
-    kNone = 0,
-    kNotPlain = 1,     // known or not
-    kUnusual = 1 << 1, // empty or metadata
-};
+constexpr std::uint8_t kNone = 0;
+constexpr std::uint8_t kNotPlain = 1;     // known or not
+constexpr std::uint8_t kUnusual = 1 << 1; // empty or metadata
 
 constexpr auto kOddities = [] {
     std::array<std::uint8_t, 256> oddities{};

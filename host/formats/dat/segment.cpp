@@ -49,8 +49,8 @@ std::uint64_t find_next_chunk(SlotWindow& window, std::uint64_t from, std::uint6
 
 // What a scan of slots without a header has found beside the segment.
 struct Scanned {
-    bool headed = false;   // there are slots of a header whose beginning is damaged
-    bool in_place = false; // every slot up to the end of the file looks like a record: find_stretches() finds nothing
+    bool header_lost = false; // there are slots of a header whose beginning is damaged
+    bool in_place = false;    // every slot up to the end of the file looks like a record: realign() finds nothing
 };
 
 // The slots that the window holds from here on; if a range begins here that was seen already, those of it.
@@ -112,7 +112,7 @@ Scanned scan_plain(SlotWindow& window, std::span<const RangeSeen> ranges, Segmen
                 continue;
             }
         }
-        scanned.headed = scanned.headed || record->event_code() == trace::kCodeOf<"chunk_begin">;
+        scanned.header_lost = scanned.header_lost || record->event_code() == trace::kCodeOf<"chunk_begin">;
         near = record->stamp();
         if (record->empty() || record->code == 0xFFFF || is_metadata_family(record->code)) {
             continue;
@@ -131,7 +131,7 @@ Scanned scan_plain(SlotWindow& window, std::span<const RangeSeen> ranges, Segmen
     }
     segment.end_bytes = end - offset < kSlot ? end : offset;
     segment.first_stamp = first.value_or(lib::Ticks{});
-    if (falls == 1 && previous <= *first && !scanned.headed) {
+    if (falls == 1 && previous <= *first && !scanned.header_lost) {
         segment.first_stamp = after_fall;
     } else {
         segment.oldest_bytes = 0;
@@ -337,20 +337,17 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
     while (offset + kSlot <= end && !window.failed()) {
         Segment segment{.path = path, .begin_bytes = offset};
         const auto first = window.at(offset);
-        bool header_lost = false;
+        Scanned scanned;
         bool is_left_to_its_sum = false; // its reader compares that, and looks for damage if it is wrong
-        bool in_place = false;           // nor is there any damage that realign() looks for
         if (!first || !begins_chunk(*first)) {
             const auto ranges = offset == 0 ? look_ahead(source, workers) : std::vector<RangeSeen>();
-            const Scanned scanned = scan_plain(window, ranges, segment, end);
-            header_lost = scanned.headed;
-            in_place = scanned.in_place;
+            scanned = scan_plain(window, ranges, segment, end);
         } else {
             const auto description = read_chunk_begin(
                 [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
             std::uint64_t next = end;
             const std::uint64_t preamble = description ? description->preamble_slots : 0;
-            header_lost = !description;
+            scanned.header_lost = !description;
             if (description) {
                 segment.key = {description->boot_id, description->cpu, description->chunk, description->generation};
                 next = std::min(end, offset + (preamble + description->records) * kSlot);
@@ -368,13 +365,13 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
                                   : compact ? first->stamp()
                                             : first_stamp(window, record, segment.end_bytes);
         }
-        if (header_lost) {
+        if (scanned.header_lost) {
             find_records(window, segment);
         }
         if (end - segment.end_bytes < kSlot) {
             segment.end_bytes = end; // the last chunk reports trailing bytes
         }
-        if (!is_left_to_its_sum && !in_place) {
+        if (!is_left_to_its_sum && !scanned.in_place) {
             realign(window, source, segment, diagnostics);
         }
         offset = segment.end_bytes;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <new>
 #include <random>
 #include <stdexcept>
 
@@ -43,7 +44,8 @@ class RunPrinting : public testing::Test {
         return std::move(opened.value());
     }
 
-    std::string printed(const Bytes& bytes, unsigned threads) {
+    // room: for the text of a run; what needs more has none.
+    std::string printed(const Bytes& bytes, unsigned threads, std::size_t room = ~std::size_t{0}) {
         trace::Diagnostics diagnostics([](std::string_view) {});
         const auto trace = open(bytes, diagnostics);
         const std::string path = m_directory / "out.txt";
@@ -52,7 +54,10 @@ class RunPrinting : public testing::Test {
             Output out(file);
             RunPrinter printer(
                 out, threads, TimeUnit::nanoseconds,
-                [](fmt::memory_buffer& text, RunPrinter::Writers& writers, std::span<const trace::Event> events) {
+                [room](fmt::memory_buffer& text, RunPrinter::Writers& writers, std::span<const trace::Event> events) {
+                    if (text.size() > room) {
+                        throw std::bad_alloc();
+                    }
                     for (const trace::Event& event : events) {
                         writers.lines.append(text, event);
                     }
@@ -100,6 +105,14 @@ TEST_F(RunPrinting, IsThatOfTheEventsOfADamagedTrace) {
         for (const unsigned threads : {2U, 8U}) {
             EXPECT_TRUE(printed(bytes, threads) == text) << round << ", " << threads;
         }
+    }
+}
+
+TEST_F(RunPrinting, WritesInPartsWhatHasNoRoomAsAWhole) {
+    const Bytes bytes = chunks();
+    const std::string text = expected(bytes);
+    for (const unsigned threads : {1U, 2U, 8U}) {
+        EXPECT_TRUE(printed(bytes, threads, Output::kFlushBytes) == text) << threads;
     }
 }
 
