@@ -42,7 +42,7 @@ struct NameEntry {
 
     friend bool operator==(const NameEntry&, const NameEntry&) = default;
 
-    // What tells most entries apart: the number, and the beginning of the name.
+    // Of what differs in most entries: the number, and the beginning of the name.
     [[nodiscard]] std::uint64_t hash() const {
         std::uint64_t beginning = 0;
         static_assert(sizeof beginning <= kNameBytesMax);
