@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counting: plain records where they lie, everything else event by event.
+// Counting: plain records where they are, everything else event by event.
 #include "host/convert/survey.hpp"
 
 #include "host/formats/dat/plain_record.hpp"

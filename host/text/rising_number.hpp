@@ -43,7 +43,7 @@ class RisingNumber {
     }
 
   private:
-    // Writes the others, and moves `at` behind them.
+    // Writes the others, and moves `at` beyond them.
     [[nodiscard]] std::uint64_t last_eight(char*& at, std::uint64_t value) {
         const std::uint64_t upper = value / kEightDigits;
         if (upper != m_upper) [[unlikely]] {

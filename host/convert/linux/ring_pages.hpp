@@ -27,7 +27,7 @@ class RingPages {
     RingPages()
         : m_buffer(kPagesPerWrite * kPageBytes) {}
 
-    // What may be written behind an event, until the next call of anything here.
+    // What may be written after an event, until the next call of anything here.
     static constexpr std::size_t kSlackBytes = 8;
 
     // An event with so many bytes of data, a multiple of four, at most kDataBytesMax. Where to put them. A time below

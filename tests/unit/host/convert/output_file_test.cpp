@@ -100,7 +100,8 @@ TEST_F(OutputFileRoom, IsNotTakenBeyondItsEnd) {
 // Another file's bytes, from a place in it: between bytes of its own, with a buffer that is not empty.
 TEST_F(OutputFileRoom, TakesBytesOfAnotherFile) {
     const std::string other = std::string(10 * OutputFile::kBufferBytes, 'x') + std::string(10, 'y');
-    const auto source = trace::ByteSource::open_file(m_directory.write("other", std::as_bytes(std::span(other)))).value();
+    const auto source =
+        trace::ByteSource::open_file(m_directory.write("other", std::as_bytes(std::span(other)))).value();
     put(5, 'a');
     ASSERT_TRUE(m_file->append(*source, 100, other.size() - 100).ok());
     m_expected += other.substr(100);
@@ -115,7 +116,8 @@ TEST_F(OutputFileRoom, TakesBytesOfAnotherFile) {
 // To which the kernel copies nothing.
 TEST_F(OutputFileRoom, TakesBytesOfAnotherFileAtTheEndOfAStream) {
     const std::string other(3 * OutputFile::kBufferBytes + 1, 'x');
-    const auto source = trace::ByteSource::open_file(m_directory.write("other", std::as_bytes(std::span(other)))).value();
+    const auto source =
+        trace::ByteSource::open_file(m_directory.write("other", std::as_bytes(std::span(other)))).value();
     {
         OutputFile stream(::open(m_path.c_str(), O_WRONLY | O_APPEND), true);
         stream.append("a");
