@@ -151,7 +151,9 @@ lib::Result<std::string, Failure<lib::Error>> read_file(const std::string& path,
     if (source.value()->size_bytes() > bytes_max) {
         return Failure<lib::Error>{lib::Error::unsupported, fmt::format("larger than {} bytes", bytes_max)};
     }
-    std::string text(source.value()->size_bytes(), '\0');
+    std::string text;
+    text.reserve(source.value()->size_bytes() + kParserRoomBytes);
+    text.resize(source.value()->size_bytes());
     const auto count = source.value()->read(0, std::as_writable_bytes(std::span(text)));
     if (!count) {
         return failure(count.error());

@@ -70,6 +70,9 @@ class ByteSource {
     return error == lib::Error::unsupported ? "not a regular file" : error_name(error);
 }
 
+// What read_file() leaves behind the text: a parser that reads whole vectors needs no copy.
+inline constexpr std::size_t kParserRoomBytes = 64;
+
 // The whole of a regular file of at most so many bytes.
 [[nodiscard]] lib::Result<std::string, Failure<lib::Error>> read_file(const std::string& path, std::size_t bytes_max);
 

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <unistd.h>
+#include <utility>
 
 namespace host::formats::dat {
 
@@ -38,7 +39,7 @@ bool write_whole(int descriptor, std::string_view text) {
 } // namespace
 
 lib::Result<Manifest, trace::Failure<lib::Error>> load_manifest(const std::string& directory) {
-    const auto text = trace::read_file(directory + '/' + std::string(kManifestName), kManifestBytesMax);
+    auto text = trace::read_file(directory + '/' + std::string(kManifestName), kManifestBytesMax);
     if (!text && text.error().cause == lib::Error::not_found) {
         return trace::Failure<lib::Error>{
             lib::Error::not_found,
@@ -48,7 +49,7 @@ lib::Result<Manifest, trace::Failure<lib::Error>> load_manifest(const std::strin
     if (!text) {
         return text.error();
     }
-    auto manifest = parse_manifest(text.value());
+    auto manifest = parse_manifest(std::move(text.value()));
     if (!manifest) {
         return trace::Failure<lib::Error>{lib::Error::corrupt, manifest.error().text};
     }
