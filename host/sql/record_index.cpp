@@ -155,6 +155,7 @@ std::optional<std::uint64_t> first_where(trace::ByteSource& source, const Indexe
 RecordIndex::RecordIndex(std::span<const trace::NamedSource> sources, trace::Diagnostics& diagnostics,
                          Statistics& statistics) {
     std::vector<formats::dat::Segment> segments;
+    formats::dat::SlotWindow window;
     for (const trace::NamedSource& input : sources) {
         const std::size_t first = segments.size();
         const auto bytes = input.bytes != nullptr ? lib::Result(input.bytes) : trace::ByteSource::open_file(input.name);
@@ -162,7 +163,8 @@ RecordIndex::RecordIndex(std::span<const trace::NamedSource> sources, trace::Dia
             continue; // who reads everything reports it
         }
         m_bytes += bytes.value()->size_bytes();
-        index_file(*bytes.value(), input.name, segments, diagnostics);
+        window.begin(*bytes.value(), bytes.value()->size_bytes());
+        index_file(window, header_of(window), input.name, segments, diagnostics);
         for (std::size_t i = first; i < segments.size() && input.keep_open; ++i) {
             segments[i].source = input.bytes;
         }

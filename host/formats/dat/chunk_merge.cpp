@@ -35,15 +35,17 @@ void ChunkMerge::add(const trace::NamedSource& input) {
         return;
     }
     const std::size_t first = m_segments.size();
-    add_file(*input.bytes, input.name);
+    SlotWindow window(*input.bytes, input.bytes->size_bytes());
+    add_file(window, input.name);
     for (std::size_t i = first; i < m_segments.size() && input.keep_open; ++i) {
         m_segments[i].source = input.bytes;
     }
 }
 
-void ChunkMerge::add_file(trace::ByteSource& source, const std::string& path, const Listed& listed) {
+void ChunkMerge::add_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
+                          const Listed& listed) {
     const auto first = static_cast<std::ptrdiff_t>(m_segments.size());
-    index_file(source, path, m_segments, m_diagnostics);
+    index_file(window, header, path, m_segments, m_diagnostics);
     std::for_each(m_segments.begin() + first, m_segments.end(), [&listed](Segment& segment) {
         segment.damaged = listed.is_damaged;
         segment.holes_listed = listed.holes_listed;
@@ -92,7 +94,7 @@ void ChunkMerge::open(Segment segment, std::size_t order) {
     }
     const std::uint64_t key = segment.first_stamp.value;
     advance({.cursor = std::make_unique<ChunkCursor>(std::move(segment), std::move(source), m_facts, m_diagnostics,
-                                                     m_damaged),
+                                                     m_damaged, std::exchange(m_memory, {})),
              .event = {},
              .key = key,
              .order = order});
@@ -100,11 +102,18 @@ void ChunkMerge::open(Segment segment, std::size_t order) {
 
 void ChunkMerge::advance(Head head) {
     ASSERT(head.cursor != nullptr);
-    if (head.cursor->next(head.event)) {
-        head.key = key_of(head.event, head.key);
-        m_heads.push_back(std::move(head));
-        std::ranges::push_heap(m_heads, kLaterFirst);
+    if (!head.cursor->next(head.event)) {
+        close(*head.cursor);
+        return;
     }
+    head.key = key_of(head.event, head.key);
+    m_heads.push_back(std::move(head));
+    std::ranges::push_heap(m_heads, kLaterFirst);
+}
+
+// The cursor has ended.
+void ChunkMerge::close(ChunkCursor& cursor) {
+    m_memory = cursor.take_memory();
 }
 
 // The stamp at which another chunk may come before the next event of the current one.
@@ -178,6 +187,7 @@ bool ChunkMerge::take_from_current(trace::Event& event) {
         return false;
     }
     if (!m_current.cursor->next(event)) {
+        close(*m_current.cursor);
         m_current.cursor.reset();
         return false;
     }

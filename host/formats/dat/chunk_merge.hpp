@@ -38,7 +38,7 @@ class ChunkMerge {
 
     // A file of a session. It is opened again when its turn comes: a session may have more files than a process may
     // hold open.
-    void add_file(trace::ByteSource& source, const std::string& path) { add_file(source, path, {}); }
+    void add_file(SlotWindow& window, const std::string& path) { add_file(window, header_of(window), path, {}); }
 
     // What a session's manifest says of a file.
     struct Listed {
@@ -46,7 +46,9 @@ class ChunkMerge {
         bool holes_listed = false; // they are these, and slots of it were lost
     };
 
-    void add_file(trace::ByteSource& source, const std::string& path, const Listed& listed);
+    // header: of the window's source.
+    void add_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
+                  const Listed& listed);
 
     // Everything was added. Reports chunks that are stored twice.
     void start();
@@ -80,6 +82,7 @@ class ChunkMerge {
     void open_due_segments();
     void open(Segment segment, std::size_t order);
     void advance(Head head);
+    void close(ChunkCursor& cursor);
     [[nodiscard]] std::uint64_t time_of_next_turn() const;
 
     trace::TraceFacts& m_facts;
@@ -89,6 +92,7 @@ class ChunkMerge {
     std::shared_ptr<trace::ByteSource> m_pipe; // instead of segments, when the input cannot be positioned
     std::size_t m_next_segment = 0;
     std::vector<Head> m_heads; // a heap: the earliest event on top
+    ReaderMemory m_memory;     // of the cursor that was closed last
     Head m_current;            // whose event the caller holds
     std::uint64_t m_turn = 0;  // at this stamp another chunk may have its turn
 };

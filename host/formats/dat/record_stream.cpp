@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/record_stream.hpp"
 
-#include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/chunk_counters.hpp"
 #include "host/formats/dat/session_files.hpp"
 #include "host/text/escape.hpp"
@@ -9,20 +8,11 @@
 #include "tracer/chunk_seal.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace host::formats::dat {
 
 namespace {
-
-// The file begins with a chunk that has a checksum of its own: it is compared when the chunk is opened.
-bool states_checksum(trace::ByteSource& source) {
-    std::array<std::byte, tracer::kCombineSlotsMax * tracer::kRecordBytes> slots;
-    const auto size = source.read(0, slots);
-    const auto begin = size ? read_chunk_begin(std::span<const std::byte>(slots).first(size.value())) : std::nullopt;
-    return begin && tracer::is_sealed(*begin);
-}
 
 bool has_checksum(const std::string& path, std::uint32_t crc32c) {
     const auto found = checksum_file(path);
@@ -43,7 +33,8 @@ void add_unlisted(const std::string& directory, const Manifest& manifest, ChunkM
                            fmt::format("the manifest does not list this file; it is read. The collector was ended "
                                        "before it could: `remora adopt --force {}` lists what there is",
                                        text::escaped(directory)));
-        merge.add_file(*source.value(), name);
+        SlotWindow window(*source.value(), source.value()->size_bytes());
+        merge.add_file(window, name);
     }
 }
 
@@ -110,6 +101,7 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
     if (m_manifest->transfer) {
         note_absent({.parts = m_manifest->transfer->lost});
     }
+    SlotWindow window;
     for (const ManifestChunk& chunk : m_manifest->chunks) {
         // A file that is missing or unreadable costs its own records, not the session.
         const std::string name = path + '/' + chunk.file;
@@ -126,14 +118,16 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
                 fmt::format("the file has {} bytes, the manifest says {}", source.value()->size_bytes(), chunk.bytes));
         }
         // A chunk with a checksum of its own and without holes is compared when it is opened.
-        const bool needs_manifest = chunk.missing != 0 || !states_checksum(*source.value());
+        window.begin(*source.value(), source.value()->size_bytes());
+        const auto header = header_of(window);
+        const bool needs_manifest = chunk.missing != 0 || !header || !tracer::is_sealed(*header);
         const bool is_damaged = has_size && needs_manifest && !has_checksum(name, chunk.crc32c);
         if (is_damaged) {
             m_diagnostics.report("W-CRC", {.file = name},
                                  "the checksum of the file is not that of the manifest: its records are read, and "
                                  "nothing is concluded from them");
         }
-        m_merge.add_file(*source.value(), name,
+        m_merge.add_file(window, header, name,
                          {.is_damaged = is_damaged, .holes_listed = has_size && !is_damaged && chunk.missing != 0});
     }
     add_unlisted(path, *m_manifest, m_merge, m_diagnostics);

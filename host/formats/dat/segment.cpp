@@ -189,6 +189,11 @@ lib::Ticks stamp_at(SlotWindow& window, const std::vector<Stretch>& stretches, s
     return {};
 }
 
+std::optional<tracer::ChunkBegin> header_at(SlotWindow& window, std::uint64_t offset) {
+    return read_chunk_begin(
+        [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
+}
+
 // The header of the chunk at begin, if all of its slots are there and as many as its length says.
 std::optional<tracer::ChunkBegin> whole_header(SlotWindow& window, std::uint64_t begin, std::uint64_t& end) {
     end = begin;
@@ -294,9 +299,14 @@ void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnos
     segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(kept), segments.end());
 }
 
-void index_file(trace::ByteSource& source, const std::string& path, std::vector<Segment>& segments,
-                trace::Diagnostics& diagnostics) {
-    const std::uint64_t end = source.size_bytes();
+std::optional<tracer::ChunkBegin> header_of(SlotWindow& window) {
+    return header_at(window, 0);
+}
+
+void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
+                std::vector<Segment>& segments, trace::Diagnostics& diagnostics) {
+    trace::ByteSource& source = window.source();
+    const std::uint64_t end = window.end_bytes();
     if (end == 0) {
         diagnostics.report("E-EMPTY", {.file = path}, "the file is empty");
         return;
@@ -305,7 +315,6 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         diagnostics.report("E-TRUNC", {.file = path, .offset_bytes = end}, "shorter than one record");
         return;
     }
-    SlotWindow window(source, end);
     std::uint64_t offset = 0;
     while (offset + kSlot <= end && !window.failed()) {
         Segment segment{.path = path, .begin_bytes = offset};
@@ -315,8 +324,7 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         if (!first || !begins_chunk(*first)) {
             header_lost = scan_plain(window, segment, end);
         } else {
-            const auto description = read_chunk_begin(
-                [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
+            const auto description = offset == 0 ? header : header_at(window, offset);
             std::uint64_t next = end;
             const std::uint64_t preamble = description ? description->preamble_slots : 0;
             header_lost = !description;
