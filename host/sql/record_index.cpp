@@ -171,7 +171,16 @@ RecordIndex::RecordIndex(std::span<const trace::NamedSource> sources, trace::Dia
     }
     drop_duplicates(segments, diagnostics);
     std::ranges::stable_sort(segments, {}, [](const auto& segment) { return segment.first_stamp.value; });
+    add(std::move(segments), statistics);
+}
+
+RecordIndex::RecordIndex(std::vector<formats::dat::Segment> segments, Statistics& statistics) {
+    add(std::move(segments), statistics);
+}
+
+void RecordIndex::add(std::vector<formats::dat::Segment> segments, Statistics& statistics) {
     std::optional<std::uint64_t> boot_id;
+    m_chunks.reserve(segments.size());
     for (formats::dat::Segment& segment : segments) {
         IndexedChunk chunk{.segment = std::move(segment)};
         const auto source = source_of(chunk.segment);

@@ -36,6 +36,9 @@ class ChunkMerge {
     // One pipe, or any number of sources that can be positioned. Before start().
     void add(const trace::NamedSource& input);
 
+    // So many files will be added.
+    void expect(std::size_t files) { m_added.reserve(files); }
+
     // A file of a session. It is opened again when its turn comes: a session may have more files than a process may
     // hold open.
     void add_file(SlotWindow& window, const std::string& path) { add_file(window, header_of(window), path, {}); }
@@ -52,6 +55,12 @@ class ChunkMerge {
 
     // Everything was added. Reports chunks that are stored twice.
     void start();
+
+    // Instead of adding: what take_segments() of an earlier merge returned. They outlive this one.
+    void start(std::span<const Segment> segments);
+
+    // What was added, in the order of the first stamps. After start(); they outlive the merge.
+    [[nodiscard]] std::vector<Segment> take_segments() { return std::move(m_added); }
 
     // The earliest stamp. Nothing for a pipe, whose first stamp is not known before it is read, and for no input.
     [[nodiscard]] std::optional<lib::Ticks> first_stamp() const;
@@ -88,7 +97,8 @@ class ChunkMerge {
     trace::TraceFacts& m_facts;
     trace::Diagnostics& m_diagnostics;
     DamagedChunks m_damaged;
-    std::vector<Segment> m_segments;           // in the order of their first stamps
+    std::vector<Segment> m_added;
+    std::span<const Segment> m_segments;       // in the order of their first stamps
     std::shared_ptr<trace::ByteSource> m_pipe; // instead of segments, when the input cannot be positioned
     std::size_t m_next_segment = 0;
     std::vector<Head> m_heads; // a heap: the earliest event on top

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <memory>
 #include <unistd.h>
 #include <utility>
 
@@ -124,19 +125,21 @@ lib::Result<FileChecksum> checksum_file(const std::string& path) {
     if (!source) {
         return source.error();
     }
-    std::vector<std::byte> buffer(
-        std::clamp<std::uint64_t>(source.value()->size_bytes(), 1, trace::ByteSource::kBufferBytes));
+    // One more than the file has: its end shows in the read that brings its last byte.
+    const std::size_t size = std::min<std::uint64_t>(source.value()->size_bytes() + 1, trace::ByteSource::kBufferBytes);
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
+    const std::span buffer(memory.get(), size);
     FileChecksum checksum;
     while (true) {
         const auto count = source.value()->read(checksum.bytes, buffer);
         if (!count) {
             return count.error();
         }
-        if (count.value() == 0) {
+        checksum.crc32c = trace::checksum(buffer.first(count.value()), checksum.crc32c);
+        checksum.bytes += count.value();
+        if (count.value() < size) {
             return checksum;
         }
-        checksum.crc32c = trace::checksum(std::span(buffer).first(count.value()), checksum.crc32c);
-        checksum.bytes += count.value();
     }
 }
 

@@ -51,15 +51,35 @@ RecordStream::RecordStream(const trace::OpenOptions& options, trace::Diagnostics
     m_facts.clock.overridden = options.tsc_khz != 0;
 }
 
-lib::Result<std::unique_ptr<RecordStream>>
-RecordStream::of_session(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics) {
+lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_session(const std::string& path,
+                                                                    const trace::OpenOptions& options,
+                                                                    trace::Diagnostics& diagnostics,
+                                                                    std::shared_ptr<const SessionIndex> known) {
     auto stream = std::unique_ptr<RecordStream>(new RecordStream(options, diagnostics));
-    if (const auto opened = stream->open_directory(path); !opened) {
-        return opened.error();
+    stream->m_directory = path;
+    const std::uint64_t reports = diagnostics.reports();
+    const auto found = std::make_shared<SessionIndex>();
+    stream->m_session = known != nullptr ? std::move(known) : found;
+    const bool is_new = stream->m_session == found;
+    if (is_new) {
+        if (const auto added = stream->add_session(*found); !added) {
+            return added.error();
+        }
     }
-    if (!stream->start(options)) {
+    if (!stream->m_images.load(options, path, &stream->m_session->manifest)) {
         return lib::Error::not_found;
     }
+    if (is_new) {
+        stream->m_merge.start();
+        found->absent = stream->m_facts.absent;
+        found->segments = stream->m_merge.take_segments();
+        stream->m_is_sound = diagnostics.reports() == reports;
+    } else {
+        stream->note_absent(stream->m_session->absent);
+        stream->m_merge.start(stream->m_session->segments);
+        stream->m_is_sound = true;
+    }
+    stream->m_time.start_at(stream->m_merge.first_stamp());
     return stream;
 }
 
@@ -71,23 +91,17 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_sources(std::span<co
         stream->m_merge.add(source);
         stream->m_followed = stream->m_followed || source.followed;
     }
-    if (!stream->start(options)) {
+    if (!stream->m_images.load(options, {}, nullptr)) {
         return lib::Error::not_found;
     }
+    stream->m_merge.start();
+    stream->m_time.start_at(stream->m_merge.first_stamp());
     return stream;
 }
 
-// False if the image that the user named cannot be read.
-bool RecordStream::start(const trace::OpenOptions& options) {
-    if (!m_images.load(options, m_directory, m_manifest)) {
-        return false;
-    }
-    m_merge.start();
-    m_time.start_at(m_merge.first_stamp());
-    return true;
-}
-
-lib::Result<void> RecordStream::open_directory(const std::string& path) {
+// Everything that the directory holds.
+lib::Result<void> RecordStream::add_session(SessionIndex& index) {
+    const std::string& path = m_directory;
     auto manifest = load_manifest(path);
     if (!manifest) {
         const bool missing = manifest.error().cause == lib::Error::not_found;
@@ -96,13 +110,13 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
         m_diagnostics.unusable_input();
         return missing ? lib::Error::not_found : lib::Error::corrupt;
     }
-    m_directory = path;
-    m_manifest = std::move(manifest.value());
-    if (m_manifest->transfer) {
-        note_absent({.parts = m_manifest->transfer->lost});
+    index.manifest = std::move(manifest.value());
+    if (index.manifest.transfer) {
+        note_absent({.parts = index.manifest.transfer->lost});
     }
+    m_merge.expect(index.manifest.chunks.size());
     SlotWindow window;
-    for (const ManifestChunk& chunk : m_manifest->chunks) {
+    for (const ManifestChunk& chunk : index.manifest.chunks) {
         // A file that is missing or unreadable costs its own records, not the session.
         const std::string name = path + '/' + chunk.file;
         const auto source = trace::ByteSource::open_file(name);
@@ -130,7 +144,7 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
         m_merge.add_file(window, header, name,
                          {.is_damaged = is_damaged, .holes_listed = has_size && !is_damaged && chunk.missing != 0});
     }
-    add_unlisted(path, *m_manifest, m_merge, m_diagnostics);
+    add_unlisted(path, index.manifest, m_merge, m_diagnostics);
     return {};
 }
 

@@ -270,26 +270,39 @@ std::shared_ptr<trace::ByteSource> source_of(const Segment& segment) {
 }
 
 void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics) {
-    std::map<ChunkKey, std::size_t> first;
+    // Those of one number next to each other, the first one in front.
+    std::vector<const Segment*> by_key;
+    by_key.reserve(segments.size());
+    for (const Segment& segment : segments) {
+        if (segment.key) {
+            by_key.push_back(&segment);
+        }
+    }
+    std::ranges::stable_sort(by_key, {}, [](const Segment* segment) { return *segment->key; });
+    std::map<const Segment*, const Segment*> first_of; // of those that are dropped, in their order
+    for (std::size_t first = 0, i = 1; i < by_key.size(); ++i) {
+        if (by_key[i]->key == by_key[first]->key) {
+            first_of.emplace(by_key[i], by_key[first]);
+        } else {
+            first = i;
+        }
+    }
+    for (const auto& [segment, first] : first_of) {
+        const bool same = are_equal(*first, *segment);
+        diagnostics.report(
+            same ? trace::Code("W-DUP") : trace::Code("E-CONFLICT"),
+            {.file = segment->path,
+             .offset_bytes = segment->begin_bytes,
+             .chunk = segment->key->chunk,
+             .cpu = segment->key->cpu},
+            fmt::format("{} {}:0x{:x}: this one is dropped",
+                        same ? "the same chunk is at" : "a chunk of this number, with other contents, is at",
+                        text::escaped(first->path), first->begin_bytes));
+    }
     std::size_t kept = 0;
     for (Segment& segment : segments) {
-        if (segment.key) {
-            const auto [place, is_new] = first.try_emplace(*segment.key, kept);
-            if (!is_new) {
-                const Segment& before = segments[place->second];
-                const bool same = are_equal(before, segment);
-                diagnostics.report(same ? trace::Code("W-DUP") : trace::Code("E-CONFLICT"),
-                                   {.file = segment.path,
-                                    .offset_bytes = segment.begin_bytes,
-                                    .chunk = segment.key->chunk,
-                                    .cpu = segment.key->cpu},
-                                   fmt::format("{} {}:0x{:x}: this one is dropped",
-                                               same ? "the same chunk is at"
-                                                    : "a chunk of this number, with other "
-                                                      "contents, is at",
-                                               text::escaped(before.path), before.begin_bytes));
-                continue;
-            }
+        if (first_of.contains(&segment)) {
+            continue;
         }
         if (&segment != &segments[kept]) {
             segments[kept] = std::move(segment);

@@ -60,7 +60,7 @@ void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& hea
 [[nodiscard]] std::shared_ptr<trace::ByteSource> source_of(const Segment& segment);
 
 // Keeps the first of several chunks of one number: W-DUP if another is the same byte by byte, E-CONFLICT if it is not.
-// Each is compared with the first, so work is linear.
+// Each is compared with the first.
 void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics);
 
 } // namespace host::formats::dat
