@@ -1,5 +1,5 @@
 # The host tools, the reader library for others, and libraries with the published interfaces of other systems.
-TRACE_LIBRARY_LIBS := -lfmt -lzstd
+TRACE_LIBRARY_LIBS := -lfmt -lzstd -lsimdjson
 HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3 -lz -lmicrohttpd
 
 # host/tools: programs of one file each; host/compat: published interfaces of other systems, as libraries in C;

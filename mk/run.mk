@@ -1,6 +1,7 @@
 # Packages, and booting in QEMU.
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
-  nlohmann-json3-dev libsqlite3-dev libzstd-dev libprotozero-dev pkg-config zlib1g-dev libmicrohttpd-dev node-d3
+  nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libzstd-dev libprotozero-dev pkg-config zlib1g-dev \
+  libmicrohttpd-dev node-d3
 PACKAGES_TEST := libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
   python3-yaml libxml2-utils valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin clang libclang-rt-14-dev groff man-db \
   babeltrace babeltrace2 python3-lttnganalyses trace-cmd kernelshark xvfb imagemagick x11-utils xdotool gtkwave \

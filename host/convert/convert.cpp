@@ -41,21 +41,24 @@ class Input {
     // The stream was read and could not be kept.
     [[nodiscard]] const std::optional<lib::Error>& error() const { return m_error; }
 
-    [[nodiscard]] lib::Result<std::unique_ptr<formats::Trace>> open(trace::Diagnostics& diagnostics) const {
-        return m_kept != nullptr ? formats::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true},
-                                                        m_options, diagnostics)
-                                 : formats::Trace::open(m_request.input, m_options, diagnostics);
+    [[nodiscard]] lib::Result<std::unique_ptr<formats::Trace>> open(trace::Diagnostics& diagnostics) {
+        auto opened = m_kept != nullptr ? formats::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true},
+                                                               m_options, diagnostics)
+                                        : formats::Trace::open(m_request.input, m_options, diagnostics, m_index);
+        m_index = opened ? opened.value()->index() : nullptr;
+        return opened;
     }
 
   private:
     const Request& m_request;
     trace::OpenOptions m_options;
     std::shared_ptr<trace::ByteSource> m_kept;
+    std::shared_ptr<const formats::dat::SessionIndex> m_index; // of the pass before
     std::optional<lib::Error> m_error;
 };
 
 // Empty if the format needs none, or if the trace cannot be opened: the second pass will say why.
-Survey survey_for(const Request& request, const Input& input) {
+Survey survey_for(const Request& request, Input& input) {
     trace::Diagnostics silent([](std::string_view) {});
     const auto opened = request.format->needs_survey ? input.open(silent) : lib::Error::unsupported;
     return opened ? survey_of(*opened.value(), request.wanted) : Survey{};
@@ -109,7 +112,7 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
                        .error = fmt::format("{}: {}", request.output, failure.text),
                        .events = 0};
     };
-    const Input input(request, format);
+    Input input(request, format);
     if (input.error()) {
         const Failure failure = failure_of(*input.error());
         return {.status = status_of(failure.cause),

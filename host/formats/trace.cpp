@@ -70,8 +70,17 @@ std::optional<dat::RecordRun> Trace::next_run() {
     return run;
 }
 
+const dat::Manifest* Trace::manifest() const {
+    return m_records != nullptr ? m_records->manifest() : nullptr;
+}
+
+std::shared_ptr<const dat::SessionIndex> Trace::index() const {
+    return m_records != nullptr ? m_records->index() : nullptr;
+}
+
 lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const trace::OpenOptions& options,
-                                                trace::Diagnostics& diagnostics) {
+                                                trace::Diagnostics& diagnostics,
+                                                const std::shared_ptr<const dat::SessionIndex>& index) {
     if (std::error_code ignored; path != "-" && std::filesystem::is_directory(path, ignored)) {
         if (options.kind != trace::InputKind::detect && options.kind != trace::InputKind::records) {
             diagnostics.report("E-DIR", {.file = path},
@@ -80,13 +89,11 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
             diagnostics.unusable_input();
             return lib::Error::invalid_argument;
         }
-        auto session = dat::RecordStream::of_session(path, options, diagnostics);
+        auto session = dat::RecordStream::of_session(path, options, diagnostics, index);
         if (!session) {
             return session.error();
         }
-        auto manifest = session.value()->take_manifest();
         auto trace = std::unique_ptr<Trace>(new Trace(std::move(session.value())));
-        trace->m_manifest = std::move(manifest);
         trace->m_directory = path;
         return trace;
     }

@@ -29,15 +29,18 @@
 
 namespace host::formats::dat {
 class RecordStream;
-}
+struct SessionIndex;
+} // namespace host::formats::dat
 
 namespace host::formats {
 
 class Trace {
   public:
-    // path: a session directory, a file, or "-". Any error was reported to diagnostics, which must outlive the trace.
+    // path: a session directory, a file, or "-". index: what index() of an earlier pass over this path returned. Any
+    // error was reported to diagnostics, which must outlive the trace.
     [[nodiscard]] static lib::Result<std::unique_ptr<Trace>>
-    open(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
+    open(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics,
+         const std::shared_ptr<const dat::SessionIndex>& index = nullptr);
     // Bytes instead of a path: no session. Read from their beginning; of a stream, from its position.
     [[nodiscard]] static lib::Result<std::unique_ptr<Trace>>
     open(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
@@ -87,7 +90,10 @@ class Trace {
     [[nodiscard]] trace::InputKind kind() const { return m_kind; }
 
     // Only for a session directory.
-    [[nodiscard]] const std::optional<dat::Manifest>& manifest() const { return m_manifest; }
+    [[nodiscard]] const dat::Manifest* manifest() const;
+
+    // For a session directory about which nothing was to be reported when it was opened; else null.
+    [[nodiscard]] std::shared_ptr<const dat::SessionIndex> index() const;
 
     // For a session directory; else empty.
     [[nodiscard]] const std::string& directory() const { return m_directory; }
@@ -110,7 +116,6 @@ class Trace {
     std::unique_ptr<trace::EventStream> m_stream;
     dat::RecordStream* m_records = nullptr; // the same, if it is one
     trace::InputKind m_kind = trace::InputKind::records;
-    std::optional<dat::Manifest> m_manifest;
     std::string m_directory;
     bool m_exhausted = false;
     std::uint64_t m_events = 0;

@@ -155,6 +155,7 @@ std::optional<std::uint64_t> first_where(trace::ByteSource& source, const Indexe
 RecordIndex::RecordIndex(std::span<const trace::NamedSource> sources, trace::Diagnostics& diagnostics,
                          Statistics& statistics) {
     std::vector<formats::dat::Segment> segments;
+    formats::dat::SlotWindow window;
     for (const trace::NamedSource& input : sources) {
         const std::size_t first = segments.size();
         const auto bytes = input.bytes != nullptr ? lib::Result(input.bytes) : trace::ByteSource::open_file(input.name);
@@ -162,14 +163,24 @@ RecordIndex::RecordIndex(std::span<const trace::NamedSource> sources, trace::Dia
             continue; // who reads everything reports it
         }
         m_bytes += bytes.value()->size_bytes();
-        index_file(*bytes.value(), input.name, segments, diagnostics);
+        window.begin(*bytes.value(), bytes.value()->size_bytes());
+        index_file(window, header_of(window), input.name, segments, diagnostics);
         for (std::size_t i = first; i < segments.size() && input.keep_open; ++i) {
             segments[i].source = input.bytes;
         }
     }
     drop_duplicates(segments, diagnostics);
     std::ranges::stable_sort(segments, {}, [](const auto& segment) { return segment.first_stamp.value; });
+    add(std::move(segments), statistics);
+}
+
+RecordIndex::RecordIndex(std::vector<formats::dat::Segment> segments, Statistics& statistics) {
+    add(std::move(segments), statistics);
+}
+
+void RecordIndex::add(std::vector<formats::dat::Segment> segments, Statistics& statistics) {
     std::optional<std::uint64_t> boot_id;
+    m_chunks.reserve(segments.size());
     for (formats::dat::Segment& segment : segments) {
         IndexedChunk chunk{.segment = std::move(segment)};
         const auto source = source_of(chunk.segment);

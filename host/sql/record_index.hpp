@@ -52,6 +52,9 @@ class RecordIndex {
     // Reports E-EMPTY, E-TRUNC, E-IO, W-DUP, E-CONFLICT.
     RecordIndex(std::span<const trace::NamedSource> sources, trace::Diagnostics& diagnostics, Statistics& statistics);
 
+    // The segments of a session, in the order of their first stamps and without duplicates.
+    RecordIndex(std::vector<formats::dat::Segment> segments, Statistics& statistics);
+
     // In the order of their first stamps.
     [[nodiscard]] const std::vector<IndexedChunk>& chunks() const { return m_chunks; }
 
@@ -76,6 +79,8 @@ class RecordIndex {
                                                     const TickRange& range, Statistics& statistics);
 
   private:
+    void add(std::vector<formats::dat::Segment> segments, Statistics& statistics);
+
     std::vector<IndexedChunk> m_chunks;
     std::uint64_t m_bytes = 0;
     bool m_all_described = true;

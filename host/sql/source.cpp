@@ -2,6 +2,8 @@
 // Choosing between a walk over everything, which Trace does, and a search.
 #include "host/sql/source.hpp"
 
+#include "host/formats/dat/record_stream.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -77,7 +79,7 @@ lib::Result<std::unique_ptr<Source>> Source::open(const Options& options, trace:
 lib::Result<std::unique_ptr<formats::Trace>> Source::open_trace(trace::Diagnostics& diagnostics) const {
     return m_kept != nullptr ? formats::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true},
                                                     m_options.open, diagnostics)
-                             : formats::Trace::open(m_options.path, m_options.open, diagnostics);
+                             : formats::Trace::open(m_options.path, m_options.open, diagnostics, m_session);
 }
 
 bool Source::prepare() {
@@ -99,23 +101,39 @@ bool Source::prepare() {
         m_status = diagnostics.exit_status(false);
         return false;
     }
-    m_manifest = trace.value()->manifest();
+    m_session = trace.value()->index();
     m_records_estimate = kRecordsUnknown;
     if (trace.value()->kind() != trace::InputKind::records || m_options.open.strict || m_options.open.salvage) {
         return true;
     }
-    m_index.emplace(files(), m_diagnostics, m_statistics);
-    m_records_estimate = m_index->size_bytes() / tracer::kRecordBytes;
-    return m_images.load(m_options.open, m_options.path, m_manifest);
+    m_may_search = true;
+    std::uint64_t bytes = 0;
+    if (m_session != nullptr) {
+        for (const formats::dat::Segment& segment : m_session->segments) {
+            bytes += segment.end_bytes - segment.begin_bytes;
+        }
+    } else {
+        m_index.emplace(files(trace.value()->manifest()), m_diagnostics, m_statistics);
+        bytes = m_index->size_bytes();
+    }
+    m_records_estimate = bytes / tracer::kRecordBytes;
+    return m_images.load(m_options.open, m_options.path, trace.value()->manifest());
+}
+
+RecordIndex& Source::index() {
+    if (!m_index) {
+        m_index.emplace(m_session->segments, m_statistics);
+    }
+    return *m_index;
 }
 
 // Of a session those that its manifest lists and that are there; a reader of everything gets the others reported.
-std::vector<trace::NamedSource> Source::files() {
+std::vector<trace::NamedSource> Source::files(const formats::dat::Manifest* manifest) const {
     std::vector<trace::NamedSource> sources;
     if (m_kept != nullptr) {
         sources.push_back({.name = "<stdin>", .bytes = m_kept, .keep_open = true});
-    } else if (m_manifest) {
-        for (const formats::dat::ManifestChunk& chunk : m_manifest->chunks) {
+    } else if (manifest != nullptr) {
+        for (const formats::dat::ManifestChunk& chunk : manifest->chunks) {
             sources.push_back({.name = m_options.path + '/' + chunk.file, .bytes = nullptr});
         }
     } else {
@@ -132,7 +150,7 @@ void Source::end_walk(trace::Diagnostics& diagnostics, bool usable) {
 const trace::TraceFacts& Source::facts(FactsOf what) {
     const bool events = what == FactsOf::events;
     if (!m_facts || (events && !m_facts_have_events)) {
-        m_facts_have_events = events || !m_index || !m_index->all_described() || m_options.whole;
+        m_facts_have_events = events || m_options.whole || !m_may_search || !index().all_described();
         // A range that holds nothing: the metadata alone is read.
         const auto walk = m_facts_have_events ? scan({}) : scan({.ticks = {.first = 1, .last = 0}});
         trace::Event event;
@@ -144,17 +162,18 @@ const trace::TraceFacts& Source::facts(FactsOf what) {
 }
 
 // Rounded outwards: time_ns is (stamp - start) * 10^6 / khz, rounded down. Nothing if all of the trace must be read.
-std::optional<TickRange> Source::range_of(const ScanRequest& request) const {
-    if (!m_index || m_options.whole || !m_index->all_described()) {
+std::optional<TickRange> Source::range_of(const ScanRequest& request) {
+    const bool wants_all = request.ticks.whole() && !request.first_ns && !request.last_ns && !request.cpu;
+    if (wants_all || m_options.whole || !m_may_search || !index().all_described()) {
         return std::nullopt;
     }
     TickRange range = request.ticks;
     // The rate that times are converted with is the first one that the trace names.
-    const std::uint32_t first_khz = m_index->chunks().empty() ? 0 : m_index->chunks().front().tsc_khz;
+    const std::uint32_t first_khz = index().chunks().empty() ? 0 : index().chunks().front().tsc_khz;
     const std::uint32_t khz = m_options.open.tsc_khz != 0 ? m_options.open.tsc_khz : first_khz;
     if (khz != 0) {
         const lib::TickRate rate{khz};
-        const lib::Ticks start{m_index->start_ticks()};
+        const lib::Ticks start{index().start_ticks()};
         if (request.first_ns && *request.first_ns > 0) {
             const lib::Ticks first = start + rate.to_ticks({static_cast<std::uint64_t>(*request.first_ns)});
             range.first = std::max(range.first, first.value);
@@ -165,7 +184,7 @@ std::optional<TickRange> Source::range_of(const ScanRequest& request) const {
             range.last = std::min(range.last, last.value);
         }
     }
-    const bool spares_chunks = request.cpu && std::ranges::any_of(m_index->chunks(), [&](const IndexedChunk& chunk) {
+    const bool spares_chunks = request.cpu && std::ranges::any_of(index().chunks(), [&](const IndexedChunk& chunk) {
                                    return chunk.searchable && chunk.cpu != *request.cpu;
                                });
     return range.whole() && !spares_chunks ? std::nullopt : std::optional(range);
@@ -174,7 +193,7 @@ std::optional<TickRange> Source::range_of(const ScanRequest& request) const {
 std::unique_ptr<Scan> Source::scan(const ScanRequest& request) {
     if (const auto range = range_of(request)) {
         return std::make_unique<RangeScan>(
-            *m_index, RangeRequest{.range = *range, .cpu = request.cpu, .tsc_khz = m_options.open.tsc_khz}, m_images,
+            index(), RangeRequest{.range = *range, .cpu = request.cpu, .tsc_khz = m_options.open.tsc_khz}, m_images,
             m_diagnostics, m_statistics);
     }
     return std::make_unique<WholeScan>(*this, m_sink);

@@ -84,17 +84,21 @@ class Source {
     explicit Source(const Options& options, trace::Diagnostics::Sink sink);
 
     [[nodiscard]] bool prepare();
-    [[nodiscard]] std::vector<trace::NamedSource> files();
+    [[nodiscard]] std::vector<trace::NamedSource> files(const formats::dat::Manifest* manifest) const;
+
+    // Precondition: m_may_search.
+    [[nodiscard]] RecordIndex& index();
     [[nodiscard]] lib::Result<std::unique_ptr<formats::Trace>> open_trace(trace::Diagnostics& diagnostics) const;
-    [[nodiscard]] std::optional<TickRange> range_of(const ScanRequest& request) const;
+    [[nodiscard]] std::optional<TickRange> range_of(const ScanRequest& request);
     void end_walk(trace::Diagnostics& diagnostics, bool usable);
 
     Options m_options;
     trace::Diagnostics::Sink m_sink;
     trace::Diagnostics m_diagnostics; // of the index and of searching
     std::shared_ptr<trace::ByteSource> m_kept;
-    std::optional<formats::dat::Manifest> m_manifest;
-    std::optional<RecordIndex> m_index;
+    std::shared_ptr<const formats::dat::SessionIndex> m_session; // of a sound session, for each walk
+    bool m_may_search = false;                                   // there is an index, or can be
+    std::optional<RecordIndex> m_index;                          // of a session: once something is searched for
     formats::dat::ImageLookup m_images;
     std::optional<trace::TraceFacts> m_facts;
     bool m_facts_have_events = false;

@@ -66,6 +66,17 @@ ByteSource::ByteSource(int descriptor, bool owned, std::optional<std::uint64_t> 
     , m_owned(owned)
     , m_size_bytes(size_bytes) {}
 
+std::shared_ptr<ByteSource> ByteSource::of_parts(std::shared_ptr<ByteSource> whole, std::vector<Part> parts) {
+    auto source = std::make_shared<ByteSource>(-1, false, 0);
+    source->m_whole = std::move(whole);
+    source->m_parts = std::move(parts);
+    for (const Part& part : source->m_parts) {
+        source->m_begins.push_back(*source->m_size_bytes);
+        *source->m_size_bytes += part.size_bytes;
+    }
+    return source;
+}
+
 ByteSource::~ByteSource() {
     if (m_owned) {
         ::close(m_descriptor);
@@ -75,7 +86,7 @@ ByteSource::~ByteSource() {
 void ByteSource::take_size() {
     struct stat status {};
 
-    if (seekable() && ::fstat(m_descriptor, &status) == 0) {
+    if (seekable() && m_whole == nullptr && ::fstat(m_descriptor, &status) == 0) {
         m_size_bytes = static_cast<std::uint64_t>(status.st_size);
     }
 }
@@ -87,6 +98,9 @@ std::size_t ByteSource::send(std::uint64_t offset_bytes, std::size_t bytes, int 
 }
 
 lib::Result<std::size_t> ByteSource::read(std::uint64_t offset_bytes, std::span<std::byte> out) {
+    if (m_whole != nullptr) {
+        return read_parts(offset_bytes, out);
+    }
     std::size_t filled = 0;
     if (!m_ahead.empty()) {
         filled = std::min(out.size(), m_ahead.size());
@@ -114,6 +128,31 @@ lib::Result<std::size_t> ByteSource::read(std::uint64_t offset_bytes, std::span<
         if (!seekable() && filled >= kStreamBytesMin) {
             break; // the rest comes with the next read
         }
+        if (offset_bytes + filled == m_size_bytes) {
+            break; // another read would only say so
+        }
+    }
+    return filled;
+}
+
+lib::Result<std::size_t> ByteSource::read_parts(std::uint64_t offset_bytes, std::span<std::byte> out) {
+    std::size_t filled = 0;
+    auto begin = std::ranges::upper_bound(m_begins, offset_bytes);
+    while (filled < out.size() && offset_bytes < *m_size_bytes) {
+        const auto number = static_cast<std::size_t>(begin - m_begins.begin()) - 1;
+        const Part& part = m_parts[number];
+        const std::uint64_t within = offset_bytes - m_begins[number];
+        const auto wanted = std::min<std::uint64_t>(part.size_bytes - within, out.size() - filled);
+        const auto count = m_whole->read(part.begin_bytes + within, out.subspan(filled, wanted));
+        if (!count) {
+            return count;
+        }
+        filled += count.value();
+        offset_bytes += count.value();
+        if (count.value() < wanted) {
+            break; // the whole became shorter
+        }
+        ++begin;
     }
     return filled;
 }
@@ -158,7 +197,9 @@ lib::Result<std::string, Failure<lib::Error>> read_file(const std::string& path,
     if (source.value()->size_bytes() > bytes_max) {
         return Failure<lib::Error>{lib::Error::unsupported, fmt::format("larger than {} bytes", bytes_max)};
     }
-    std::string text(source.value()->size_bytes(), '\0');
+    std::string text;
+    text.reserve(source.value()->size_bytes() + kParserRoomBytes);
+    text.resize(source.value()->size_bytes());
     const auto count = source.value()->read(0, std::as_writable_bytes(std::span(text)));
     if (!count) {
         return failure(count.error());

@@ -31,6 +31,15 @@ class ByteSource {
     // Whether the contents of this path can be read only once: standard input, a FIFO, a device, a socket.
     [[nodiscard]] static bool is_stream(const std::string& path);
 
+    struct Part {
+        std::uint64_t begin_bytes = 0;
+        std::uint64_t size_bytes = 0;
+    };
+
+    // Parts of a source that can be positioned, one after the other, as a source of its own.
+    [[nodiscard]] static std::shared_ptr<ByteSource> of_parts(std::shared_ptr<ByteSource> whole,
+                                                              std::vector<Part> parts);
+
     ByteSource(int descriptor, bool owned, std::optional<std::uint64_t> size_bytes);
     ByteSource(const ByteSource&) = delete;
     ByteSource& operator=(const ByteSource&) = delete;
@@ -62,17 +71,24 @@ class ByteSource {
 
   private:
     static lib::Result<std::shared_ptr<ByteSource>> take(int descriptor, bool owned);
+    [[nodiscard]] lib::Result<std::size_t> read_parts(std::uint64_t offset_bytes, std::span<std::byte> out);
 
     int m_descriptor;
     bool m_owned;
     std::optional<std::uint64_t> m_size_bytes;
-    std::vector<std::byte> m_ahead; // of a stream: peeked at, not yet read
+    std::vector<std::byte> m_ahead;      // of a stream: peeked at, not yet read
+    std::shared_ptr<ByteSource> m_whole; // of parts: whose
+    std::vector<Part> m_parts;
+    std::vector<std::uint64_t> m_begins; // of the parts, in this source
 };
 
 // Why open_file() or a reader of the file failed.
 [[nodiscard]] constexpr std::string_view file_error(lib::Error error) {
     return error == lib::Error::unsupported ? "not a regular file" : error_name(error);
 }
+
+// What read_file() leaves beyond the text: a parser that reads whole vectors needs no copy.
+inline constexpr std::size_t kParserRoomBytes = 64;
 
 // The whole of a regular file of at most so many bytes.
 [[nodiscard]] lib::Result<std::string, Failure<lib::Error>> read_file(const std::string& path, std::size_t bytes_max);

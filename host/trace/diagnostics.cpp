@@ -13,6 +13,7 @@ Diagnostics::Diagnostics(Sink sink)
     : m_sink(std::move(sink)) {}
 
 void Diagnostics::report(Code code, const Place& place, std::string_view text) {
+    ++m_reports;
     m_damages += kCodes[code.row()].damage == Damage::yes ? 1U : 0U;
     if (++m_counts[code.row()] > kLinesPerCode) {
         return;

@@ -106,6 +106,9 @@ class Diagnostics {
 
     [[nodiscard]] std::uint64_t count(Code code) const { return m_counts[code.row()]; }
 
+    // How often anything was reported.
+    [[nodiscard]] std::uint64_t reports() const { return m_reports; }
+
     // How often damage was reported.
     [[nodiscard]] std::uint64_t damages() const { return m_damages; }
 
@@ -127,6 +130,7 @@ class Diagnostics {
     Sink m_sink;
     std::array<std::uint64_t, kCodes.size()> m_counts{};
     std::array<Unknown, 256> m_unknown{};
+    std::uint64_t m_reports = 0;
     std::uint64_t m_damages = 0;
     std::optional<ExitStatus> m_unusable_input;
 };

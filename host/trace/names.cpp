@@ -65,6 +65,7 @@ const std::shared_ptr<Names::Content>& Names::no_content() {
 }
 
 Names::Content& Names::own() {
+    m_version = next_version();
     if (m_content.use_count() != 1) {
         m_content = std::make_shared<Content>(*m_content);
     }
@@ -74,7 +75,6 @@ Names::Content& Names::own() {
 }
 
 void Names::set(tracer::Unit unit, std::uint16_t id, std::string_view name) {
-    m_version = next_version();
     if (unit == tracer::Unit::context) {
         if (task(id) == nullptr || task(id)->name != name) {
             own().tasks[id].name = name;

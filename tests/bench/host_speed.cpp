@@ -6,7 +6,8 @@
 //   host_speed generate FILE EVENTS     a trace (generated_trace.hpp)
 //   host_speed session DIRECTORY EVENTS CHUNKS
 //                                       the same events as a session of so many files
-//   host_speed measure FILE SCRATCH [FORMAT ...]
+//   host_speed files DIRECTORY CHUNKS   opens each of them, reads its first page and closes it: no reader can avoid
+//   that host_speed measure FILE SCRATCH [FORMAT ...]
 //                                       prints FIGURE and GOAL lines; SCRATCH is a directory for outputs; with formats,
 //                                       their converters alone
 #include "host/analyse/tally.hpp"
@@ -20,6 +21,7 @@
 #include "tests/bench/plain_output.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <ctime>
@@ -334,6 +336,19 @@ int measure(const std::string& path, const std::filesystem::path& scratch) {
     return 0;
 }
 
+// What a file costs by itself: the rest of its bytes cost as much in one file.
+bool read_files(const std::string& directory, std::uint64_t chunks) {
+    const int folder = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY);
+    std::array<std::byte, 4096> buffer{};
+    bool read = folder >= 0;
+    for (std::uint64_t number = 0; number < chunks && read; ++number) {
+        const int file = ::openat(folder, fmt::format("{}trace.dat", number).c_str(), O_RDONLY);
+        read = file >= 0 && ::read(file, buffer.data(), buffer.size()) > 0;
+        ::close(file);
+    }
+    return read;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -346,6 +361,9 @@ int main(int argc, char** argv) {
             bench::generate_session(arguments[2], std::stoull(arguments[3]), std::stoull(arguments[4]));
         return generated ? 0 : 1;
     }
+    if (argc == 4 && arguments[1] == "files") {
+        return read_files(arguments[2], std::stoull(arguments[3])) ? 0 : 1;
+    }
     if (argc == 4 && arguments[1] == "measure") {
         return measure(arguments[2], arguments[3]);
     }
@@ -353,7 +371,7 @@ int main(int argc, char** argv) {
         measure_converters(arguments[2], arguments[3], std::span(arguments).subspan(4));
         return 0;
     }
-    std::fprintf(stderr, "usage: host_speed generate FILE EVENTS | session DIRECTORY EVENTS CHUNKS | measure FILE "
-                         "SCRATCH [FORMAT ...]\n");
+    std::fprintf(stderr, "usage: host_speed generate FILE EVENTS | session DIRECTORY EVENTS CHUNKS | files DIRECTORY "
+                         "CHUNKS | measure FILE SCRATCH [FORMAT ...]\n");
     return 1;
 }

@@ -41,10 +41,11 @@ std::size_t known_bytes(const tracer::ChunkBegin& description) {
 } // namespace
 
 ChunkCursor::ChunkCursor(Segment segment, std::shared_ptr<trace::ByteSource> source, trace::TraceFacts& facts,
-                         trace::Diagnostics& diagnostics, DamagedChunks damaged)
+                         trace::Diagnostics& diagnostics, DamagedChunks damaged, ReaderMemory memory)
     : m_scope(std::move(segment), facts, diagnostics, damaged)
     , m_ledger(m_scope)
-    , m_feed(m_scope, std::move(source)) {
+    , m_feed(m_scope, std::move(source), std::move(memory.slots))
+    , m_batch(std::move(memory.events)) {
     begin_chunk();
 }
 

@@ -10,6 +10,7 @@
 #include "host/formats/dat/chunk_ledger.hpp"
 #include "host/formats/dat/chunk_scope.hpp"
 #include "host/formats/dat/combined.hpp"
+#include "host/formats/dat/reader_memory.hpp"
 #include "host/formats/dat/record_run.hpp"
 #include "host/formats/dat/segment.hpp"
 #include "host/formats/dat/slot_feed.hpp"
@@ -20,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace host::formats::dat {
@@ -27,11 +29,14 @@ namespace host::formats::dat {
 class ChunkCursor {
   public:
     // source: null if the segment's file is to be opened for each read. facts and diagnostics outlive the cursor. Adds
-    // a ChunkReport to facts.chunks, and another for each further chunk.
+    // a ChunkReport to facts.chunks, and another for each further chunk. memory: what an earlier cursor left, if any.
     ChunkCursor(Segment segment, std::shared_ptr<trace::ByteSource> source, trace::TraceFacts& facts,
-                trace::Diagnostics& diagnostics, DamagedChunks damaged = DamagedChunks::skip);
+                trace::Diagnostics& diagnostics, DamagedChunks damaged = DamagedChunks::skip, ReaderMemory memory = {});
     ChunkCursor(const ChunkCursor&) = delete;
     ChunkCursor& operator=(const ChunkCursor&) = delete;
+
+    // The cursor is not used any more.
+    [[nodiscard]] ReaderMemory take_memory() { return {.slots = m_feed.take_memory(), .events = std::move(m_batch)}; }
 
     // False at the end. time_ns is left to the caller, who knows where the trace starts.
     [[nodiscard]] bool next(trace::Event& event);
@@ -98,6 +103,7 @@ class ChunkCursor {
     trace::Names m_names; // what is known at this chunk: all earlier chunks', overlaid by its own
     const trace::KernelImage* m_image = nullptr;
     std::vector<trace::Event> m_batch;
+    std::size_t m_prepared = 0;           // events of the batch that have what all of the chunk have in common
     std::size_t m_batch_size = kBatchMin; // grows while next_plain() fills it: where chunks alternate it stays small
 };
 

@@ -3,6 +3,8 @@
 #include "host/formats/dat/chunk_cursor.hpp"
 #include "host/formats/dat/plain_record.hpp"
 
+#include <algorithm>
+
 namespace host::formats::dat {
 
 // What all plain records of a chunk have in common.
@@ -20,12 +22,17 @@ trace::Event ChunkCursor::common_of(const trace::ChunkReport& chunk) const {
 // It stays in the batch from one call to the next.
 void ChunkCursor::prepare_batch(const trace::ChunkReport& chunk) {
     const tracer::ChunkBegin& header = chunk.description;
-    if (m_batch.size() == m_batch_size && m_batch.front().source == m_scope.index() &&
-        m_batch.front().cpu == header.cpu && m_batch.front().chunk == header.chunk &&
-        m_batch.front().generation == header.generation && m_batch.front().image == m_image) {
-        return;
+    if (m_prepared != 0 && (m_batch.front().source != m_scope.index() || m_batch.front().cpu != header.cpu ||
+                            m_batch.front().chunk != header.chunk || m_batch.front().generation != header.generation ||
+                            m_batch.front().image != m_image)) {
+        m_prepared = 0;
     }
-    m_batch.assign(m_batch_size, common_of(chunk));
+    if (m_prepared < m_batch_size) {
+        m_batch.resize(std::max(m_batch.size(), m_batch_size));
+        std::fill(m_batch.begin() + static_cast<std::ptrdiff_t>(m_prepared),
+                  m_batch.begin() + static_cast<std::ptrdiff_t>(m_batch_size), common_of(chunk));
+        m_prepared = m_batch_size;
+    }
 }
 
 // So many of the buffered records, the last of which has this stamp.
@@ -46,7 +53,7 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
     }
     prepare_batch(m_scope.chunk());
     trace::Event* const first = m_batch.data();
-    const trace::Event* const end = first + std::min(m_batch.size(), slots.size() / tracer::kRecordBytes);
+    const trace::Event* const end = first + std::min(m_batch_size, slots.size() / tracer::kRecordBytes);
     const std::byte* slot = slots.data();
     std::uint64_t index = m_feed.slots_taken();
     std::uint64_t offset_bytes = m_feed.offset_bytes();

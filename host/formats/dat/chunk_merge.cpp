@@ -29,22 +29,24 @@ std::uint64_t key_of(const trace::Event& event, std::uint64_t previous) {
 
 void ChunkMerge::add(const trace::NamedSource& input) {
     if (!input.bytes->seekable()) {
-        ASSERT(m_segments.empty());
+        ASSERT(m_added.empty());
         m_pipe = input.bytes;
-        m_segments.push_back({.path = input.name, .followed = input.followed});
+        m_added.push_back({.path = input.name, .followed = input.followed});
         return;
     }
-    const std::size_t first = m_segments.size();
-    add_file(*input.bytes, input.name);
-    for (std::size_t i = first; i < m_segments.size() && input.keep_open; ++i) {
-        m_segments[i].source = input.bytes;
+    const std::size_t first = m_added.size();
+    SlotWindow window(*input.bytes, input.bytes->size_bytes());
+    add_file(window, input.name);
+    for (std::size_t i = first; i < m_added.size() && input.keep_open; ++i) {
+        m_added[i].source = input.bytes;
     }
 }
 
-void ChunkMerge::add_file(trace::ByteSource& source, const std::string& path, const Listed& listed) {
-    const auto first = static_cast<std::ptrdiff_t>(m_segments.size());
-    index_file(source, path, m_segments, m_diagnostics, m_workers);
-    std::for_each(m_segments.begin() + first, m_segments.end(), [&listed](Segment& segment) {
+void ChunkMerge::add_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
+                          const Listed& listed) {
+    const auto first = static_cast<std::ptrdiff_t>(m_added.size());
+    index_file(window, header, path, m_added, m_diagnostics, m_workers);
+    std::for_each(m_added.begin() + first, m_added.end(), [&listed](Segment& segment) {
         segment.damaged = listed.is_damaged;
         segment.holes_listed = listed.holes_listed;
     });
@@ -52,13 +54,18 @@ void ChunkMerge::add_file(trace::ByteSource& source, const std::string& path, co
 
 void ChunkMerge::start() {
     if (m_pipe == nullptr) {
-        drop_duplicates(m_segments, m_diagnostics);
+        drop_duplicates(m_added, m_diagnostics);
     }
+    for (std::size_t i = 0; i < m_added.size(); ++i) {
+        m_added[i].order = i;
+    }
+    std::ranges::stable_sort(m_added, {}, [](const Segment& segment) { return segment.first_stamp.value; });
+    start(m_added);
+}
+
+void ChunkMerge::start(std::span<const Segment> segments) {
+    m_segments = segments;
     m_facts.chunks.reserve(m_segments.size());
-    for (std::size_t i = 0; i < m_segments.size(); ++i) {
-        m_segments[i].order = i;
-    }
-    std::ranges::stable_sort(m_segments, {}, [](const Segment& segment) { return segment.first_stamp.value; });
 }
 
 std::optional<lib::Ticks> ChunkMerge::first_stamp() const {
@@ -72,7 +79,7 @@ bool ChunkMerge::is_segment_due(std::uint64_t key) const {
 void ChunkMerge::open_due_segments() {
     while (m_next_segment < m_segments.size() && (m_heads.empty() || is_segment_due(m_heads.front().key))) {
         const std::size_t order = m_next_segment++;
-        open(std::move(m_segments[order]), order);
+        open(m_segments[order], order);
     }
 }
 
@@ -92,7 +99,7 @@ void ChunkMerge::open(Segment segment, std::size_t order) {
     }
     const std::uint64_t key = segment.first_stamp.value;
     advance({.cursor = std::make_unique<ChunkCursor>(std::move(segment), std::move(source), m_facts, m_diagnostics,
-                                                     m_damaged),
+                                                     m_damaged, std::exchange(m_memory, {})),
              .event = {},
              .key = key,
              .order = order});
@@ -100,11 +107,18 @@ void ChunkMerge::open(Segment segment, std::size_t order) {
 
 void ChunkMerge::advance(Head head) {
     ASSERT(head.cursor != nullptr);
-    if (head.cursor->next(head.event)) {
-        head.key = key_of(head.event, head.key);
-        m_heads.push_back(std::move(head));
-        std::ranges::push_heap(m_heads, kLaterFirst);
+    if (!head.cursor->next(head.event)) {
+        close(*head.cursor);
+        return;
     }
+    head.key = key_of(head.event, head.key);
+    m_heads.push_back(std::move(head));
+    std::ranges::push_heap(m_heads, kLaterFirst);
+}
+
+// The cursor has ended.
+void ChunkMerge::close(ChunkCursor& cursor) {
+    m_memory = cursor.take_memory();
 }
 
 // The stamp at which another chunk may come before the next event of the current one.
@@ -178,6 +192,7 @@ bool ChunkMerge::take_from_current(trace::Event& event) {
         return false;
     }
     if (!m_current.cursor->next(event)) {
+        close(*m_current.cursor);
         m_current.cursor.reset();
         return false;
     }

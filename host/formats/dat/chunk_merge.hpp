@@ -37,9 +37,12 @@ class ChunkMerge {
     // One pipe, or any number of sources that can be positioned. Before start().
     void add(const trace::NamedSource& input);
 
+    // So many files will be added.
+    void expect(std::size_t files) { m_added.reserve(files); }
+
     // A file of a session. It is opened again when its turn comes: a session may have more files than a process may
     // hold open.
-    void add_file(trace::ByteSource& source, const std::string& path) { add_file(source, path, {}); }
+    void add_file(SlotWindow& window, const std::string& path) { add_file(window, header_of(window), path, {}); }
 
     // What a session's manifest says of a file.
     struct Listed {
@@ -47,10 +50,18 @@ class ChunkMerge {
         bool holes_listed = false; // they are these, and slots of it were lost
     };
 
-    void add_file(trace::ByteSource& source, const std::string& path, const Listed& listed);
+    // header: of the window's source.
+    void add_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
+                  const Listed& listed);
 
     // Everything was added. Reports chunks that are stored twice.
     void start();
+
+    // Instead of adding: what take_segments() of an earlier merge returned. They outlive this one.
+    void start(std::span<const Segment> segments);
+
+    // What was added, in the order of the first stamps. After start(); they outlive the merge.
+    [[nodiscard]] std::vector<Segment> take_segments() { return std::move(m_added); }
 
     // The earliest stamp. Nothing for a pipe, whose first stamp is not known before it is read, and for no input.
     [[nodiscard]] std::optional<lib::Ticks> first_stamp() const;
@@ -81,16 +92,19 @@ class ChunkMerge {
     void open_due_segments();
     void open(Segment segment, std::size_t order);
     void advance(Head head);
+    void close(ChunkCursor& cursor);
     [[nodiscard]] std::uint64_t time_of_next_turn() const;
 
     trace::TraceFacts& m_facts;
     trace::Diagnostics& m_diagnostics;
     DamagedChunks m_damaged;
     unsigned m_workers;
-    std::vector<Segment> m_segments;           // in the order of their first stamps
+    std::vector<Segment> m_added;
+    std::span<const Segment> m_segments;       // in the order of their first stamps
     std::shared_ptr<trace::ByteSource> m_pipe; // instead of segments, when the input cannot be positioned
     std::size_t m_next_segment = 0;
     std::vector<Head> m_heads; // a heap: the earliest event on top
+    ReaderMemory m_memory;     // of the cursor that was closed last
     Head m_current;            // whose event the caller holds
     std::uint64_t m_turn = 0;  // at this stamp another chunk may have its turn
 };

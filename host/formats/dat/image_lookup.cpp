@@ -25,8 +25,7 @@ bool lacks_text(const trace::Event& event) {
 
 } // namespace
 
-bool ImageLookup::load(const trace::OpenOptions& options, const std::string& directory,
-                       const std::optional<Manifest>& manifest) {
+bool ImageLookup::load(const trace::OpenOptions& options, const std::string& directory, const Manifest* manifest) {
     if (!options.kernel.empty()) {
         m_file = options.kernel;
         auto image = trace::KernelImage::from_image(options.kernel);
@@ -38,7 +37,7 @@ bool ImageLookup::load(const trace::OpenOptions& options, const std::string& dir
         m_image = std::move(image.value());
         return true;
     }
-    if (!manifest || !manifest->formats) {
+    if (manifest == nullptr || !manifest->formats) {
         return true;
     }
     m_file = directory + '/' + std::string(trace::kFormatsName);

@@ -24,10 +24,9 @@ class ImageLookup {
     explicit ImageLookup(trace::Diagnostics& diagnostics)
         : m_diagnostics(diagnostics) {}
 
-    // directory, manifest: of a session; else empty. False, with E-IO: the image that the user named cannot be read. A
-    // session's own copy that is damaged costs the texts and names only: W-FORMATS.
-    [[nodiscard]] bool load(const trace::OpenOptions& options, const std::string& directory,
-                            const std::optional<Manifest>& manifest);
+    // directory, manifest: of a session; else empty and null. False, with E-IO: the image that the user named cannot be
+    // read. A session's own copy that is damaged costs the texts and names only: W-FORMATS.
+    [[nodiscard]] bool load(const trace::OpenOptions& options, const std::string& directory, const Manifest* manifest);
 
     [[nodiscard]] std::optional<trace::KernelImage>& image() { return m_image; }
 

@@ -8,9 +8,12 @@
 #include "host/trace/json.hpp"
 #include "host/trace/kernel_image.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <exception>
+#include <concepts>
+#include <limits>
+#include <simdjson.h>
 #include <utility>
 
 namespace host::formats::dat {
@@ -25,10 +28,6 @@ Json number_or_null(const std::optional<std::uint64_t>& number) {
     return number ? Json(*number) : Json();
 }
 
-std::optional<std::uint64_t> optional_number(const Json& json) {
-    return json.is_null() ? std::nullopt : std::optional(json.get<std::uint64_t>());
-}
-
 Json gap_to_json(const ManifestGap& gap) {
     return {{"offset", gap.offset},
             {"slots", gap.slots},
@@ -36,15 +35,6 @@ Json gap_to_json(const ManifestGap& gap) {
             {"packets", gap.packets},
             {"tsc_before", number_or_null(gap.tsc_before)},
             {"tsc_after", number_or_null(gap.tsc_after)}};
-}
-
-ManifestGap gap_from_json(const Json& json) {
-    return {.offset = json.at("offset").get<std::uint64_t>(),
-            .slots = json.at("slots").get<std::uint64_t>(),
-            .first_packet = json.at("first_packet").get<std::uint64_t>(),
-            .packets = json.at("packets").get<std::uint64_t>(),
-            .tsc_before = optional_number(json.at("tsc_before")),
-            .tsc_after = optional_number(json.at("tsc_after"))};
 }
 
 Json chunk_to_json(const ManifestChunk& chunk) {
@@ -100,166 +90,261 @@ Json transfer_to_json(const ManifestTransfer& transfer) {
     return json;
 }
 
-std::uint64_t from_hex(const Json& json) {
-    const auto& text = json.get_ref<const std::string&>();
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-    return error == std::errc{} && end == text.data() + text.size() ? value : 0;
-}
+// Reads the text from its beginning to its end, without a tree of it: a session may have many thousands of chunks. What
+// is wrong is thrown as simdjson's error, or as Refusal.
+class ManifestReader {
+  public:
+    explicit ManifestReader(simdjson::padded_string_view text)
+        : m_text(text) {}
 
-// The enumerator that the JSON names; the first one (unknown) if none has that name.
-template <typename Enum>
-Enum from_name(const Json& json, std::string_view (*name_of)(Enum), int enumerators) {
-    const auto& text = json.get_ref<const std::string&>();
-    for (int i = 0; i < enumerators; ++i) {
-        if (name_of(static_cast<Enum>(i)) == text) {
-            return static_cast<Enum>(i);
+    [[nodiscard]] lib::Result<Manifest, trace::Refusal> read() {
+        if (const simdjson::error_code error = m_parser.iterate(m_text).get(m_document); error != simdjson::SUCCESS) {
+            return trace::Refusal{fmt::format("parse error: {}", simdjson::error_message(error))};
+        }
+        try {
+            Object object = m_document.get_object();
+            Manifest manifest = take_manifest(object);
+            check_end(object);
+            return manifest;
+        } catch (const simdjson::simdjson_error& error) {
+            return trace::Refusal{text_of(error.error())};
+        } catch (trace::Refusal& refusal) {
+            return std::move(refusal);
         }
     }
-    return Enum{};
+
+  private:
+    using Object = simdjson::ondemand::object;
+    using Value = simdjson::ondemand::value;
+    using Found = simdjson::simdjson_result<Value>;
+
+    // Of an optional key: whether it is there. The value is taken at once, in any case.
+    [[nodiscard]] bool has(Object& object, std::string_view key, Found& found) {
+        m_key = key;
+        found = object.find_field_unordered(key);
+        return found.error() != simdjson::NO_SUCH_FIELD;
+    }
+
+    [[nodiscard]] Value at(Object& object, std::string_view key) {
+        m_key = key;
+        return object.find_field_unordered(key).value();
+    }
+
+    template <std::unsigned_integral Number>
+    static void take(Value value, Number& number) {
+        const std::uint64_t read = value.get_uint64();
+        if (read > std::numeric_limits<Number>::max()) {
+            throw simdjson::simdjson_error(simdjson::NUMBER_OUT_OF_RANGE);
+        }
+        number = static_cast<Number>(read);
+    }
+
+    static void take(Value value, bool& flag) { flag = value.get_bool(); }
+
+    static void take(Value value, std::string& text) { text = value.get_string().value(); }
+
+    static void take(Value value, std::optional<std::uint64_t>& number) {
+        number = value.is_null().value() ? std::nullopt : std::optional(value.get_uint64().value());
+    }
+
+    template <typename Into>
+    void take(Object& object, std::string_view key, Into& into) {
+        take(at(object, key), into);
+    }
+
+    // Older manifests do not have it: 0.
+    void take_later(Object& object, std::string_view key, std::uint64_t& number) {
+        if (Found found; has(object, key, found)) {
+            take(found.value(), number);
+        }
+    }
+
+    [[nodiscard]] std::string_view text(Object& object, std::string_view key) { return at(object, key).get_string(); }
+
+    // A number that is none is 0.
+    [[nodiscard]] static std::uint64_t hex(Value number) {
+        const std::string_view text = number.get_string();
+        std::uint64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+        return error == std::errc{} && end == text.data() + text.size() ? value : 0;
+    }
+
+    // The enumerator of that name; the first one (unknown) if none has it.
+    template <typename Enum>
+    [[nodiscard]] Enum named(Object& object, std::string_view key, std::string_view (*name_of)(Enum), int enumerators) {
+        const std::string_view name = text(object, key);
+        for (int i = 0; i < enumerators; ++i) {
+            if (name_of(static_cast<Enum>(i)) == name) {
+                return static_cast<Enum>(i);
+            }
+        }
+        return Enum{};
+    }
+
+    // Null: nothing.
+    [[nodiscard]] std::optional<Object> object_or_null(Value value) {
+        return value.is_null().value() ? std::nullopt : std::optional(value.get_object().value());
+    }
+
+    [[nodiscard]] std::string text_of(simdjson::error_code error);
+    void check_end(Object& object);
+    [[nodiscard]] Manifest take_manifest(Object& object);
+    [[nodiscard]] ManifestChunk take_chunk(Object row);
+    void take_description(Object& row, tracer::ChunkBegin& description);
+    [[nodiscard]] ManifestGap take_gap(Object object);
+    void take_transfer(Object object, ManifestTransfer& transfer);
+
+    simdjson::padded_string_view m_text;
+    simdjson::ondemand::parser m_parser;
+    simdjson::ondemand::document m_document;
+    std::string_view m_key; // asked for last
+};
+
+// What follows the keys that were asked for is JSON, too, and ends with the object.
+void ManifestReader::check_end(Object& object) {
+    const simdjson::error_code rest = object.find_field("").error(); // looks at all keys that are left
+    if (rest != simdjson::NO_SUCH_FIELD || m_document.current_location().error() == simdjson::SUCCESS) {
+        throw simdjson::simdjson_error(rest == simdjson::NO_SUCH_FIELD ? simdjson::TRAILING_CONTENT
+                                                                       : simdjson::TAPE_ERROR);
+    }
 }
 
-void take_encoding(const std::string& text, tracer::ChunkBegin& description) {
-    for (const tracer::compact::LayoutRow& row : tracer::compact::kLayoutRows) {
+std::string ManifestReader::text_of(simdjson::error_code error) {
+    if (error == simdjson::NO_SUCH_FIELD) {
+        return fmt::format("key '{}' not found", m_key);
+    }
+    if ((error == simdjson::INCORRECT_TYPE && !m_key.empty()) || error == simdjson::NUMBER_OUT_OF_RANGE) {
+        return fmt::format("key '{}': {}", m_key, simdjson::error_message(error));
+    }
+    const char* place = nullptr;
+    if (m_document.current_location().get(place) != simdjson::SUCCESS) {
+        return fmt::format("parse error: {}", simdjson::error_message(error));
+    }
+    const std::string_view before(m_text.data(), static_cast<std::size_t>(place - m_text.data()));
+    return fmt::format("parse error in line {}: {}", 1 + std::ranges::count(before, '\n'),
+                       simdjson::error_message(error));
+}
+
+void take_encoding(std::string_view text, tracer::ChunkBegin& description) {
+    constexpr std::string_view kCompact = "compact ";
+    const auto* const row =
+        std::ranges::find(tracer::compact::kLayoutRows, text.substr(std::min(kCompact.size(), text.size())),
+                          &tracer::compact::LayoutRow::name);
+    if (text.starts_with(kCompact) && row != tracer::compact::kLayoutRows.end()) {
         description.encoding = tracer::Encoding::compact;
-        description.layout = static_cast<std::uint8_t>(row.layout);
-        if (encoding_name(description) == text) {
-            return;
-        }
+        description.layout = static_cast<std::uint8_t>(row->layout);
     }
-    description.encoding = tracer::Encoding::records;
-    description.layout = 0;
 }
 
-ManifestChunk chunk_from_json(const Json& json) {
-    ManifestChunk chunk;
-    json.at("file").get_to(chunk.file);
-    json.at("described").get_to(chunk.described);
-    if (chunk.described) {
-        json.at("chunk").get_to(chunk.description.chunk);
-        json.at("cpu").get_to(chunk.description.cpu);
-        json.at("generation").get_to(chunk.description.generation);
-        json.at("flags").get_to(chunk.description.mode);
-        json.at("dropped").get_to(chunk.description.dropped);
-        json.at("refused").get_to(chunk.description.refused);
-        json.at("overwritten").get_to(chunk.description.overwritten);
-        json.at("announced_records").get_to(chunk.description.records);
-        if (json.contains("encoding")) { // since chunks may be compact
-            take_encoding(json.at("encoding").get_ref<const std::string&>(), chunk.description);
-            json.at("events").get_to(chunk.description.events);
-        }
+ManifestGap ManifestReader::take_gap(Object object) {
+    ManifestGap gap;
+    take(object, "offset", gap.offset);
+    take(object, "slots", gap.slots);
+    take(object, "first_packet", gap.first_packet);
+    take(object, "packets", gap.packets);
+    take(object, "tsc_before", gap.tsc_before);
+    take(object, "tsc_after", gap.tsc_after);
+    return gap;
+}
+
+void ManifestReader::take_description(Object& row, tracer::ChunkBegin& description) {
+    take(row, "chunk", description.chunk);
+    take(row, "cpu", description.cpu);
+    take(row, "generation", description.generation);
+    take(row, "flags", description.mode);
+    take(row, "dropped", description.dropped);
+    take(row, "refused", description.refused);
+    take(row, "overwritten", description.overwritten);
+    take(row, "announced_records", description.records);
+    if (Found encoding; has(row, "encoding", encoding)) { // since chunks may be compact
+        take_encoding(encoding.get_string(), description);
+        take(row, "events", description.events);
     }
-    json.at("bytes").get_to(chunk.bytes);
-    json.at("preamble").get_to(chunk.preamble);
-    json.at("records").get_to(chunk.records);
-    json.at("missing").get_to(chunk.missing);
-    chunk.first_tsc = optional_number(json.at("first_tsc"));
-    chunk.last_tsc = optional_number(json.at("last_tsc"));
-    chunk.crc32c = static_cast<std::uint32_t>(from_hex(json.at("crc32c")));
-    if (json.contains("gaps")) { // since the places of lost packets are kept
-        for (const Json& gap : json.at("gaps")) {
-            chunk.gaps.push_back(gap_from_json(gap));
+}
+
+ManifestChunk ManifestReader::take_chunk(Object row) {
+    ManifestChunk chunk;
+    take(row, "file", chunk.file);
+    if (!is_chunk_file_name(chunk.file)) {
+        throw trace::Refusal{fmt::format("file name \"{}\" is not of the form Ntrace.dat", text::escaped(chunk.file))};
+    }
+    take(row, "described", chunk.described);
+    if (chunk.described) {
+        take_description(row, chunk.description);
+    }
+    take(row, "bytes", chunk.bytes);
+    take(row, "preamble", chunk.preamble);
+    take(row, "records", chunk.records);
+    take(row, "missing", chunk.missing);
+    take(row, "first_tsc", chunk.first_tsc);
+    take(row, "last_tsc", chunk.last_tsc);
+    chunk.crc32c = static_cast<std::uint32_t>(hex(at(row, "crc32c")));
+    if (Found gaps; has(row, "gaps", gaps)) { // since the places of lost packets are kept
+        for (auto gap : gaps.get_array()) {
+            chunk.gaps.push_back(take_gap(gap.get_object()));
         }
     }
     return chunk;
 }
 
-ManifestTransfer transfer_from_json(const Json& json) {
-    ManifestTransfer transfer;
+void ManifestReader::take_transfer(Object object, ManifestTransfer& transfer) {
     for (const auto& [name, number] : kTransferNumbers) {
-        json.at(name).get_to(transfer.*number);
+        take(object, name, transfer.*number);
     }
-    transfer.conflicts = json.value("conflicts", std::uint64_t{0}); // absent in older manifests
-    return transfer;
+    take_later(object, "conflicts", transfer.conflicts);
 }
 
-// Takes the rows of the chunks out of the text while it is parsed. A session may have many thousands of them, and as
-// JSON values each takes ten times its room.
-class ChunkRows {
-  public:
-    // For Json::parse(): false for what is not to be kept.
-    [[nodiscard]] bool keep(int depth, Json::parse_event_t event, const Json& parsed) {
-        using Event = Json::parse_event_t;
-        const bool is_list = event == Event::array_start || event == Event::array_end;
-        if (depth == 1 && event == Event::key) {
-            m_next_is_list = parsed == "chunks";
-        } else if (depth == 1 && is_list) {
-            m_in_list = m_next_is_list && event == Event::array_start;
-            if (m_in_list) {
-                m_chunks.clear(); // the last one counts
-                m_error = nullptr;
-            }
-        } else if (depth == 2 && m_in_list && event != Event::object_start && event != Event::array_start &&
-                   event != Event::key) {
-            take(parsed);
-            return false;
-        }
-        return true;
+Manifest ManifestReader::take_manifest(Object& object) {
+    if (text(object, "format") != kFormat) {
+        throw trace::Refusal{"it is not a session's manifest"};
     }
-
-    // Throws what was wrong with the first wrong row.
-    [[nodiscard]] std::vector<ManifestChunk> chunks() {
-        if (m_error) {
-            std::rethrow_exception(m_error);
-        }
-        return std::move(m_chunks);
-    }
-
-  private:
-    void take(const Json& row) {
-        try {
-            if (!m_error) {
-                m_chunks.push_back(chunk_from_json(row));
-            }
-        } catch (const Json::exception&) {
-            m_error = std::current_exception();
-        }
-    }
-
-    bool m_next_is_list = false;
-    bool m_in_list = false;
-    std::vector<ManifestChunk> m_chunks;
-    std::exception_ptr m_error;
-};
-
-Manifest manifest_from_json(const Json& json, ChunkRows& rows) {
     Manifest manifest;
-    json.at("version").get_to(manifest.version);
-    if (const auto formats = json.find("formats"); formats != json.end() && !formats->is_null()) {
-        manifest.formats = ManifestFormats{from_hex(formats->at("image")),
-                                           static_cast<std::uint32_t>(from_hex(formats->at("crc32c")))};
+    take(object, "version", manifest.version);
+    if (manifest.version > kManifestVersion) {
+        throw trace::Refusal{"it was written by a newer version"};
     }
-    json.at("origin").get_to(manifest.origin);
-    json.at("complete").get_to(manifest.complete);
-    json.at("reason").get_to(manifest.reason);
-    const Json& clock = json.at("clock");
-    clock.at("tsc_khz").get_to(manifest.tsc_khz);
-    clock.at("error_ppm").get_to(manifest.tsc_error_ppm);
-    manifest.clock_mode = from_name<tracer::ClockMode>(clock.at("mode"), clock_mode_name, 4);
-    manifest.tsc_source = from_name<tracer::TscSource>(clock.at("source"), tsc_source_name, 5);
-    manifest.boot_id = from_hex(json.at("boot_id"));
-    if (const Json& build = json.at("build"); !build.is_null()) {
-        manifest.build = tracer::Build{
-            tracer::Name(build.at("kernel").get<std::string>()), tracer::Name(build.at("compiler").get<std::string>()),
-            tracer::Name(build.at("application").get<std::string>()), build.at("seed").get<std::uint64_t>(),
-            build.contains("image") ? from_hex(build.at("image")) : 0};
+    take(object, "origin", manifest.origin);
+    take(object, "complete", manifest.complete);
+    take(object, "reason", manifest.reason);
+    Object clock = at(object, "clock").get_object();
+    take(clock, "tsc_khz", manifest.tsc_khz);
+    manifest.tsc_source = named<tracer::TscSource>(clock, "source", tsc_source_name, 5);
+    take(clock, "error_ppm", manifest.tsc_error_ppm);
+    manifest.clock_mode = named<tracer::ClockMode>(clock, "mode", clock_mode_name, 4);
+    manifest.boot_id = hex(at(object, "boot_id"));
+    if (auto build = object_or_null(at(object, "build"))) {
+        tracer::Build& into = manifest.build.emplace();
+        into.kernel = tracer::Name(text(*build, "kernel"));
+        into.compiler = tracer::Name(text(*build, "compiler"));
+        into.application = tracer::Name(text(*build, "application"));
+        take(*build, "seed", into.seed);
+        if (Found image; has(*build, "image", image)) {
+            into.image_id = hex(image.value());
+        }
     }
-    if (const Json& end = json.at("announced"); !end.is_null()) {
-        manifest.announced = tracer::ExportEnd{end.at("chunks").get<std::uint32_t>(),
-                                               from_name<tracer::RunResult>(end.at("result"), run_result_name, 4),
-                                               end.at("records").get<std::uint64_t>(),
-                                               end.at("dropped").get<std::uint64_t>(),
-                                               end.at("refused").get<std::uint64_t>(),
-                                               end.at("overwritten").get<std::uint64_t>(),
-                                               end.value("committed", std::uint64_t{0}),
-                                               end.value("tracer_made", std::uint64_t{0})};
+    if (auto end = object_or_null(at(object, "announced"))) {
+        tracer::ExportEnd& into = manifest.announced.emplace();
+        take(*end, "chunks", into.chunks);
+        into.result = named<tracer::RunResult>(*end, "result", run_result_name, 4);
+        take(*end, "records", into.records);
+        take(*end, "dropped", into.dropped);
+        take(*end, "refused", into.refused);
+        take(*end, "overwritten", into.overwritten);
+        take_later(*end, "committed", into.committed);
+        take_later(*end, "tracer_made", into.tracer_made);
     }
-    if (const Json& transfer = json.at("transfer"); !transfer.is_null()) {
-        manifest.transfer = transfer_from_json(transfer);
+    if (auto transfer = object_or_null(at(object, "transfer"))) {
+        take_transfer(*transfer, manifest.transfer.emplace());
     }
-    manifest.chunks = rows.chunks();
-    for (const Json& chunk : json.at("chunks")) { // none, unless it is no list
-        manifest.chunks.push_back(chunk_from_json(chunk));
+    if (Found found; has(object, "formats", found)) {
+        if (auto formats = object_or_null(found.value())) {
+            ManifestFormats& into = manifest.formats.emplace();
+            into.image_id = hex(at(*formats, "image"));
+            into.crc32c = static_cast<std::uint32_t>(hex(at(*formats, "crc32c")));
+        }
+    }
+    for (auto row : at(object, "chunks").get_array()) {
+        manifest.chunks.push_back(take_chunk(row.get_object()));
     }
     return manifest;
 }
@@ -309,30 +394,9 @@ std::string to_json_text(const Manifest& manifest) {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-lib::Result<Manifest, trace::Refusal> parse_manifest(std::string_view text_untrusted) {
-    try {
-        ChunkRows rows;
-        const Json json =
-            Json::parse(text_untrusted, [&rows](int depth, Json::parse_event_t event, const Json& parsed) {
-                return rows.keep(depth, event, parsed);
-            });
-        if (json.at("format") != kFormat) {
-            return trace::Refusal{"it is not a session's manifest"};
-        }
-        if (json.at("version").get<std::uint32_t>() > kManifestVersion) {
-            return trace::Refusal{"it was written by a newer version"};
-        }
-        Manifest manifest = manifest_from_json(json, rows);
-        for (const ManifestChunk& chunk : manifest.chunks) {
-            if (!is_chunk_file_name(chunk.file)) {
-                return trace::Refusal{
-                    fmt::format("file name \"{}\" is not of the form Ntrace.dat", text::escaped(chunk.file))};
-            }
-        }
-        return manifest;
-    } catch (const Json::exception& exception) {
-        return trace::Refusal{text::escaped(exception.what())};
-    }
+lib::Result<Manifest, trace::Refusal> parse_manifest(std::string text_untrusted) {
+    text_untrusted.reserve(text_untrusted.size() + simdjson::SIMDJSON_PADDING);
+    return ManifestReader(simdjson::padded_string_view(text_untrusted)).read();
 }
 
 } // namespace host::formats::dat

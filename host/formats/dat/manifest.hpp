@@ -114,7 +114,7 @@ struct Manifest {
 
 [[nodiscard]] std::string to_json_text(const Manifest& manifest);
 
-[[nodiscard]] lib::Result<Manifest, trace::Refusal> parse_manifest(std::string_view text_untrusted);
+[[nodiscard]] lib::Result<Manifest, trace::Refusal> parse_manifest(std::string text_untrusted);
 
 // cause: not_found: the directory holds none; else it cannot be read, or is not a manifest of this project (corrupt).
 [[nodiscard]] lib::Result<Manifest, trace::Failure<lib::Error>> load_manifest(const std::string& directory);

@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <memory>
 #include <unistd.h>
+#include <utility>
 
 namespace host::formats::dat {
 
@@ -38,7 +40,7 @@ bool write_whole(int descriptor, std::string_view text) {
 } // namespace
 
 lib::Result<Manifest, trace::Failure<lib::Error>> load_manifest(const std::string& directory) {
-    const auto text = trace::read_file(directory + '/' + std::string(kManifestName), kManifestBytesMax);
+    auto text = trace::read_file(directory + '/' + std::string(kManifestName), kManifestBytesMax);
     if (!text && text.error().cause == lib::Error::not_found) {
         return trace::Failure<lib::Error>{
             lib::Error::not_found,
@@ -48,7 +50,7 @@ lib::Result<Manifest, trace::Failure<lib::Error>> load_manifest(const std::strin
     if (!text) {
         return text.error();
     }
-    auto manifest = parse_manifest(text.value());
+    auto manifest = parse_manifest(std::move(text.value()));
     if (!manifest) {
         return trace::Failure<lib::Error>{lib::Error::corrupt, manifest.error().text};
     }
@@ -123,19 +125,21 @@ lib::Result<FileChecksum> checksum_file(const std::string& path) {
     if (!source) {
         return source.error();
     }
-    std::vector<std::byte> buffer(
-        std::clamp<std::uint64_t>(source.value()->size_bytes(), 1, trace::ByteSource::kBufferBytes));
+    // One more than the file has: its end shows in the read that brings its last byte.
+    const std::size_t size = std::min<std::uint64_t>(source.value()->size_bytes() + 1, trace::ByteSource::kBufferBytes);
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
+    const std::span buffer(memory.get(), size);
     FileChecksum checksum;
     while (true) {
         const auto count = source.value()->read(checksum.bytes, buffer);
         if (!count) {
             return count.error();
         }
-        if (count.value() == 0) {
+        checksum.crc32c = trace::checksum(buffer.first(count.value()), checksum.crc32c);
+        checksum.bytes += count.value();
+        if (count.value() < size) {
             return checksum;
         }
-        checksum.crc32c = trace::checksum(std::span(buffer).first(count.value()), checksum.crc32c);
-        checksum.bytes += count.value();
     }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/record_stream.hpp"
 
-#include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/chunk_counters.hpp"
 #include "host/formats/dat/session_files.hpp"
 #include "host/text/escape.hpp"
@@ -9,20 +8,11 @@
 #include "tracer/chunk_seal.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace host::formats::dat {
 
 namespace {
-
-// The file begins with a chunk that has a checksum of its own: it is compared when the chunk is opened.
-bool states_checksum(trace::ByteSource& source) {
-    std::array<std::byte, tracer::kCombineSlotsMax * tracer::kRecordBytes> slots;
-    const auto size = source.read(0, slots);
-    const auto begin = size ? read_chunk_begin(std::span<const std::byte>(slots).first(size.value())) : std::nullopt;
-    return begin && tracer::is_sealed(*begin);
-}
 
 bool has_checksum(const std::string& path, std::uint32_t crc32c) {
     const auto found = checksum_file(path);
@@ -43,7 +33,8 @@ void add_unlisted(const std::string& directory, const Manifest& manifest, ChunkM
                            fmt::format("the manifest does not list this file; it is read. The collector was ended "
                                        "before it could: `remora adopt --force {}` lists what there is",
                                        text::escaped(directory)));
-        merge.add_file(*source.value(), name);
+        SlotWindow window(*source.value(), source.value()->size_bytes());
+        merge.add_file(window, name);
     }
 }
 
@@ -60,15 +51,35 @@ RecordStream::RecordStream(const trace::OpenOptions& options, trace::Diagnostics
     m_facts.clock.overridden = options.tsc_khz != 0;
 }
 
-lib::Result<std::unique_ptr<RecordStream>>
-RecordStream::of_session(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics) {
+lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_session(const std::string& path,
+                                                                    const trace::OpenOptions& options,
+                                                                    trace::Diagnostics& diagnostics,
+                                                                    std::shared_ptr<const SessionIndex> known) {
     auto stream = std::unique_ptr<RecordStream>(new RecordStream(options, diagnostics));
-    if (const auto opened = stream->open_directory(path); !opened) {
-        return opened.error();
+    stream->m_directory = path;
+    const std::uint64_t reports = diagnostics.reports();
+    const auto found = std::make_shared<SessionIndex>();
+    stream->m_session = known != nullptr ? std::move(known) : found;
+    const bool is_new = stream->m_session == found;
+    if (is_new) {
+        if (const auto added = stream->add_session(*found); !added) {
+            return added.error();
+        }
     }
-    if (!stream->start(options)) {
+    if (!stream->m_images.load(options, path, &stream->m_session->manifest)) {
         return lib::Error::not_found;
     }
+    if (is_new) {
+        stream->m_merge.start();
+        found->absent = stream->m_facts.absent;
+        found->segments = stream->m_merge.take_segments();
+        stream->m_is_sound = diagnostics.reports() == reports;
+    } else {
+        stream->note_absent(stream->m_session->absent);
+        stream->m_merge.start(stream->m_session->segments);
+        stream->m_is_sound = true;
+    }
+    stream->m_time.start_at(stream->m_merge.first_stamp());
     return stream;
 }
 
@@ -80,23 +91,17 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_sources(std::span<co
         stream->m_merge.add(source);
         stream->m_followed = stream->m_followed || source.followed;
     }
-    if (!stream->start(options)) {
+    if (!stream->m_images.load(options, {}, nullptr)) {
         return lib::Error::not_found;
     }
+    stream->m_merge.start();
+    stream->m_time.start_at(stream->m_merge.first_stamp());
     return stream;
 }
 
-// False if the image that the user named cannot be read.
-bool RecordStream::start(const trace::OpenOptions& options) {
-    if (!m_images.load(options, m_directory, m_manifest)) {
-        return false;
-    }
-    m_merge.start();
-    m_time.start_at(m_merge.first_stamp());
-    return true;
-}
-
-lib::Result<void> RecordStream::open_directory(const std::string& path) {
+// Everything that the directory holds.
+lib::Result<void> RecordStream::add_session(SessionIndex& index) {
+    const std::string& path = m_directory;
     auto manifest = load_manifest(path);
     if (!manifest) {
         const bool missing = manifest.error().cause == lib::Error::not_found;
@@ -105,12 +110,13 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
         m_diagnostics.unusable_input();
         return missing ? lib::Error::not_found : lib::Error::corrupt;
     }
-    m_directory = path;
-    m_manifest = std::move(manifest.value());
-    if (m_manifest->transfer) {
-        note_absent({.parts = m_manifest->transfer->lost});
+    index.manifest = std::move(manifest.value());
+    if (index.manifest.transfer) {
+        note_absent({.parts = index.manifest.transfer->lost});
     }
-    for (const ManifestChunk& chunk : m_manifest->chunks) {
+    m_merge.expect(index.manifest.chunks.size());
+    SlotWindow window;
+    for (const ManifestChunk& chunk : index.manifest.chunks) {
         // A file that is missing or unreadable costs its own records, not the session.
         const std::string name = path + '/' + chunk.file;
         const auto source = trace::ByteSource::open_file(name);
@@ -126,17 +132,19 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
                 fmt::format("the file has {} bytes, the manifest says {}", source.value()->size_bytes(), chunk.bytes));
         }
         // A chunk with a checksum of its own and without holes is compared when it is opened.
-        const bool needs_manifest = chunk.missing != 0 || !states_checksum(*source.value());
+        window.begin(*source.value(), source.value()->size_bytes());
+        const auto header = header_of(window);
+        const bool needs_manifest = chunk.missing != 0 || !header || !tracer::is_sealed(*header);
         const bool is_damaged = has_size && needs_manifest && !has_checksum(name, chunk.crc32c);
         if (is_damaged) {
             m_diagnostics.report("W-CRC", {.file = name},
                                  "the checksum of the file is not that of the manifest: its records are read, and "
                                  "nothing is concluded from them");
         }
-        m_merge.add_file(*source.value(), name,
+        m_merge.add_file(window, header, name,
                          {.is_damaged = is_damaged, .holes_listed = has_size && !is_damaged && chunk.missing != 0});
     }
-    add_unlisted(path, *m_manifest, m_merge, m_diagnostics);
+    add_unlisted(path, index.manifest, m_merge, m_diagnostics);
     return {};
 }
 

@@ -19,15 +19,23 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace host::formats::dat {
 
+// What opening a session found, for another pass over it.
+struct SessionIndex {
+    Manifest manifest;
+    trace::Absent absent;
+    std::vector<Segment> segments; // in the order of their first stamps
+};
+
 class RecordStream final : public trace::EventStream {
   public:
-    // path: a directory with manifest.json. Any error was reported to diagnostics.
+    // path: a directory with manifest.json. known: its index, or null. Any error was reported to diagnostics.
     [[nodiscard]] static lib::Result<std::unique_ptr<RecordStream>>
-    of_session(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
+    of_session(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics,
+               std::shared_ptr<const SessionIndex> known);
 
     // One pipe, or any number of sources that can be positioned.
     [[nodiscard]] static lib::Result<std::unique_ptr<RecordStream>>
@@ -46,21 +54,24 @@ class RecordStream final : public trace::EventStream {
     // What carried these records has the machine's totals beside them.
     void note_totals(const tracer::ExportEnd& totals) { m_facts.export_end = totals; }
 
-    // Only for a session. It is needed to open one, and kept by whoever takes it.
-    [[nodiscard]] std::optional<Manifest> take_manifest() { return std::exchange(m_manifest, std::nullopt); }
+    // Only for a session.
+    [[nodiscard]] const Manifest* manifest() const { return m_session != nullptr ? &m_session->manifest : nullptr; }
+
+    // Of a session; null if something was reported while it was opened, and must be reported to who opens it again.
+    [[nodiscard]] std::shared_ptr<const SessionIndex> index() const { return m_is_sound ? m_session : nullptr; }
 
   private:
     RecordStream(const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
 
     [[nodiscard]] bool must_stop() const { return m_strict && m_diagnostics.damages() != m_damages; }
 
-    [[nodiscard]] lib::Result<void> open_directory(const std::string& path);
-    [[nodiscard]] bool start(const trace::OpenOptions& options);
+    [[nodiscard]] lib::Result<void> add_session(SessionIndex& index);
     [[nodiscard]] bool take_plain();
     void finish();
 
     trace::Diagnostics& m_diagnostics;
-    std::optional<Manifest> m_manifest;
+    std::shared_ptr<const SessionIndex> m_session;
+    bool m_is_sound = false;
     std::string m_directory;
     ChunkMerge m_merge;
     TraceTime m_time;

@@ -216,6 +216,11 @@ lib::Ticks stamp_at(SlotWindow& window, const std::vector<Stretch>& stretches, s
     return {};
 }
 
+std::optional<tracer::ChunkBegin> header_at(SlotWindow& window, std::uint64_t offset) {
+    return read_chunk_begin(
+        [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
+}
+
 // The header of the chunk at begin, if all of its slots are there and as many as its length says.
 std::optional<tracer::ChunkBegin> whole_header(SlotWindow& window, std::uint64_t begin, std::uint64_t& end) {
     end = begin;
@@ -292,26 +297,39 @@ std::shared_ptr<trace::ByteSource> source_of(const Segment& segment) {
 }
 
 void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics) {
-    std::map<ChunkKey, std::size_t> first;
+    // Those of one number next to each other, the first one in front.
+    std::vector<const Segment*> by_key;
+    by_key.reserve(segments.size());
+    for (const Segment& segment : segments) {
+        if (segment.key) {
+            by_key.push_back(&segment);
+        }
+    }
+    std::ranges::stable_sort(by_key, {}, [](const Segment* segment) { return *segment->key; });
+    std::map<const Segment*, const Segment*> first_of; // of those that are dropped, in their order
+    for (std::size_t first = 0, i = 1; i < by_key.size(); ++i) {
+        if (by_key[i]->key == by_key[first]->key) {
+            first_of.emplace(by_key[i], by_key[first]);
+        } else {
+            first = i;
+        }
+    }
+    for (const auto& [segment, first] : first_of) {
+        const bool same = are_equal(*first, *segment);
+        diagnostics.report(
+            same ? trace::Code("W-DUP") : trace::Code("E-CONFLICT"),
+            {.file = segment->path,
+             .offset_bytes = segment->begin_bytes,
+             .chunk = segment->key->chunk,
+             .cpu = segment->key->cpu},
+            fmt::format("{} {}:0x{:x}: this one is dropped",
+                        same ? "the same chunk is at" : "a chunk of this number, with other contents, is at",
+                        text::escaped(first->path), first->begin_bytes));
+    }
     std::size_t kept = 0;
     for (Segment& segment : segments) {
-        if (segment.key) {
-            const auto [place, is_new] = first.try_emplace(*segment.key, kept);
-            if (!is_new) {
-                const Segment& before = segments[place->second];
-                const bool same = are_equal(before, segment);
-                diagnostics.report(same ? trace::Code("W-DUP") : trace::Code("E-CONFLICT"),
-                                   {.file = segment.path,
-                                    .offset_bytes = segment.begin_bytes,
-                                    .chunk = segment.key->chunk,
-                                    .cpu = segment.key->cpu},
-                                   fmt::format("{} {}:0x{:x}: this one is dropped",
-                                               same ? "the same chunk is at"
-                                                    : "a chunk of this number, with other "
-                                                      "contents, is at",
-                                               text::escaped(before.path), before.begin_bytes));
-                continue;
-            }
+        if (first_of.contains(&segment)) {
+            continue;
         }
         if (&segment != &segments[kept]) {
             segments[kept] = std::move(segment);
@@ -321,9 +339,14 @@ void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnos
     segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(kept), segments.end());
 }
 
-void index_file(trace::ByteSource& source, const std::string& path, std::vector<Segment>& segments,
-                trace::Diagnostics& diagnostics, unsigned workers) {
-    const std::uint64_t end = source.size_bytes();
+std::optional<tracer::ChunkBegin> header_of(SlotWindow& window) {
+    return header_at(window, 0);
+}
+
+void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
+                std::vector<Segment>& segments, trace::Diagnostics& diagnostics, unsigned workers) {
+    trace::ByteSource& source = window.source();
+    const std::uint64_t end = window.end_bytes();
     if (end == 0) {
         diagnostics.report("E-EMPTY", {.file = path}, "the file is empty");
         return;
@@ -332,7 +355,6 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         diagnostics.report("E-TRUNC", {.file = path, .offset_bytes = end}, "shorter than one record");
         return;
     }
-    SlotWindow window(source, end);
     std::uint64_t offset = 0;
     while (offset + kSlot <= end && !window.failed()) {
         Segment segment{.path = path, .begin_bytes = offset};
@@ -343,8 +365,7 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
             const auto ranges = offset == 0 ? look_ahead(source, workers) : std::vector<RangeSeen>();
             scanned = scan_plain(window, ranges, segment, end);
         } else {
-            const auto description = read_chunk_begin(
-                [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
+            const auto description = offset == 0 ? header : header_at(window, offset);
             std::uint64_t next = end;
             const std::uint64_t preamble = description ? description->preamble_slots : 0;
             scanned.header_lost = !description;

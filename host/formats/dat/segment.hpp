@@ -6,9 +6,11 @@
 
 #include "host/formats/dat/shifted.hpp"
 #include "host/formats/dat/slot_reader.hpp"
+#include "host/formats/dat/slot_window.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "lib/units.hpp"
+#include "tracer/metadata.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -45,16 +47,20 @@ struct Segment {
     lib::Ticks first_stamp{};  // of the first record that is no metadata, as far as the file can be believed
 };
 
-// Appends the segments of a seekable file. Reports E-EMPTY, E-TRUNC, E-IO; damage inside chunks is for the reader of
-// the chunk to report. workers: threads that look through it, if it is long and has no header.
-void index_file(trace::ByteSource& source, const std::string& path, std::vector<Segment>& segments,
-                trace::Diagnostics& diagnostics, unsigned workers = 1);
+// With which the file begins; nothing if that is no chunk that describes itself.
+[[nodiscard]] std::optional<tracer::ChunkBegin> header_of(SlotWindow& window);
+
+// Appends the segments of a seekable file, which the window has looked at up to its header at most. header: header_of()
+// it. Reports E-EMPTY, E-TRUNC, E-IO; damage inside chunks is for the reader of the chunk to report. workers: threads
+// that look through it, if it is long and has no header.
+void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
+                std::vector<Segment>& segments, trace::Diagnostics& diagnostics, unsigned workers = 1);
 
 // Null if its file cannot be opened (any more).
 [[nodiscard]] std::shared_ptr<trace::ByteSource> source_of(const Segment& segment);
 
 // Keeps the first of several chunks of one number: W-DUP if another is the same byte by byte, E-CONFLICT if it is not.
-// Each is compared with the first, so work is linear.
+// Each is compared with the first.
 void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics);
 
 } // namespace host::formats::dat

@@ -57,8 +57,11 @@ lib::Result<tracer::ExportEnd> read_totals(const std::string& directory) {
 }
 
 std::vector<std::string> unlisted_files(const std::string& path, const Manifest& manifest) {
+    if (manifest.complete) {
+        return {};
+    }
     auto files = list_chunk_files(path);
-    if (manifest.complete || !files) {
+    if (!files) {
         return {};
     }
     std::set<std::string_view> listed;

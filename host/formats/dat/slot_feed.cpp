@@ -23,11 +23,11 @@ std::vector<Stretch> stretches_of(const Segment& segment) {
 
 } // namespace
 
-SlotFeed::SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source)
+SlotFeed::SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source, SlotBuffer memory)
     : m_scope(scope)
     , m_source{std::move(source), scope.segment().path, scope.segment().buffer_bytes}
     , m_stretches(stretches_of(scope.segment()))
-    , m_reader(m_source, m_stretches.front().begin_bytes, m_stretches.front().end_bytes) {
+    , m_reader(m_source, m_stretches.front().begin_bytes, m_stretches.front().end_bytes, std::move(memory)) {
     ASSERT(scope.segment().begin_bytes <= m_stretches.front().begin_bytes);
     ASSERT(m_stretches.front().begin_bytes <= scope.segment().end_bytes);
     if (scope.segment().oldest_bytes != 0) {
@@ -79,7 +79,7 @@ bool SlotFeed::begin_next_stretch() {
     } else {
         report_tail();
     }
-    m_reader = SlotReader(m_source, next.begin_bytes, next.end_bytes);
+    m_reader = SlotReader(m_source, next.begin_bytes, next.end_bytes, m_reader.take_memory());
     m_next_index = std::max(m_next_index, next.index);
     return true;
 }

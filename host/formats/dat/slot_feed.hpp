@@ -27,7 +27,10 @@ struct Slot {
 class SlotFeed {
   public:
     // scope outlives the feed. source: null if the segment's file is to be opened for each read.
-    SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source);
+    SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source, SlotBuffer memory);
+
+    // Nothing may be read any more.
+    [[nodiscard]] SlotBuffer take_memory() { return m_reader.take_memory(); }
 
     // False at the end. is_skipped: the chunk is given up, so a compact stream in it is not decoded. Reports W-TAIL,
     // W-BCRC, E-COMPACT, and counts the slots of a compact stream.

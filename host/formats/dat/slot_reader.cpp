@@ -9,12 +9,16 @@
 
 namespace host::formats::dat {
 
-SlotReader::SlotReader(SlotSource source, std::uint64_t begin_bytes, std::uint64_t end_bytes)
+SlotReader::SlotReader(SlotSource source, std::uint64_t begin_bytes, std::uint64_t end_bytes, SlotBuffer memory)
     : m_source(std::move(source))
     , m_end(end_bytes)
     , m_buffer_offset(begin_bytes)
-    , m_buffer(std::clamp<std::uint64_t>(end_bytes - begin_bytes, tracer::kRecordBytes, m_source.buffer_bytes)) {
+    , m_memory(std::move(memory)) {
     ASSERT(begin_bytes <= end_bytes);
+    const std::size_t size =
+        std::clamp<std::uint64_t>(end_bytes - begin_bytes, tracer::kRecordBytes, m_source.buffer_bytes);
+    m_memory.reserve(size);
+    m_buffer = m_memory.first(size);
 }
 
 lib::Result<std::size_t> SlotReader::read(std::uint64_t offset_bytes, std::span<std::byte> out) {
@@ -29,7 +33,7 @@ lib::Result<std::size_t> SlotReader::read(std::uint64_t offset_bytes, std::span<
 void SlotReader::add_to_sum() {
     const std::uint64_t taken = std::min(m_buffer_offset + m_position, m_sum_end);
     if (m_sum && taken > m_summed_to) {
-        m_sum->add(std::span(m_buffer).subspan(m_summed_to - m_buffer_offset, taken - m_summed_to));
+        m_sum->add(m_buffer.subspan(m_summed_to - m_buffer_offset, taken - m_summed_to));
         m_summed_to = taken;
     }
 }
@@ -46,15 +50,14 @@ bool SlotReader::refill() {
     }
     add_to_sum();
     const std::size_t kept = m_filled - m_position;
-    std::copy(m_buffer.begin() + static_cast<std::ptrdiff_t>(m_position),
-              m_buffer.begin() + static_cast<std::ptrdiff_t>(m_filled), m_buffer.begin());
+    std::ranges::copy(m_buffer.first(m_filled).subspan(m_position), m_buffer.begin());
     m_buffer_offset += m_position;
     m_position = 0;
     m_filled = kept;
     const std::uint64_t read_at = m_buffer_offset + kept;
     const std::uint64_t left = m_end > read_at ? m_end - read_at : 0;
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, m_buffer.size() - kept));
-    const auto count = read(read_at, std::span(m_buffer).subspan(kept, wanted));
+    const auto count = read(read_at, m_buffer.subspan(kept, wanted));
     if (!count) {
         m_failed = true;
         return false;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/formats/dat/chunk_sum.hpp"
+#include "host/formats/dat/reader_memory.hpp"
 #include "host/trace/byte_source.hpp"
 #include "tracer/record.hpp"
 
@@ -13,7 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace host::formats::dat {
 
@@ -29,14 +30,18 @@ class SlotReader {
   public:
     static constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
 
-    SlotReader(SlotSource source, std::uint64_t begin_bytes, std::uint64_t end_bytes);
+    // memory: what an earlier reader left, if any.
+    SlotReader(SlotSource source, std::uint64_t begin_bytes, std::uint64_t end_bytes, SlotBuffer memory = {});
+
+    // Nothing may be read any more.
+    [[nodiscard]] SlotBuffer take_memory() { return std::move(m_memory); }
 
     // False at the end, or once a read failed.
     [[nodiscard]] bool next(tracer::Record& record) {
         if (m_position + tracer::kRecordBytes > m_filled && !refill()) {
             return false;
         }
-        record = tracer::decode_record(std::span(m_buffer).subspan(m_position, tracer::kRecordBytes));
+        record = tracer::decode_record(m_buffer.subspan(m_position, tracer::kRecordBytes));
         m_position += tracer::kRecordBytes;
         return true;
     }
@@ -46,13 +51,12 @@ class SlotReader {
         if (m_position + tracer::kRecordBytes > m_filled && (!is_seekable() || !refill())) {
             return std::nullopt;
         }
-        return tracer::decode_record(std::span(m_buffer).subspan(m_position, tracer::kRecordBytes));
+        return tracer::decode_record(m_buffer.subspan(m_position, tracer::kRecordBytes));
     }
 
     // The whole slots in the buffer; skip() takes them.
     [[nodiscard]] std::span<const std::byte> buffered() const {
-        return std::span(m_buffer).subspan(m_position,
-                                           (m_filled - m_position) / tracer::kRecordBytes * tracer::kRecordBytes);
+        return m_buffer.subspan(m_position, (m_filled - m_position) / tracer::kRecordBytes * tracer::kRecordBytes);
     }
 
     void skip(std::size_t slots) { m_position += slots * tracer::kRecordBytes; }
@@ -89,7 +93,8 @@ class SlotReader {
     SlotSource m_source;
     std::uint64_t m_end;
     std::uint64_t m_buffer_offset;
-    std::vector<std::byte> m_buffer;
+    SlotBuffer m_memory;
+    std::span<std::byte> m_buffer;
     std::size_t m_position = 0;
     std::size_t m_filled = 0;
     std::optional<ChunkSum> m_sum;

@@ -80,7 +80,8 @@ lib::Result<void> ArchiveWriter::write_file(const FileToPack& file) {
     std::vector<dat::Segment> segments;
     if (file.records) {
         trace::Diagnostics silent([](std::string_view) {}); // the reader of the trace reports
-        dat::index_file(*bytes.value(), file.name, segments, silent);
+        m_window.begin(*bytes.value(), size);
+        dat::index_file(m_window, header_of(m_window), file.name, segments, silent);
     }
     std::uint64_t at = 0;
     for (const dat::Segment& segment : segments) {

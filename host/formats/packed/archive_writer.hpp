@@ -50,6 +50,7 @@ class ArchiveWriter {
     Sink m_sink;
     Progress m_progress;
     ColumnCodec m_codec;
+    dat::SlotWindow m_window;
     std::vector<std::byte> m_raw;
     std::vector<std::byte> m_body;
     std::uint32_t m_file = 0;

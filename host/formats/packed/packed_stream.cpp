@@ -15,31 +15,35 @@ open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, 
         return reader.error();
     }
     const auto& files = reader.value()->files();
-    std::vector<trace::Spool> spools(files.size());
+    // All in one file: there may be more of them than a process may hold open.
+    auto spool = trace::Spool::create();
+    std::vector<std::vector<trace::ByteSource::Part>> parts(files.size());
     const auto keep = [&](std::size_t file, std::span<const std::byte> bytes) -> lib::Result<void> {
-        if (!files[file].records) {
+        if (!files[file].records || bytes.empty()) {
             return {};
         }
-        if (spools[file].size_bytes() == 0) {
-            auto spool = trace::Spool::create();
-            if (!spool) {
-                return spool.error();
-            }
-            spools[file] = std::move(spool.value());
+        std::vector<trace::ByteSource::Part>& of_file = parts[file];
+        const std::uint64_t at = spool.value().size_bytes();
+        if (!of_file.empty() && of_file.back().begin_bytes + of_file.back().size_bytes == at) {
+            of_file.back().size_bytes += bytes.size();
+        } else {
+            of_file.push_back({.begin_bytes = at, .size_bytes = bytes.size()});
         }
-        return spools[file].append(bytes);
+        return spool.value().append(bytes);
     };
-    if (const auto extracted = reader.value()->extract(keep); !extracted) {
+    const auto extracted = spool ? reader.value()->extract(keep) : lib::Result<void>(spool.error());
+    if (!extracted) {
         diagnostics.report("E-IO", {.file = input.name},
                            fmt::format("unpacking to TMPDIR failed: {}", error_name(extracted.error())));
         diagnostics.unusable_input(extracted.error());
         return extracted.error();
     }
+    const std::shared_ptr<trace::ByteSource> unpacked = spool.value().take();
     std::vector<trace::NamedSource> sources;
-    for (std::size_t i = 0; i < spools.size(); ++i) {
-        if (spools[i].size_bytes() != 0) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (!parts[i].empty()) {
             sources.push_back({.name = fmt::format("{}({})", input.name, files[i].name),
-                               .bytes = spools[i].take(),
+                               .bytes = trace::ByteSource::of_parts(unpacked, std::move(parts[i])),
                                .keep_open = true});
         }
     }

@@ -73,6 +73,34 @@ TEST_F(SqlSource, EstimatesTheRecordsByTheSize) {
     EXPECT_EQ(opened()->records_estimate(), 1'000'000U);
 }
 
+// Its files are looked through once, and its chunks once something is searched for; strictly, all is read in order.
+TEST_F(SqlSource, OfASessionIsIndexedForASearchAlone) {
+    formats::dat::Manifest manifest{.origin = "files", .complete = true};
+    for (std::uint16_t number = 0; number < 3; ++number) {
+        ChunkBuilder chunk = chunk_at(1000 + 1000 * std::uint64_t{number}, 100);
+        chunk.begin.chunk = number;
+        const Bytes bytes = chunk.bytes();
+        const std::string file = std::to_string(number) + "trace.dat";
+        m_directory.write(file, bytes);
+        manifest.chunks.push_back(
+            {.file = file, .described = true, .bytes = bytes.size(), .records = 100, .crc32c = lib::crc32c(bytes)});
+    }
+    ASSERT_TRUE(save_manifest(manifest, m_directory.path()).ok());
+    m_path = m_directory.path();
+    const auto source = opened();
+    ASSERT_NE(source, nullptr);
+    EXPECT_EQ(walked(*source, {}).events, 300U);
+    EXPECT_EQ(source->statistics().searched, 0U);
+    EXPECT_EQ(walked(*source, {.ticks = {.first = 2010, .last = 2019}}).events, 10U);
+    EXPECT_EQ(source->statistics().searched, 1U);
+    EXPECT_EQ(source->statistics().skipped, 2U);
+    m_open.strict = true;
+    const auto strict = opened();
+    EXPECT_EQ(walked(*strict, {.ticks = {.first = 2010, .last = 2019}}).events, 300U);
+    EXPECT_EQ(strict->statistics().searched, 0U);
+    EXPECT_EQ(m_lines, "");
+}
+
 TEST_F(SqlSource, WhatCannotBeOpenedIsReported) {
     m_path = m_directory / "nothing.dat";
     EXPECT_EQ(opened(), nullptr);

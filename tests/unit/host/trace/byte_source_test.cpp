@@ -216,6 +216,27 @@ TEST_F(ByteSources, ASpoolGivesItsBytesBackOnce) {
     EXPECT_EQ(Spool().append(bytes_of("x")).error(), lib::Error::io);
 }
 
+TEST_F(ByteSources, PartsOfASourceAreOne) {
+    const auto whole = ByteSource::open_file(file("0123456789")).value();
+    const auto parts = ByteSource::of_parts(whole, {{.begin_bytes = 7, .size_bytes = 2},
+                                                    {.begin_bytes = 1, .size_bytes = 3},
+                                                    {.begin_bytes = 9, .size_bytes = 1}});
+    EXPECT_TRUE(parts->seekable());
+    EXPECT_EQ(parts->size_bytes(), 6U);
+    EXPECT_EQ(take(*parts, 0, 10), "781239");
+    EXPECT_EQ(take(*parts, 1, 3), "812");
+    EXPECT_EQ(take(*parts, 2, 3), "123");
+    EXPECT_EQ(take(*parts, 5, 1), "9");
+    EXPECT_EQ(take(*parts, 6, 1), "");
+    EXPECT_EQ(take(*parts, 100, 1), "");
+    EXPECT_EQ(take(*ByteSource::of_parts(whole, {}), 0, 1), "");
+    // The whole is shorter than its parts say.
+    EXPECT_EQ(
+        take(*ByteSource::of_parts(whole, {{.begin_bytes = 8, .size_bytes = 9}, {.begin_bytes = 0, .size_bytes = 9}}),
+             0, 18),
+        "89");
+}
+
 TEST_F(ByteSources, ASpoolThatIsReplacedKeepsTheOthersBytes) {
     auto spool = Spool::create();
     ASSERT_TRUE(spool.ok());

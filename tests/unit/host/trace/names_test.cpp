@@ -79,7 +79,7 @@ TEST(Names, OfACopyAreItsOwn) {
     EXPECT_EQ(Names().find(Unit::mutex, 1), "") << "what is empty is shared, too";
 }
 
-TEST(Names, HaveANewVersionWheneverANameIsSet) {
+TEST(Names, HaveANewVersionWheneverTheyChange) {
     Names names;
     EXPECT_EQ(names.version(), 0U);
     names.set(Unit::mutex, 1, "a");
@@ -93,6 +93,13 @@ TEST(Names, HaveANewVersionWheneverANameIsSet) {
     Names other;
     other.set(Unit::mutex, 1, "c");
     EXPECT_NE(other.version(), names.version());
+    // Each chunk repeats them.
+    const std::uint64_t latest = names.version();
+    names.set(Unit::mutex, 1, "a");
+    names.set(Unit::context, 1, "b");
+    EXPECT_EQ(names.version(), latest);
+    names.set_pid(1, 9);
+    EXPECT_NE(names.version(), latest);
 }
 
 TEST(Names, HaveTheLatestDeclarationOfEachNumber) {

@@ -166,7 +166,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 
 // The text of what is read of a text.
 std::string reread(std::string_view text) {
-    const auto manifest = parse_manifest(text);
+    const auto manifest = parse_manifest(std::string(text));
     return manifest ? to_json_text(manifest.value()) : manifest.error().text;
 }
 
@@ -183,6 +183,17 @@ TEST(ManifestText, IsReadBackAsItWas) {
     EXPECT_THAT(empty,
                 HasSubstr("\"build\": null,\n  \"announced\": null,\n  \"transfer\": null,\n  \"formats\": null,\n"
                           "  \"chunks\": []\n"));
+}
+
+// In any order, with keys that no version of ours writes, and with blanks or without.
+TEST(ManifestText, IsReadHoweverItIsWritten) {
+    std::string text = replaced(std::string(kText), "\"version\": 1,", "");
+    text = replaced(text, "\"chunks\": [", R"("a": [{"b": "\\"}, -1.5e9], "chunks": [)");
+    text.replace(text.rfind(']'), 1, "],\"version\": 1, \"z\": {}");
+    EXPECT_EQ(reread(text), kText);
+    std::erase_if(text, [](char character) { return character == ' ' || character == '\n'; });
+    text = replaced(text, "compactB", "compact B");
+    EXPECT_EQ(reread(text), kText);
 }
 
 // Each enumerator has its word, and an unknown word is the first.
@@ -225,7 +236,7 @@ TEST(ManifestText, OfAnEarlierVersionIsRead) {
              ",\n      \"gaps\": []"}) {
         text = replaced(text, later, "");
     }
-    const auto manifest = parse_manifest(text);
+    const auto manifest = parse_manifest(std::string(text));
     ASSERT_TRUE(manifest.ok()) << manifest.error().text;
     EXPECT_EQ(manifest.value().build->image_id, 0U);
     EXPECT_EQ(manifest.value().announced->committed, 0U);
@@ -244,7 +255,18 @@ TEST(ManifestText, IsRefusedForWhatItIsNot) {
               "it was written by a newer version");
     EXPECT_EQ(reread(replaced(std::string(kText), "3TRACE.DAT", "../3trace.dat")),
               "file name \"../3trace.dat\" is not of the form Ntrace.dat");
+    EXPECT_THAT(reread(""), HasSubstr("parse error: "));
+    EXPECT_THAT(reread("[]"), HasSubstr("parse error in line 1: "));
     EXPECT_THAT(reread(kText.substr(0, 100)), HasSubstr("parse error"));
+    EXPECT_THAT(reread(std::string(kText) + "{}"), HasSubstr("trailing content"));
+    EXPECT_THAT(reread(replaced(std::string(kText), "\"gaps\": []\n    }\n  ]", "\"gaps\": []\n    }\n  ], 1")),
+                HasSubstr("parse error"));
+    EXPECT_THAT(reread(replaced(std::string(kText), "\"bytes\": 21", "\"bytes\" 21")),
+                HasSubstr("parse error in line 64: "));
+    EXPECT_THAT(reread(replaced(std::string(kText), "\"bytes\": 21", "\"bytes\": \"21\"")), HasSubstr("key 'bytes': "));
+    EXPECT_THAT(reread(replaced(std::string(kText), "\"bytes\": 21", "\"bytes\": -21")), HasSubstr("key 'bytes': "));
+    EXPECT_THAT(reread(replaced(std::string(kText), "\"cpu\": 1", "\"cpu\": 65536")), HasSubstr("key 'cpu': "));
+    EXPECT_THAT(reread(replaced(std::string(kText), "\"missing\": 24,", "")), HasSubstr("'missing' not found"));
     EXPECT_THAT(reread(replaced(std::string(kText), "\"origin\": \"udp\",", "")), HasSubstr("'origin' not found"));
     // A number that is none is 0.
     EXPECT_THAT(reread(replaced(std::string(kText), "000000000000b007", "b007 ")),

@@ -185,6 +185,41 @@ TEST_F(Session, WithoutAManifestIsNone) {
     EXPECT_EQ(lines.back(), "exit 1");
 }
 
+// Of a session about which nothing was to be said: another pass takes the manifest and the places of chunks as they
+// are.
+TEST_F(Session, IsLookedThroughOnceForSeveralPasses) {
+    const Lines lines = read();
+    trace::Diagnostics silent([](std::string_view) {});
+    const auto first = Trace::open(m_directory.path(), {}, silent);
+    ASSERT_TRUE(first.ok());
+    ASSERT_NE(first.value()->index(), nullptr);
+    std::filesystem::remove(m_directory / "manifest.json");
+    const auto again = [&](trace::Diagnostics& diagnostics) {
+        auto opened = Trace::open(m_directory.path(), {}, diagnostics, first.value()->index());
+        EXPECT_EQ(opened.value()->index(), first.value()->index());
+        EXPECT_EQ(opened.value()->manifest(), first.value()->manifest());
+        return opened;
+    };
+    EXPECT_EQ(support::reading_by(again).size(), lines.size());
+    EXPECT_EQ(support::reading_by(again), support::reading_by(again));
+    // A file that vanishes between the passes costs its records.
+    std::filesystem::remove(m_directory / "1trace.dat");
+    const Lines less = support::reading_by(again);
+    EXPECT_THAT(less, testing::Contains(testing::HasSubstr("1trace.dat:0x0 E-IO not found")));
+    EXPECT_EQ(less.back(), "exit 2");
+}
+
+TEST_F(Session, IsLookedThroughAgainIfAnythingWasReported) {
+    m_manifest.transfer.emplace().lost = 3;
+    static_cast<void>(read());
+    trace::Diagnostics silent([](std::string_view) {});
+    const auto sound = Trace::open(m_directory.path(), {}, silent);
+    ASSERT_NE(sound.value()->index(), nullptr);
+    EXPECT_EQ(Trace::open(m_directory.path(), {}, silent, sound.value()->index()).value()->facts().absent.parts, 3U);
+    std::filesystem::remove(m_directory / "1trace.dat");
+    EXPECT_EQ(Trace::open(m_directory.path(), {}, silent).value()->index(), nullptr);
+}
+
 TEST_F(Session, IsOfNoOtherFormat) {
     EXPECT_THAT(read({.kind = trace::InputKind::kev}),
                 ElementsAre("not opened: invalid argument",

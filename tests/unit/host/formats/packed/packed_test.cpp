@@ -5,6 +5,7 @@
 #include "host/formats/packed/archive_writer.hpp"
 #include "host/formats/packed/delta.hpp"
 #include "host/formats/trace.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/checksum.hpp"
 
 #include "tests/support/packed_archives.hpp"
@@ -15,6 +16,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <sys/resource.h>
 #include <tuple>
 #include <vector>
 
@@ -117,6 +119,31 @@ TEST(Packed, ReadAsATraceItShowsTheSameEvents) {
     EXPECT_EQ(events.size(), 21U);
     EXPECT_EQ(events_of(pack(raw)), events);
     EXPECT_FALSE(diagnostics.damaged());
+}
+
+// However many files it has: no more are open than before.
+TEST(Packed, ManyFilesAreReadThroughOne) {
+    constexpr rlim_t kDescriptors = 64;
+    constexpr std::size_t kFiles = 200;
+    std::vector<FileToPack> files;
+    for (std::size_t i = 0; i < kFiles; ++i) {
+        ChunkBuilder chunk(static_cast<std::uint16_t>(i));
+        chunk.event(1000 * (i + 1), "ipoint", static_cast<std::uint16_t>(i));
+        files.push_back({.name = fmt::format("{}trace.dat", i), .bytes = source_of(chunk.bytes()), .records = true});
+    }
+    Bytes archive;
+    ArchiveWriter writer(
+        [&archive](std::span<const std::byte> bytes) { archive.insert(archive.end(), bytes.begin(), bytes.end()); },
+        [](std::uint64_t) {});
+    ASSERT_TRUE(writer.write(files).ok());
+    files.clear();
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit few{kDescriptors, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    const auto events = events_of(archive);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(events.size(), kFiles);
 }
 
 TEST(Packed, IsKnownByItsFirstBytes) {
