@@ -45,14 +45,15 @@ class Device final : public net::Device {
         : m_chip(ports, clock)
         , m_clock(clock) {}
 
-    // Probes and starts the card; may be called again after a failure. invalid_argument: an option is out of range; io:
-    // its buffer memory does not keep what is written; otherwise the errors of probe(). At most 200 ms.
+    // Probes and starts the card; may be called again after a failure. invalid_argument: an option is out of range, and
+    // the card is what it was; io: its buffer memory does not keep what is written; otherwise the errors of probe(). At
+    // most 200 ms.
     [[nodiscard]] lib::Result<void> start(const Options& options) {
-        m_running = false;
         if (options.io_base > 0x1'0000 - kPorts || options.stop_page < kStopPageMin ||
             options.stop_page > kStopPageMax) {
             return lib::Error::invalid_argument;
         }
+        m_running = false;
         m_options = options;
         m_ring = {kRingStartPage, options.stop_page};
         m_chip.select(options.io_base);

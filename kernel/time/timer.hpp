@@ -20,8 +20,8 @@ struct Task;
 
 using TimerHandler = void (*)(void* argument);
 
-// Names one posting: after the event has fired or was deleted, the id stays invalid even if the slot is reused. What a
-// caller makes up is none, and so is the default.
+// Names one posting: after the event has fired or was deleted, the id stays invalid even if the slot is reused. The
+// default is none, and so is 0.
 struct TimerId {
     std::uint64_t value = ~std::uint64_t{0}; // a number of the posting, above the index
 

@@ -175,7 +175,7 @@ class TimerHeap {
     std::array<Element, Capacity + kChildren> m_heap{};
     std::array<std::uint16_t, Capacity> m_place{};
     std::size_t m_size = 0;
-    std::uint64_t m_sequence = 0;
+    std::uint64_t m_sequence = 1; // 0 with index 0 would be an id that zeroed memory holds
 };
 
 } // namespace kernel

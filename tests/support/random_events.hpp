@@ -93,7 +93,9 @@ class RandomEvents {
         event.par1 = static_cast<std::uint16_t>(below(8) == 0 ? below(2) : 1 + below(kTasks));
         event.par2 = second_parameter();
         event.cpu = cpu;
-        event.chunk = event.generation = event.source = cpu;
+        event.chunk = cpu;
+        event.generation = cpu;
+        event.source = cpu;
         event.ticks = {m_now};
         event.time_ns = static_cast<std::int64_t>(m_now);
         event.timed = true;

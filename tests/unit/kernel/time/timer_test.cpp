@@ -81,6 +81,7 @@ TEST(Timer, DeletesOneShotAndPeriodicEventsOnce) {
                           note_result("itself", kern_event_delete(periodic));
                       },
                       nullptr));
+                  note_result("zero", kern_event_delete({.value = 0}));
                   note_result("delete", kern_event_delete(shot));
                   note_result("again", kern_event_delete(shot));
                   note_result("made up", kern_event_delete({.value = 1U << 16 | 9999}));
@@ -89,8 +90,8 @@ TEST(Timer, DeletesOneShotAndPeriodicEventsOnce) {
                   pause_until(4);
                   note_result("gone", kern_event_delete(periodic));
               }),
-              "delete: ok | again: not found | made up: not found | default: not found | of a slot never used: not "
-              "found | p@1 | itself: ok | gone: not found");
+              "zero: not found | delete: ok | again: not found | made up: not found | default: not found | of a slot "
+              "never used: not found | p@1 | itself: ok | gone: not found");
 }
 
 TEST(Timer, DoesNotTakeAReusedSlotForTheOldEvent) {
