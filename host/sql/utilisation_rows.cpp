@@ -21,7 +21,9 @@ void UtilisationRows::add(const trace::Event& event, std::uint32_t khz) {
     }
     m_start = m_start.value_or(event.ticks);
     m_last = std::max(m_last, event.ticks);
-    m_trace_names = event.names;
+    if (m_trace_names.version() != event.names->version()) {
+        m_trace_names = *event.names;
+    }
     Processor& processor = m_processors[event.cpu];
     give(event.cpu, processor, processor.time.take(event), khz);
     if (event.is(trace::kCodeOf<"task_create">)) {
@@ -32,7 +34,7 @@ void UtilisationRows::add(const trace::Event& event, std::uint32_t khz) {
 const std::string* UtilisationRows::name_of(std::uint32_t context) {
     const std::string*& name = m_names[context];
     if (name == nullptr) {
-        name = &*m_texts.insert(trace::name_or_number(*m_trace_names, tracer::Unit::context, context)).first;
+        name = &*m_texts.insert(trace::name_or_number(m_trace_names, tracer::Unit::context, context)).first;
     }
     return name;
 }

@@ -9,6 +9,7 @@
 #include "host/schedule/processor_time.hpp"
 #include "host/sql/tables.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/names.hpp"
 #include "lib/units.hpp"
 
 #include <cstdint>
@@ -81,7 +82,7 @@ class UtilisationRows {
     std::vector<Row> m_done;
     std::map<std::uint32_t, const std::string*> m_names; // of the tasks that have the contexts now
     std::set<std::string> m_texts;                       // all of them
-    const trace::Names* m_trace_names = nullptr;         // of the latest event
+    trace::Names m_trace_names; // of the latest event; a copy, because those of a chunk go with it
 };
 
 } // namespace host::sql

@@ -91,7 +91,7 @@ Json transfer_to_json(const ManifestTransfer& transfer) {
 }
 
 // Reads the text from its beginning to its end, without a tree of it: a session may have many thousands of chunks. What
-// is wrong is thrown as simdjson's error, or as Refusal.
+// is wrong is thrown as simdjson's error, or as Refusal. Of a key that is there twice, the first counts.
 class ManifestReader {
   public:
     explicit ManifestReader(simdjson::padded_string_view text)
@@ -104,7 +104,7 @@ class ManifestReader {
         try {
             Object object = m_document.get_object();
             Manifest manifest = take_manifest(object);
-            check_end(object);
+            check_whole();
             return manifest;
         } catch (const simdjson::simdjson_error& error) {
             return trace::Refusal{text_of(error.error())};
@@ -187,7 +187,7 @@ class ManifestReader {
     }
 
     [[nodiscard]] std::string text_of(simdjson::error_code error);
-    void check_end(Object& object);
+    void check_whole() const;
     [[nodiscard]] Manifest take_manifest(Object& object);
     [[nodiscard]] ManifestChunk take_chunk(Object row);
     void take_description(Object& row, tracer::ChunkBegin& description);
@@ -200,12 +200,12 @@ class ManifestReader {
     std::string_view m_key; // asked for last
 };
 
-// What follows the keys that were asked for is JSON, too, and ends with the object.
-void ManifestReader::check_end(Object& object) {
-    const simdjson::error_code rest = object.find_field("").error(); // looks at all keys that are left
-    if (rest != simdjson::NO_SUCH_FIELD || m_document.current_location().error() == simdjson::SUCCESS) {
-        throw simdjson::simdjson_error(rest == simdjson::NO_SUCH_FIELD ? simdjson::TRAILING_CONTENT
-                                                                       : simdjson::TAPE_ERROR);
+// What no key asked for is skipped by its brackets alone, and what follows is not looked at: this does.
+void ManifestReader::check_whole() const {
+    simdjson::dom::parser whole;
+    const simdjson::error_code error = whole.parse(m_text.data(), m_text.size(), false).error();
+    if (error != simdjson::SUCCESS) {
+        throw trace::Refusal{fmt::format("parse error: {}", simdjson::error_message(error))};
     }
 }
 
@@ -395,6 +395,10 @@ std::string to_json_text(const Manifest& manifest) {
 }
 
 lib::Result<Manifest, trace::Refusal> parse_manifest(std::string text_untrusted) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // some editors put it there
+    if (text_untrusted.starts_with(kByteOrderMark)) {
+        text_untrusted.erase(0, kByteOrderMark.size());
+    }
     text_untrusted.reserve(text_untrusted.size() + simdjson::SIMDJSON_PADDING);
     return ManifestReader(simdjson::padded_string_view(text_untrusted)).read();
 }

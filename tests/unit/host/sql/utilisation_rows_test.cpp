@@ -71,6 +71,13 @@ class Scene {
     std::unique_ptr<UtilisationRows> m_rows;
 };
 
+TEST(UtilisationRows, HaveNamesThatAreGoneAtTheEnd) {
+    Scene scene(0);
+    scene.at(1000, "context_switch", 2).at(1010, "ipoint");
+    scene.m_names = {}; // as when its chunk has been read
+    EXPECT_THAT(scene.finish(), testing::Contains(testing::HasSubstr("task='two'")));
+}
+
 TEST(UtilisationRows, OfTheWholeTraceIsOneWindow) {
     EXPECT_THAT(
         Scene(0).two_processors().finish(),

@@ -3,6 +3,7 @@
 #include "host/formats/dat/manifest.hpp"
 
 #include "host/formats/dat/session_files.hpp"
+#include "host/text/format.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <gmock/gmock.h>
@@ -248,6 +249,11 @@ TEST(ManifestText, OfAnEarlierVersionIsRead) {
     EXPECT_TRUE(manifest.value().chunks[1].gaps.empty());
 }
 
+TEST(ManifestText, MayHaveAMarkAndMoreKeys) {
+    EXPECT_EQ(reread("\xEF\xBB\xBF" + std::string(kText)), kText);
+    EXPECT_EQ(reread(fmt::format("{{\"x\": [1, {{}}],{}", kText.substr(1))), kText);
+}
+
 TEST(ManifestText, IsRefusedForWhatItIsNot) {
     EXPECT_EQ(reread(replaced(std::string(kText), "remora-session", "remora-formats")),
               "it is not a session's manifest");
@@ -258,7 +264,11 @@ TEST(ManifestText, IsRefusedForWhatItIsNot) {
     EXPECT_THAT(reread(""), HasSubstr("parse error: "));
     EXPECT_THAT(reread("[]"), HasSubstr("parse error in line 1: "));
     EXPECT_THAT(reread(kText.substr(0, 100)), HasSubstr("parse error"));
-    EXPECT_THAT(reread(std::string(kText) + "{}"), HasSubstr("trailing content"));
+    EXPECT_THAT(reread(std::string(kText) + "{}"), HasSubstr("parse error: "));
+    for (const std::string_view skipped : {"tru", "01", "[1 2]", "[1,2}", "\"\\q\""}) { // values of no known key
+        EXPECT_THAT(reread(fmt::format("{{\"x\": {},{}", skipped, kText.substr(1))), HasSubstr("parse error"))
+            << skipped;
+    }
     EXPECT_THAT(reread(replaced(std::string(kText), "\"gaps\": []\n    }\n  ]", "\"gaps\": []\n    }\n  ], 1")),
                 HasSubstr("parse error"));
     EXPECT_THAT(reread(replaced(std::string(kText), "\"bytes\": 21", "\"bytes\" 21")),
