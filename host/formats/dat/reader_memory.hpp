@@ -17,7 +17,7 @@ class SlotBuffer {
   public:
     // At least so many. What it held is lost if it must grow.
     void reserve(std::size_t bytes) {
-        if (m_size < bytes) {
+        if (m_bytes == nullptr || m_size < bytes) { // one that was moved from has no bytes
             m_bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
             m_size = bytes;
         }
