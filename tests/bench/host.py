@@ -19,7 +19,7 @@ ROUNDS = 3
 PEER_EVENTS = 300_000  # babeltrace2 takes seconds for a million
 # Where all processors are measured: as many events as make the start of a process, which no thread shortens, a small
 # part of it.
-MANY_EVENTS = {"count": 30_000_000, "print": 10_000_000, "summary": 3_000_000}
+MANY_EVENTS = {"count": 30_000_000, "print": 10_000_000}
 
 
 @dataclasses.dataclass

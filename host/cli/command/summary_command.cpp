@@ -3,7 +3,6 @@
 #include "host/cli/command/raises_option.hpp"
 #include "host/cli/command/summary_view.hpp"
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/event/two_readers.hpp"
 #include "host/schedule/pass.hpp"
 #include "host/text/escape.hpp"
 
@@ -51,32 +50,24 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         Selection selection(input.selection);
         const bool everything = selection.everything();
         LatencyWatcher watcher{latencies, pass.schedule()};
-        const auto add_figures = [&](std::span<const trace::Event> events, std::uint32_t) {
+        const auto take = [&](std::span<const trace::Event> batch) {
+            summary.add(batch);
+            pass.take(batch, trace.facts().clock.khz, watcher);
+        };
+        for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
             if (everything) {
-                summary.add(events);
-                return;
+                take(batch);
+                continue;
             }
-            for (const trace::Event& event : events) {
+            for (const trace::Event& event : batch) {
                 if (selection.in_span(event)) {
-                    summary.add(event);
+                    take(std::span(&event, 1));
                 }
                 if (selection.contains(event)) {
                     shown.add(event);
                 }
             }
-        };
-        const auto follow_schedule = [&](std::span<const trace::Event> events, std::uint32_t khz) {
-            if (everything) {
-                pass.take(events, khz, watcher);
-                return;
-            }
-            for (const trace::Event& event : events) {
-                if (selection.in_span(event)) {
-                    pass.take(std::span(&event, 1), khz, watcher);
-                }
-            }
-        };
-        read_twice(trace, threads_for(input), add_figures, follow_schedule);
+        }
         summary.finish();
         latencies.finish();
         pass.finish();
@@ -97,7 +88,6 @@ void add_summary(CommandLine& line, Context context) {
     const auto input = std::make_shared<SummaryInput>();
     add_trace_options(command, *input, "--to-time,--to");
     add_follow_options(command, *input);
-    add_jobs_option(command, *input);
     command.flag("--json", input->json, "as JSON");
     add_raises_option(command, input->raises);
     command.footer(

@@ -98,13 +98,16 @@ class ManifestReader {
         : m_text(text) {}
 
     [[nodiscard]] lib::Result<Manifest, trace::Refusal> read() {
+        const simdjson::error_code whole = check_whole();
         if (const simdjson::error_code error = m_parser.iterate(m_text).get(m_document); error != simdjson::SUCCESS) {
             return trace::Refusal{fmt::format("parse error: {}", simdjson::error_message(error))};
         }
         try {
             Object object = m_document.get_object();
             Manifest manifest = take_manifest(object);
-            check_whole();
+            if (whole != simdjson::SUCCESS) { // in what was skipped, or after the end: there is no place to name
+                return trace::Refusal{fmt::format("parse error: {}", simdjson::error_message(whole))};
+            }
             return manifest;
         } catch (const simdjson::simdjson_error& error) {
             return trace::Refusal{text_of(error.error())};
@@ -187,7 +190,7 @@ class ManifestReader {
     }
 
     [[nodiscard]] std::string text_of(simdjson::error_code error);
-    void check_whole() const;
+    [[nodiscard]] simdjson::error_code check_whole() const;
     [[nodiscard]] Manifest take_manifest(Object& object);
     [[nodiscard]] ManifestChunk take_chunk(Object row);
     void take_description(Object& row, tracer::ChunkBegin& description);
@@ -200,13 +203,11 @@ class ManifestReader {
     std::string_view m_key; // asked for last
 };
 
-// What no key asked for is skipped by its brackets alone, and what follows is not looked at: this does.
-void ManifestReader::check_whole() const {
-    simdjson::dom::parser whole;
-    const simdjson::error_code error = whole.parse(m_text.data(), m_text.size(), false).error();
-    if (error != simdjson::SUCCESS) {
-        throw trace::Refusal{fmt::format("parse error: {}", simdjson::error_message(error))};
-    }
+// What no key asked for is skipped by its brackets alone, and what follows is not looked at: this does. By itself,
+// because its tree is large.
+simdjson::error_code ManifestReader::check_whole() const {
+    simdjson::dom::parser parser;
+    return parser.parse(m_text.data(), m_text.size(), false).error();
 }
 
 std::string ManifestReader::text_of(simdjson::error_code error) {
