@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "host/workers/pool.hpp"
 
-#include "host/workers/start.hpp"
-
+#include <csignal>
+#include <system_error>
 #include <utility>
 
 namespace host::workers {
@@ -49,9 +49,15 @@ bool Pool::work() {
 
 // Or none, if the system refuses it: those that are there do its work.
 void Pool::start_thread() {
-    if (auto thread = start([this, worker = m_threads.size()] { run(worker); })) {
-        m_threads.push_back(std::move(*thread));
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); // the program's first thread takes signals
+    try {
+        m_threads.emplace_back([this, worker = m_threads.size()] { run(worker); });
+    } catch (const std::system_error&) { // NOLINT(bugprone-empty-catch)
     }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Pool::run(std::size_t worker) {

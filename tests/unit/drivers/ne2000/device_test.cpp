@@ -62,6 +62,15 @@ TEST_F(Ne2000, RefusesOptionsThatNoCardHas) {
     EXPECT_EQ(card.accesses(), 0);
 }
 
+TEST_F(Ne2000, RunsOnAfterOptionsThatNoCardHas) {
+    ASSERT_TRUE(nic.start(options()));
+    Options wanted = options();
+    wanted.stop_page = 0x57;
+    EXPECT_EQ(nic.start(wanted).error(), lib::Error::invalid_argument);
+    EXPECT_TRUE(nic.running());
+    EXPECT_TRUE(nic.send_frame(make_frame(60)));
+}
+
 TEST_F(Ne2000, TakesTheOptionsAtTheirLimits) {
     test::FakeNe2000 large(clock, 32 * 1024);
     Device<test::FakeNe2000> device(large, clock);
