@@ -63,13 +63,14 @@ class Page:
         return self
 
     def click_at(self, selector, x, y):
-        """x, y: from its left upper corner."""
+        """x, y: from its left upper corner. Waits for the frame after it: what a click changes is drawn there."""
         left, top = self.run("const box = document.querySelector(arguments[0]).getBoundingClientRect();"
                              "return [box.left, box.top]", selector)
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
             self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {
                 "type": kind, "x": left + x, "y": top + y, "button": "none" if kind == "mouseMoved" else "left",
                 "clickCount": 0 if kind == "mouseMoved" else 1})
+        self.painted()
 
     def wheel_at(self, selector, x, y, delta):
         left, top = self.run("const box = document.querySelector(arguments[0]).getBoundingClientRect();"
