@@ -3,8 +3,8 @@ TRACE_LIBRARY_LIBS := -lfmt -lzstd -lsimdjson
 HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3 -lz -lmicrohttpd
 
 # host/tools: programs of one file each; host/compat: published interfaces of other systems, as libraries in C;
-# host/observer: a plugin of QEMU.
-HOST_SOURCES := $(filter-out host/tools/% host/compat/% host/observer/%,$(call DEEP,host,.cpp))
+# host/observer: a plugin of QEMU; host/fleet/network: what needs the libraries of servers, in a program of its own.
+HOST_SOURCES := $(filter-out host/tools/% host/compat/% host/observer/% host/fleet/network/%,$(call DEEP,host,.cpp))
 COMPAT_SOURCES := $(wildcard host/compat/*.cpp)
 READER_SOURCES := $(foreach room,text workers trace formats,$(call DEEP,host/$(room),.cpp))
 COMMON_SOURCES := $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp
@@ -15,6 +15,10 @@ $(BUILD)/host/host/cli/command/command_line.cpp.o $(BUILD)/host/host/tools/tlogd
   HOST_CXXFLAGS := $(filter-out -Wnull-dereference,$(HOST_CXXFLAGS))
 
 $(eval $(call linked,$(REMORA),$(call host_objects,$(HOST_SOURCES) $(COMMON_SOURCES)),$(HOST_LIBS)))
+
+# The same commands, and the way to servers. Only `make fleet`, the tests and `make install` after it need it.
+$(eval $(call linked,$(REMORA_FLEET),$(call host_objects,$(filter-out host/fleet/network_absent.cpp,$(HOST_SOURCES)) \
+  $(call DEEP,host/fleet/network,.cpp) $(COMMON_SOURCES)),$(HOST_LIBS) -lnats -lcurl))
 
 # QEMU has the symbols that are open in its plugin.
 $(eval $(call linked,$(OBSERVER),$(call host_objects,$(wildcard host/observer/*.cpp)),-shared))
@@ -61,8 +65,10 @@ $(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c host/co
 	@echo '  CC    $<'
 	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I host/compat $< $(TRACEPARSER).a -o $@ $(TRACEPARSER_PRIVATE_LIBS)
 
-.PHONY: host compat install
+.PHONY: host fleet compat install
 host: $(REMORA) $(OBSERVER) compat ## build: the host tools
+
+fleet: host $(REMORA_FLEET) ## build: what publishes traces to NATS and loads them into ClickHouse (docs/fleet.md)
 
 compat: $(COMPAT_LINKS) $(COMPAT_LIBRARIES) $(TOOLS) $(SAMPLES) ## build: libraries with published interfaces, their programs
 
@@ -83,7 +89,7 @@ VERSION = $(shell sed -n 's/.*kVersion = "Remora \(.*\)".*/\1/p' lib/version.hpp
 install: host $(TRACE_LIBRARY) ## install: PREFIX=/usr/local DESTDIR=: programs, library, headers, manual page, completion, systemd unit
 	@install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1 \
 	  $(INSTALLED)/share/bash-completion/completions
-	@install $(REMORA) $(INSTALLED)/bin
+	@install $(REMORA) $(wildcard $(REMORA_FLEET)) $(INSTALLED)/bin
 	@install $(TOOLS) $(INSTALLED)/bin
 	@install -m 644 $(TRACE_LIBRARY) $(COMPAT_LIBRARIES) $(INSTALLED)/lib
 	@cp -P --remove-destination $(COMPAT_LINKS) $(INSTALLED)/lib

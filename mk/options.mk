@@ -129,6 +129,7 @@ RELEASED_TEST_KERNEL := $(KERNEL_DIR)/kernel-test-released.elf
 BENCH_KERNEL := $(KERNEL_DIR)/kernel-bench.elf
 EFI := $(BUILD)/uefi/BOOTX64.EFI
 REMORA := $(BUILD)/host/remora
+REMORA_FLEET := $(BUILD)/host/remora-fleet
 OBSERVER := $(BUILD)/host/observer.so
 
 # What `make help` shows of them.

@@ -2,7 +2,9 @@
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
   nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libzstd-dev libprotozero-dev pkg-config zlib1g-dev \
   libmicrohttpd-dev node-d3
-PACKAGES_TEST := libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
+# What publishes to NATS and loads into ClickHouse (make fleet).
+PACKAGES_FLEET := libnats-dev libcurl4-openssl-dev
+PACKAGES_TEST := $(PACKAGES_FLEET) nats-server clickhouse-server libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
   python3-yaml libxml2-utils valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin clang libclang-rt-14-dev groff man-db \
   babeltrace babeltrace2 python3-lttnganalyses trace-cmd kernelshark xvfb imagemagick x11-utils xdotool gtkwave \
   protobuf-compiler lld llvm python3-clang-14 chromium chromium-driver python3-selenium firefox-esr poppler-utils npm:speedscope@1.25.0

@@ -149,7 +149,7 @@ format: ## test: apply clang-format
 # --- whole programs ---------------------------------------------------------------------------------------------------------
 .PHONY: test test-model verify test-kernel test-integration test-viewers test-mutants test-mutants-slice golden golden-diff
 test: deps ## test: everything
-	@tests/all.sh test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-mutants-slice test-fuzz golden-diff experiment-clock
+	@tests/all.sh test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-fleet test-mutants-slice test-fuzz golden-diff experiment-clock
 
 .PHONY: soak
 soak: deps ## test: long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, test-tsan
@@ -183,6 +183,10 @@ test-integration: kernel $(TEST_KERNEL) host $(EFI) $(ACCOUNTS) ## test: boots, 
 
 test-viewers: $(REMORA) compat ## test: the output of `remora convert`, read by the target programs
 	@tests/run.py viewers
+
+.PHONY: test-fleet
+test-fleet: fleet ## test: traces of many machines, through the real servers NATS and ClickHouse
+	@tests/run.py fleet
 
 .PHONY: pictures
 pictures: export PICTURES := docs/pictures

@@ -6,6 +6,7 @@
     integration    boots, exports, faults and options, seen from outside (tests/integration)
     viewers        what `remora convert` writes, read by the programs it is meant for, and compared with what
                    `remora print --json` says of the same trace (tests/viewers, one file for each format)
+    fleet          traces of many machines, with the real servers NATS and ClickHouse (tests/fleet)
 
     tests/run.py SUITE [PATTERN ...] [--list] [-j N]     shell patterns over names of cases; also CASES='PATTERN ...'
 
@@ -41,8 +42,13 @@ def import_viewers():
         importlib.import_module(f"viewers.{path.stem}")
 
 
+def import_fleet():
+    for path in sorted((TESTS / "fleet").glob("*.py")):
+        importlib.import_module(f"fleet.{path.stem}")
+
+
 SUITES = {"guest": (import_guest, guests.GuestContext), "integration": (import_integration, guests.GuestContext),
-          "viewers": (import_viewers, context.Context)}
+          "viewers": (import_viewers, context.Context), "fleet": (import_fleet, context.Context)}
 
 
 def main():

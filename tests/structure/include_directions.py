@@ -41,7 +41,8 @@ ORDERED = {
              "formats/packed", "formats/memory", "formats", "schedule", "analyse", "analyse/oracle", "analyse/why",
              "sql", "dissector", "collector/reliable", "collector", "convert", "convert/ctf", "convert/json",
              "convert/linux", "convert/perfetto", "convert/records", "convert/table", "convert/vcd", "report",
-             "report/live", "cli/terminal", "cli/event", "cli/expect", "cli/command", "cli", "compat", "observer",
+             "report/live", "fleet", "fleet/local", "fleet/clickhouse", "fleet/network", "fleet/questions",
+             "fleet/report", "cli/terminal", "cli/event", "cli/expect", "cli/command", "cli", "compat", "observer",
              "tools", ""),
 }
 
