@@ -4,8 +4,10 @@
 // a row in `chunks`. Acknowledged means stored. A loader that ends at any instant leaves only work that is done again
 // without effect.
 //
-//   take -> chunk:   read -> (damaged: reject) -> not stored yet: add -> acknowledge
-//        -> session: all there? -> no: give back   -> yes: fetch the chunks, make the rows, add -> acknowledge
+//   take -> chunk:   read -> damaged: reject
+//        |                -> add -> acknowledge
+//        -> session: chunks still come -> give back
+//                    all there         -> fetch the chunks, make the rows, add -> acknowledge
 #pragma once
 
 #include "host/fleet/source.hpp"
@@ -16,19 +18,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace host::fleet {
 
 class Loader {
   public:
     struct Options {
-        std::size_t batch_messages = 64;
+        std::size_t batch_messages = 256;
         std::size_t batch_bytes = std::size_t{8} << 20;
         bool until_empty = false;                         // end when nothing is pending
-        const volatile std::sig_atomic_t* stop = nullptr; // end when it is not 0
-        std::function<void(std::string_view)> report{};   // a line for the user: retries, rejected messages
+        const volatile std::sig_atomic_t* stop = nullptr; // end when it is not 0; null: never
+        std::chrono::milliseconds wait{1000};             // for the first message, and between attempts
+        std::function<void(std::string_view)> report{};   // a line for the user: a server that is away, a rejection
     };
 
     struct Counts {
@@ -36,7 +41,7 @@ class Loader {
         std::uint64_t events = 0;   // in them
         std::uint64_t bytes = 0;    // likewise
         std::uint64_t sessions = 0; // likewise
-        std::uint64_t again = 0;    // delivered again, or by another way, and there already
+        std::uint64_t again = 0;    // delivered, and stored already
         std::uint64_t rejected = 0;
     };
 
@@ -51,10 +56,31 @@ class Loader {
     [[nodiscard]] const Counts& counts() const { return m_counts; }
 
   private:
+    using Done = lib::Result<void, NetworkFailure>;
+
+    [[nodiscard]] Done load(std::vector<Message>& messages);
+    [[nodiscard]] Done load_chunks(std::span<Message> messages);
+    [[nodiscard]] Done add(std::span<const ReadChunk> chunks);
+    [[nodiscard]] Done load_session(const Message& message);
+    [[nodiscard]] Done store_session(const Message& message, const formats::dat::Manifest& manifest,
+                                     std::span<const StoredChunk> stored);
+    [[nodiscard]] Done reject(const Message& message, std::string_view reason);
+    [[nodiscard]] lib::Result<std::string, NetworkFailure> image_of(const Run& run, const StoredChunk& chunk);
+
+    // Repeats it while a server is away. What is being loaded stays this loader's meanwhile. closed: the loader is to
+    // end, and it was not done.
+    [[nodiscard]] Done persist(const std::function<Done()>& attempt);
+    void keep();
+
+    [[nodiscard]] bool stopped() const { return m_options.stop != nullptr && *m_options.stop != 0; }
+
     Source& m_source;
     Store& m_store;
     Options m_options;
     Counts m_counts;
+    std::span<const Message> m_loading; // not to be given to another loader
+    std::chrono::steady_clock::time_point m_kept;
+    std::string m_away; // the last report of a server that is away
 };
 
 } // namespace host::fleet

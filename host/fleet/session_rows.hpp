@@ -13,7 +13,7 @@
 
 namespace host::fleet {
 
-// The least class that holds this response time: two significant hexadecimal digits, rounded up; at most 6.25 % more.
+// The class of a response time: rounded up to five significant bits, so at most 6.25 % more.
 [[nodiscard]] std::uint64_t response_class(std::uint64_t response_ns);
 
 struct SessionRows {

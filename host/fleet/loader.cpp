@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+#include "host/fleet/loader.hpp"
+
+#include "host/fleet/chunk_events.hpp"
+#include "host/fleet/session_rows.hpp"
+#include "host/fleet/work_directory.hpp"
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+#include "lib/crc32c.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+namespace host::fleet {
+
+namespace {
+
+using formats::dat::ChunkKey;
+using formats::dat::Manifest;
+using formats::dat::ManifestChunk;
+using trace::Refusal;
+
+constexpr std::chrono::seconds kKeepEvery{10};
+constexpr std::chrono::milliseconds kAgain{500}; // a session whose chunks still come
+constexpr std::chrono::milliseconds kAgainMax{10'000};
+constexpr std::chrono::milliseconds kNap{100}; // within which a loader notices that it is to end
+
+ChunkKey key_of(const ManifestChunk& chunk) {
+    const tracer::ChunkBegin& description = chunk.description;
+    return {.boot_id = description.boot_id,
+            .cpu = description.cpu,
+            .chunk = description.chunk,
+            .generation = description.generation};
+}
+
+bool is_listed_as(const ManifestChunk& chunk, const StoredChunk& stored) {
+    return chunk.described && key_of(chunk) == stored.key && chunk.crc32c == stored.crc32c;
+}
+
+} // namespace
+
+Loader::Loader(Source& source, Store& store, Options options)
+    : m_source(source)
+    , m_store(store)
+    , m_options(std::move(options)) {}
+
+Loader::Done Loader::run() {
+    while (!stopped()) {
+        std::vector<Message> messages;
+        Done done = persist([&]() -> Done {
+            auto batch = m_source.take(m_options.batch_messages, m_options.batch_bytes, m_options.wait);
+            if (!batch) {
+                return batch.error();
+            }
+            messages = std::move(batch.value());
+            return {};
+        });
+        if (done) {
+            done = load(messages);
+        }
+        if (!done && done.error().cause == lib::Error::closed) {
+            break;
+        }
+        if (!done) {
+            return done;
+        }
+        if (messages.empty() && m_options.until_empty) {
+            const auto pending = m_source.pending();
+            if (pending && pending.value() == 0) {
+                break;
+            }
+        }
+    }
+    return {};
+}
+
+// Chunks first: a session in the same batch may be theirs.
+Loader::Done Loader::load(std::vector<Message>& messages) {
+    const auto sessions =
+        std::ranges::stable_partition(messages, [](const Message& one) { return one.kind == MessageKind::chunk; });
+    m_kept = std::chrono::steady_clock::now();
+    m_loading = messages;
+    Done done = load_chunks({messages.begin(), sessions.begin()});
+    for (auto session = sessions.begin(); done && session != sessions.end(); ++session) {
+        done = load_session(*session);
+    }
+    m_loading = {};
+    return done;
+}
+
+Loader::Done Loader::load_chunks(std::span<Message> messages) {
+    std::vector<ReadChunk> chunks; // of the first ones of the messages
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        auto chunk = read_chunk(messages[i]);
+        if (chunk) {
+            std::swap(messages[chunks.size()], messages[i]);
+            chunks.push_back(std::move(chunk.value()));
+        } else if (const Done rejected = reject(messages[i], chunk.error().text); !rejected) {
+            return rejected;
+        }
+    }
+    if (chunks.empty()) {
+        return {};
+    }
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+        chunks[i].message = &messages[i];
+    }
+    if (const Done added = add(chunks); !added) {
+        return added;
+    }
+    return persist([&] { return m_source.acknowledge(messages.first(chunks.size())); });
+}
+
+// One that was delivered before may be stored: adding it again would only cost time.
+Loader::Done Loader::add(std::span<const ReadChunk> chunks) {
+    const auto is_stored = [this](const ReadChunk& chunk) {
+        if (chunk.message->deliveries <= 1) {
+            return false;
+        }
+        const auto known = m_store.chunks_of(chunk.run);
+        return known && std::ranges::any_of(known.value(), [&chunk](const StoredChunk& one) {
+                   return one.key == chunk.key && one.crc32c == chunk.crc32c;
+               });
+    };
+    std::vector<ReadChunk> fresh;
+    std::ranges::remove_copy_if(chunks, std::back_inserter(fresh), is_stored);
+    m_counts.again += chunks.size() - fresh.size();
+    if (fresh.empty()) {
+        return {};
+    }
+    Done added = persist([&] { return m_store.add_chunks(fresh); });
+    for (const ReadChunk& chunk : fresh) {
+        m_counts.chunks += added ? 1U : 0U;
+        m_counts.events += added ? chunk.events : 0;
+        m_counts.bytes += added ? chunk.message->body.size() : 0;
+    }
+    return added;
+}
+
+Loader::Done Loader::load_session(const Message& message) {
+    const auto manifest = formats::dat::parse_manifest(message.body);
+    if (!manifest) {
+        return reject(message, manifest.error().text);
+    }
+    if (manifest->boot_id == 0 || session_message_id(manifest->boot_id) != message.id) {
+        return reject(message, "its id does not name the boot of its manifest");
+    }
+    const Run run{.from = message.from, .boot_id = manifest->boot_id, .started_s = message.started_s};
+    bool is_there = false;
+    std::vector<StoredChunk> stored;
+    bool is_settled = false;
+    const Done asked = persist([&]() -> Done {
+        const auto session = m_store.has_session(run);
+        const auto chunks = m_store.chunks_of(run);
+        if (!session || !chunks) {
+            return !session ? session.error() : chunks.error();
+        }
+        is_there = session.value();
+        stored = chunks.value();
+        const auto settled = m_source.settled_before(message.sequence);
+        if (!settled) {
+            return settled.error();
+        }
+        is_settled = settled.value();
+        return {};
+    });
+    if (!asked) {
+        return asked;
+    }
+    const std::span one(&message, 1);
+    if (is_there) {
+        ++m_counts.again;
+        return persist([&] { return m_source.acknowledge(one); });
+    }
+    const bool is_whole = std::ranges::all_of(manifest->chunks, [&stored](const ManifestChunk& chunk) {
+        return !chunk.described ||
+               std::ranges::any_of(stored, [&chunk](const StoredChunk& of) { return is_listed_as(chunk, of); });
+    });
+    if (!is_whole && !is_settled) {
+        m_source.give_back(
+            message, std::min(kAgain * static_cast<int>(std::min<std::uint64_t>(message.deliveries, 20)), kAgainMax));
+        return {};
+    }
+    const Done done = store_session(message, manifest.value(), stored);
+    return done ? persist([&] { return m_source.acknowledge(one); }) : done;
+}
+
+lib::Result<std::string, NetworkFailure> Loader::image_of(const Run& run, const StoredChunk& chunk) {
+    auto image = m_store.image_of(run, chunk.key);
+    if (!image) {
+        return image.error();
+    }
+    if (image.value()) {
+        return std::move(*image.value());
+    }
+    auto again = m_source.fetch(chunk.sequence);
+    if (!again) {
+        return again.error();
+    }
+    const std::string& body = again.value().body;
+    if (lib::crc32c(std::as_bytes(std::span(body))) != chunk.crc32c) {
+        return NetworkFailure{lib::Error::not_found, "another message has its place in the stream"};
+    }
+    return std::move(again.value().body);
+}
+
+Loader::Done Loader::store_session(const Message& message, const Manifest& manifest,
+                                   std::span<const StoredChunk> stored) {
+    const Run run{.from = message.from, .boot_id = manifest.boot_id, .started_s = message.started_s};
+    auto directory = WorkDirectory::create();
+    if (!directory) {
+        return directory.error();
+    }
+    for (const ManifestChunk& chunk : manifest.chunks) {
+        const auto found =
+            std::ranges::find_if(stored, [&chunk](const StoredChunk& one) { return is_listed_as(chunk, one); });
+        if (found == stored.end()) {
+            continue; // it is not stored, and never will be
+        }
+        std::string image;
+        const Done fetched = persist([&]() -> Done {
+            auto taken = image_of(run, *found);
+            image = taken ? std::move(taken.value()) : std::string();
+            return taken ? Done() : Done(taken.error());
+        });
+        if (!fetched && fetched.error().cause == lib::Error::not_found) {
+            return reject(message, fmt::format("chunk {} is stored, but its bytes are in the stream no more: {}",
+                                               chunk_message_id(found->key), fetched.error().text));
+        }
+        if (!fetched) {
+            return fetched;
+        }
+        if (const auto written = directory.value()->write(chunk.file, image); !written) {
+            return written;
+        }
+        keep();
+    }
+    if (const auto written = directory.value()->write(formats::dat::kManifestName, message.body); !written) {
+        return written;
+    }
+    const SessionRows rows{
+        .run = run, .manifest = manifest, .directory = directory.value()->path(), .working = [this] { keep(); }};
+    const Done added = persist([&]() -> Done {
+        return m_store.add_session({.run = run,
+                                    .manifest = &manifest,
+                                    .directory = directory.value()->path(),
+                                    .rows = [&rows](const RowSink& sink) { return rows.write(sink); }});
+    });
+    m_counts.sessions += added ? 1U : 0U;
+    return added;
+}
+
+Loader::Done Loader::reject(const Message& message, std::string_view reason) {
+    ++m_counts.rejected;
+    if (m_options.report) {
+        m_options.report(fmt::format("rejected: {} of {}.{}: {}", text::escaped(message.id), message.from.site,
+                                     message.from.node, reason));
+    }
+    return persist([&] { return m_source.reject(message, reason); });
+}
+
+void Loader::keep() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!m_loading.empty() && now - m_kept >= kKeepEvery) {
+        m_kept = now;
+        m_source.keep(m_loading);
+    }
+}
+
+Loader::Done Loader::persist(const std::function<Done()>& attempt) {
+    while (true) {
+        Done done = attempt();
+        const bool is_away =
+            !done && (done.error().cause == lib::Error::unreachable || done.error().cause == lib::Error::timeout ||
+                      done.error().cause == lib::Error::busy);
+        if (!is_away) {
+            return done;
+        }
+        if (m_options.report && std::exchange(m_away, done.error().text) != done.error().text) {
+            m_options.report(fmt::format("waits: {}", done.error().text));
+        }
+        for (auto left = m_options.wait; left.count() > 0 && !stopped(); left -= kNap) {
+            std::this_thread::sleep_for(std::min(left, kNap));
+        }
+        if (stopped()) {
+            return NetworkFailure{lib::Error::closed, "the loader is to end"};
+        }
+        keep();
+    }
+}
+
+} // namespace host::fleet

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "host/fleet/local/directory_source.hpp"
+
+#include "host/fleet/started.hpp"
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/byte_source.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace host::fleet::local {
+
+namespace {
+
+namespace fs = std::filesystem;
+using formats::dat::ManifestChunk;
+
+constexpr int kDepth = 3; // of a session: site, node, session
+constexpr std::size_t kFileBytesMax = std::size_t{1} << 30;
+
+} // namespace
+
+lib::Result<std::unique_ptr<DirectorySource>, trace::Refusal> DirectorySource::open(const std::string& path,
+                                                                                    const NodeName& names) {
+    std::unique_ptr<DirectorySource> source(new DirectorySource());
+    source->find(path, names, 0);
+    if (source->m_sessions.empty()) {
+        return trace::Refusal{fmt::format("{}: no session is in it: neither a manifest.json nor directories with one",
+                                          text::escaped(path))};
+    }
+    return source;
+}
+
+void DirectorySource::find(const std::string& path, const NodeName& names, int depth) {
+    std::error_code failed;
+    if (fs::exists(fs::path(path) / formats::dat::kManifestName, failed)) {
+        add(path, names);
+        return;
+    }
+    if (depth == kDepth) {
+        return;
+    }
+    std::vector<fs::path> inner;
+    for (const auto& entry : fs::directory_iterator(path, failed)) {
+        if (entry.is_directory(failed)) {
+            inner.push_back(entry.path());
+        }
+    }
+    std::ranges::sort(inner);
+    // The directory names a node if it is inside the one that was named by the user; the one above it is then the site.
+    const bool is_named = depth > 0;
+    NodeName inside = names;
+    if (is_named) {
+        inside.site = depth > 1 ? names.node : names.site;
+        inside.node = name_of(fs::path(path).filename().string());
+    }
+    for (const fs::path& one : inner) {
+        find(one.string(), inside, depth + 1);
+    }
+}
+
+void DirectorySource::add(const std::string& path, const NodeName& names) {
+    auto manifest = formats::dat::load_manifest(path);
+    auto text = trace::read_file((fs::path(path) / formats::dat::kManifestName).string(), kFileBytesMax);
+    if (!manifest || !text) {
+        return; // of a session that is just being made, or of something else
+    }
+    Session session{.path = path,
+                    .from = names,
+                    .started_s = started_of(path, manifest.value()),
+                    .manifest = std::move(manifest.value()),
+                    .manifest_text = std::move(text.value())};
+    for (std::size_t chunk = 0; chunk <= session.manifest.chunks.size(); ++chunk) {
+        if (chunk == session.manifest.chunks.size() || session.manifest.chunks[chunk].described) {
+            m_items.push_back({.session = m_sessions.size(), .chunk = chunk});
+            m_waiting.push_back(m_items.size());
+            m_open.insert(m_items.size());
+        }
+    }
+    m_deliveries.resize(m_items.size());
+    m_sessions.push_back(std::move(session));
+}
+
+lib::Result<Message, NetworkFailure> DirectorySource::message_of(std::uint64_t sequence) const {
+    const Item& item = m_items[sequence - 1];
+    const Session& session = m_sessions[item.session];
+    Message message{.from = session.from,
+                    .kind = MessageKind::session,
+                    .id = session_message_id(session.manifest.boot_id),
+                    .started_s = session.started_s,
+                    .body = {},
+                    .sequence = sequence,
+                    .deliveries = m_deliveries[sequence - 1],
+                    .handle = sequence};
+    if (item.chunk == session.manifest.chunks.size()) {
+        message.body = session.manifest_text;
+        return message;
+    }
+    const ManifestChunk& chunk = session.manifest.chunks[item.chunk];
+    message.kind = MessageKind::chunk;
+    message.id = chunk_message_id({.boot_id = chunk.description.boot_id,
+                                   .cpu = chunk.description.cpu,
+                                   .chunk = chunk.description.chunk,
+                                   .generation = chunk.description.generation});
+    const std::string path = (fs::path(session.path) / chunk.file).string();
+    auto bytes = trace::read_file(path, kFileBytesMax);
+    if (!bytes) {
+        return NetworkFailure{bytes.error().cause, fmt::format("{}: {}", text::escaped(path), bytes.error().text)};
+    }
+    message.body = std::move(bytes.value());
+    return message;
+}
+
+lib::Result<std::vector<Message>, NetworkFailure> DirectorySource::take(std::size_t messages_max, std::size_t bytes_max,
+                                                                        std::chrono::milliseconds /*wait*/) {
+    std::vector<Message> messages;
+    for (std::size_t bytes = 0; messages.size() < messages_max && bytes < bytes_max && !m_waiting.empty();) {
+        const std::uint64_t sequence = m_waiting.front();
+        m_waiting.pop_front();
+        ++m_deliveries[sequence - 1];
+        auto message = message_of(sequence);
+        if (!message) {
+            m_open.erase(sequence); // the session cannot have it: its manifest lists what is missing
+            continue;
+        }
+        bytes += message.value().body.size();
+        messages.push_back(std::move(message.value()));
+    }
+    return messages;
+}
+
+lib::Result<void, NetworkFailure> DirectorySource::acknowledge(std::span<const Message> messages) {
+    for (const Message& message : messages) {
+        m_open.erase(message.sequence);
+    }
+    return {};
+}
+
+void DirectorySource::give_back(const Message& message, std::chrono::milliseconds /*delay*/) {
+    m_waiting.push_back(message.sequence);
+}
+
+lib::Result<void, NetworkFailure> DirectorySource::reject(const Message& message, std::string_view /*reason*/) {
+    m_open.erase(message.sequence);
+    return {};
+}
+
+lib::Result<Message, NetworkFailure> DirectorySource::fetch(std::uint64_t sequence) {
+    if (sequence == 0 || sequence > m_items.size()) {
+        return NetworkFailure{lib::Error::not_found, "it came from another place"};
+    }
+    return message_of(sequence);
+}
+
+lib::Result<bool, NetworkFailure> DirectorySource::settled_before(std::uint64_t sequence) {
+    return m_open.empty() || *m_open.begin() >= sequence;
+}
+
+lib::Result<std::uint64_t, NetworkFailure> DirectorySource::pending() {
+    return m_open.size();
+}
+
+} // namespace host::fleet::local

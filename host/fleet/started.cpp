@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#include "host/fleet/started.hpp"
+
+#include <string>
+#include <sys/stat.h>
+
+namespace host::fleet {
+
+std::int64_t started_of(const std::string& directory, const formats::dat::Manifest& manifest) {
+    const std::string name =
+        manifest.chunks.empty() ? std::string(formats::dat::kManifestName) : manifest.chunks.front().file;
+
+    struct stat status {};
+
+    return ::stat((directory + '/' + name).c_str(), &status) == 0 ? status.st_mtim.tv_sec : 0;
+}
+
+} // namespace host::fleet
