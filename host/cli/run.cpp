@@ -51,6 +51,7 @@ void add_everything(CommandLine& line, Context context) {
     add_pack(line, context);
     add_unpack(line, context);
     add_sql(line, context);
+    add_load(line, context);
     add_events(line, context);
     add_dissector(line, context);
     add_completion(line, context);

@@ -30,6 +30,7 @@ void add_count(CommandLine& line, Context context);
 void add_pack(CommandLine& line, Context context);
 void add_unpack(CommandLine& line, Context context);
 void add_sql(CommandLine& line, Context context);
+void add_load(CommandLine& line, Context context);
 void add_dissector(CommandLine& line, Context context);
 
 void add_completion(CommandLine& line, Context context);
