@@ -78,12 +78,12 @@ Loader::Done Loader::run() {
 
 // Chunks first: a session in the same batch may be theirs.
 Loader::Done Loader::load(std::vector<Message>& messages) {
-    const auto sessions =
-        std::ranges::stable_partition(messages, [](const Message& one) { return one.kind == MessageKind::chunk; });
+    const auto sessions = std::stable_partition(messages.begin(), messages.end(),
+                                                [](const Message& one) { return one.kind == MessageKind::chunk; });
     m_kept = std::chrono::steady_clock::now();
     m_loading = messages;
-    Done done = load_chunks({messages.begin(), sessions.begin()});
-    for (auto session = sessions.begin(); done && session != sessions.end(); ++session) {
+    Done done = load_chunks({messages.begin(), sessions});
+    for (auto session = sessions; done && session != messages.end(); ++session) {
         done = load_session(*session);
     }
     m_loading = {};
