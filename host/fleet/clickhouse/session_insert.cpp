@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "host/fleet/clickhouse/session_insert.hpp"
+
+#include "host/fleet/clickhouse/row_binary.hpp"
+#include "lib/assert.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace host::fleet::clickhouse {
+
+SessionInsert::SessionInsert(Client& client, const Endpoint& endpoint, Place place)
+    : m_client(client)
+    , m_endpoint(endpoint)
+    , m_place(std::move(place)) {
+    for (std::size_t i = 0; i < kTables; ++i) {
+        Part& part = m_parts.at(i);
+        part.columns = columns_of(static_cast<Table>(i));
+        const auto number = std::ranges::find(part.columns, "part", &Column::name);
+        if (number != part.columns.end()) {
+            part.number_at = static_cast<std::size_t>(number - part.columns.begin());
+        }
+    }
+}
+
+void SessionInsert::add(Table table, std::span<const sql::Cell> cells) {
+    Part& part = m_parts.at(static_cast<std::size_t>(table));
+    ASSERT(cells.size() == part.columns.size());
+    const std::int64_t number = part.number_at ? cells[*part.number_at].number().value_or(0) : part.number;
+    if (part.rows == kRowsPerPart || number != part.number) {
+        send(table);
+    }
+    part.number = number;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        append_cell(part.bytes, part.columns[i].type, cells[i]);
+    }
+    ++part.rows;
+}
+
+lib::Result<void, StoreFailure> SessionInsert::finish() {
+    for (std::size_t i = 0; i < kTables; ++i) {
+        if (static_cast<Table>(i) != Table::nodes) {
+            send(static_cast<Table>(i));
+        }
+    }
+    send(Table::nodes);
+    return m_failure ? lib::Result<void, StoreFailure>(*m_failure) : lib::Result<void, StoreFailure>();
+}
+
+void SessionInsert::send(Table table) {
+    Part& part = m_parts.at(static_cast<std::size_t>(table));
+    if (part.rows != 0 && !m_failure) {
+        const auto done = m_client.insert(m_endpoint, insert_statement(m_place, table), part.bytes);
+        if (!done) {
+            m_failure = done.error();
+        }
+    }
+    part.rows = 0;
+    part.bytes.clear();
+}
+
+} // namespace host::fleet::clickhouse
