@@ -100,7 +100,7 @@ lib::Result<Message, NetworkFailure> DirectorySource::message_of(std::uint64_t s
     }
     const ManifestChunk& chunk = session.manifest.chunks[item.chunk];
     message.kind = MessageKind::chunk;
-    message.id = chunk_message_id({.boot_id = chunk.description.boot_id,
+    message.id = chunk_message_id({.boot_id = session.manifest.boot_id,
                                    .cpu = chunk.description.cpu,
                                    .chunk = chunk.description.chunk,
                                    .generation = chunk.description.generation});
