@@ -27,16 +27,17 @@ constexpr std::chrono::milliseconds kAgain{500}; // a session whose chunks still
 constexpr std::chrono::milliseconds kAgainMax{10'000};
 constexpr std::chrono::milliseconds kNap{100}; // within which a loader notices that it is to end
 
-ChunkKey key_of(const ManifestChunk& chunk) {
+// The manifest names the boot once, for all of its chunks.
+ChunkKey key_of(const ManifestChunk& chunk, std::uint64_t boot_id) {
     const tracer::ChunkBegin& description = chunk.description;
-    return {.boot_id = description.boot_id,
+    return {.boot_id = boot_id,
             .cpu = description.cpu,
             .chunk = description.chunk,
             .generation = description.generation};
 }
 
 bool is_listed_as(const ManifestChunk& chunk, const StoredChunk& stored) {
-    return chunk.described && key_of(chunk) == stored.key && chunk.crc32c == stored.crc32c;
+    return chunk.described && key_of(chunk, stored.key.boot_id) == stored.key && chunk.crc32c == stored.crc32c;
 }
 
 } // namespace
