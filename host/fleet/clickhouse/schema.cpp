@@ -96,27 +96,25 @@ std::string names_of(Table table) {
     return names;
 }
 
-// The rows of a derived table, from those of jobs. What gets the name of another column has it outside alone: a name is
-// its alias everywhere else in the same SELECT.
+// The rows of a derived table, from those of jobs; without a subquery, which 18.16 does not feed with the new rows. The
+// name of a result is the result in WHERE, too, so each condition is about another column: a job has a class and a
+// response time that is not negative, or neither.
 std::string_view derivation_of(Table table) {
     switch (table) {
     case Table::task_minutes:
         return "SELECT site, node, boot, started_s, part, task, toUInt32(intDiv(time_s, 60) * 60) AS minute_s, "
-               "count() AS jobs, toUInt64(sum(late)) AS missed, max(response) AS worst_ns "
-               "FROM (SELECT site, node, boot, started_s, part, task, time_s, ifNull(missed, 0) AS late, "
-               "response_ns AS response FROM {}) GROUP BY site, node, boot, started_s, part, task, minute_s";
+               "count() AS jobs, toUInt64(sum(ifNull(missed, 0))) AS missed, max(response_ns) AS worst_ns "
+               "FROM {} GROUP BY site, node, boot, started_s, part, task, minute_s";
     case Table::response_classes:
-        return "SELECT site, node, boot, started_s, part, task, toUInt64(assumeNotNull(class)) AS class_ns, "
-               "count() AS jobs FROM (SELECT site, node, boot, started_s, part, task, class_ns AS class FROM {} "
-               "WHERE isNotNull(class_ns)) GROUP BY site, node, boot, started_s, part, task, class_ns";
+        return "SELECT site, node, boot, started_s, part, task, toUInt64(assumeNotNull(class_ns)) AS class_ns, "
+               "count() AS jobs FROM {} WHERE response_ns >= 0 GROUP BY site, node, boot, started_s, part, task, "
+               "class_ns";
     case Table::worst_jobs:
-        return "SELECT site, node, boot, started_s, part, task, toUInt64(ifNull(number, 0)) AS job, time_s, "
-               "release_ns, "
-               "end_ns, deadline_ns, toUInt64(assumeNotNull(response)) AS response_ns, lateness_ns, "
-               "toUInt8(ifNull(late, 0)) AS missed, outcome FROM (SELECT site, node, boot, started_s, part, row, task, "
-               "job AS number, time_s, release_ns, end_ns, deadline_ns, response_ns AS response, lateness_ns, "
-               "missed AS late, outcome FROM {} WHERE isNotNull(response_ns) "
-               "ORDER BY response_ns DESC, job, row LIMIT {} BY site, node, boot, part, task)";
+        return "SELECT site, node, boot, started_s, part, task, toUInt64(ifNull(job, 0)) AS job, time_s, release_ns, "
+               "end_ns, deadline_ns, toUInt64(assumeNotNull(response_ns)) AS response_ns, lateness_ns, "
+               "toUInt8(ifNull(missed, 0)) AS missed, outcome FROM {} "
+               "WHERE isNotNull(class_ns) "
+               "ORDER BY response_ns DESC, job, row LIMIT {} BY site, node, boot, part, task";
     case Table::nodes:
     case Table::listed:
     case Table::chunks:
