@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import xml.sax.saxutils
 
 from support.cases import Failure, expect
 
@@ -109,7 +110,7 @@ class Server:
         return int(self.ask(statement, **settings)[0][0])
 
     def _try_start(self):
-        password = f"<password>{self.password}</password>"
+        password = f"<password>{xml.sax.saxutils.escape(self.password)}</password>"
         (self.dir / "users.xml").write_text(USERS.format(user=self.user, password=password))
         (self.dir / "config.xml").write_text(CONFIG.format(dir=self.dir, http=self.http, tcp=self.tcp,
                                                            timezone=self.timezone, more=self.more))
