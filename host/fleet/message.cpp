@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/fleet/message.hpp"
 
+#include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>
@@ -11,6 +12,8 @@ namespace host::fleet {
 namespace {
 
 constexpr std::size_t kNameMax = 63;
+
+constexpr std::uint64_t kStartedMax = 0xFFFF'FFFF; // as the tables store it
 
 bool is_name_character(char character) {
     return (character >= 'A' && character <= 'Z') || (character >= 'a' && character <= 'z') ||
@@ -71,6 +74,12 @@ std::optional<formats::dat::ChunkKey> chunk_key_of(std::string_view id_untrusted
     return chunk_message_id(key) == id_untrusted ? std::optional(key) : std::nullopt;
 }
 
+std::optional<std::uint64_t> session_boot_of(std::string_view id_untrusted) {
+    std::string_view rest = id_untrusted;
+    const auto boot = take_number(rest, 16, ~std::uint64_t{0});
+    return boot && session_message_id(*boot) == id_untrusted ? boot : std::nullopt;
+}
+
 std::string_view kind_name(MessageKind kind) {
     return kind == MessageKind::chunk ? "chunk" : "session";
 }
@@ -92,6 +101,35 @@ std::optional<NodeName> node_of_subject(std::string_view subject_untrusted) {
     NodeName from{.site = std::string(subject_untrusted.substr(first + 1, second - first - 1)),
                   .node = std::string(subject_untrusted.substr(second + 1))};
     return is_name(from.site) && is_name(from.node) ? std::optional(std::move(from)) : std::nullopt;
+}
+
+lib::Result<Message, trace::Refusal> message_of(const MessageHead& head_untrusted) {
+    const auto from = node_of_subject(head_untrusted.subject);
+    if (!from) {
+        return trace::Refusal{fmt::format("subject \"{}\" is not of the form {}.SITE.NODE",
+                                          text::escaped(head_untrusted.subject), kStream)};
+    }
+    Message message;
+    message.from = *from;
+    message.id = head_untrusted.id;
+    const bool session = head_untrusted.kind == kind_name(MessageKind::session);
+    if (!session && head_untrusted.kind != kind_name(MessageKind::chunk)) {
+        return trace::Refusal{
+            fmt::format("{} \"{}\" is neither chunk nor session", kKindHeader, text::escaped(head_untrusted.kind))};
+    }
+    message.kind = session ? MessageKind::session : MessageKind::chunk;
+    if (session ? !session_boot_of(message.id) : !chunk_key_of(message.id)) {
+        return trace::Refusal{fmt::format("{} \"{}\" is not the id of a {}", kIdHeader, text::escaped(message.id),
+                                          kind_name(message.kind))};
+    }
+    std::string_view rest = head_untrusted.started;
+    const auto started = take_number(rest, 10, kStartedMax);
+    if (!started || !rest.empty() || fmt::format("{}", *started) != head_untrusted.started) {
+        return trace::Refusal{fmt::format("{} \"{}\" is no number of seconds since 1970", kStartedHeader,
+                                          text::escaped(head_untrusted.started))};
+    }
+    message.started_s = static_cast<std::int64_t>(*started);
+    return message;
 }
 
 } // namespace host::fleet

@@ -60,9 +60,13 @@ struct Message {
 // Nothing: it is not an id of a chunk in its one spelling.
 [[nodiscard]] std::optional<formats::dat::ChunkKey> chunk_key_of(std::string_view id_untrusted);
 
+// Nothing: it is not an id of a session in its one spelling.
+[[nodiscard]] std::optional<std::uint64_t> session_boot_of(std::string_view id_untrusted);
+
 inline constexpr std::string_view kStream = "REMORA";          // subjects REMORA.>
 inline constexpr std::string_view kDeadStream = "REMORA_DEAD"; // subjects REMORA_DEAD.>
 inline constexpr std::string_view kConsumer = "load";          // durable, shared by all loaders
+inline constexpr std::string_view kIdHeader = "Nats-Msg-Id";
 inline constexpr std::string_view kKindHeader = "Remora-Kind";
 inline constexpr std::string_view kStartedHeader = "Remora-Started";
 inline constexpr std::string_view kReasonHeader = "Remora-Reason"; // of a dead letter
@@ -74,5 +78,16 @@ inline constexpr std::string_view kReasonHeader = "Remora-Reason"; // of a dead 
 [[nodiscard]] std::string dead_subject_of(const NodeName& from);
 // Nothing: another form.
 [[nodiscard]] std::optional<NodeName> node_of_subject(std::string_view subject_untrusted);
+
+// What comes with a body.
+struct MessageHead {
+    std::string_view subject;
+    std::string_view id;
+    std::string_view kind;
+    std::string_view started;
+};
+
+// A message without its body; or what is wrong with its head.
+[[nodiscard]] lib::Result<Message, trace::Refusal> message_of(const MessageHead& head_untrusted);
 
 } // namespace host::fleet

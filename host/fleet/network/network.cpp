@@ -2,12 +2,14 @@
 // Of the program that speaks to servers.
 #include "host/fleet/network.hpp"
 
+#include "host/fleet/network/nats_outlet.hpp"
+#include "host/fleet/network/nats_source.hpp"
 #include "host/fleet/network/open_clickhouse.hpp"
 
 namespace host::fleet {
 
 const Network* network() {
-    static constexpr Network kNetwork{.outlet = nullptr, .source = nullptr, .store = open_clickhouse};
+    static constexpr Network kNetwork{.outlet = nats_outlet, .source = nats_source, .store = open_clickhouse};
     return &kNetwork;
 }
 

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+#include "host/fleet/network/nats_source.hpp"
+
+#include "host/fleet/network/nats_message.hpp"
+#include "host/fleet/network/nats_streams.hpp"
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace host::fleet {
+
+namespace {
+
+// What a consumer understands as an answer to a message.
+constexpr std::string_view kAcknowledged = "+ACK";
+constexpr std::string_view kWorking = "+WPI";
+constexpr std::string_view kTerminated = "+TERM";
+
+// Of a dead letter: what it was when it came.
+constexpr const char* kFirstIdHeader = "Remora-Id";
+constexpr const char* kFirstSubjectHeader = "Remora-Subject";
+
+// The largest message has this much more than its body, at most; what a server counts against the limit of a request.
+constexpr std::size_t kHeadBytes = 4096;
+
+constexpr int kTakeMax = 4096;
+
+// Of a message whose subject names no node.
+NodeName nobody() {
+    return {.site = "_", .node = "_"};
+}
+
+class Messages {
+  public:
+    Messages() = default;
+    Messages(const Messages&) = delete;
+    Messages& operator=(const Messages&) = delete;
+
+    ~Messages() { natsMsgList_Destroy(&m_list); }
+
+    [[nodiscard]] natsMsgList* into() { return &m_list; }
+
+    [[nodiscard]] std::span<natsMsg*> all() const { return {m_list.Msgs, static_cast<std::size_t>(m_list.Count)}; }
+
+  private:
+    natsMsgList m_list{};
+};
+
+} // namespace
+
+struct NatsSource::DeadLetter {
+    NodeName from;
+    std::uint64_t sequence = 0;
+    std::string_view subject;
+    std::string_view id;
+    std::string_view kind;
+    std::string_view started;
+    std::string_view body;
+    std::string_view reason;
+};
+
+lib::Result<void, NetworkFailure> NatsSource::connect() {
+    if (m_connection != nullptr && m_connection->alive() && m_subscription != nullptr) {
+        return {};
+    }
+    m_subscription = nullptr;
+    m_replies = nullptr;
+    m_connection = nullptr;
+    const auto opened = open();
+    if (!opened) {
+        m_subscription = nullptr;
+        m_replies = nullptr;
+        m_connection = nullptr;
+    }
+    return opened;
+}
+
+lib::Result<void, NetworkFailure> NatsSource::open() {
+    auto connection = NatsConnection::open(m_addresses, m_credentials);
+    if (!connection) {
+        return connection.error();
+    }
+    m_connection = std::move(connection.value());
+    for (const std::string_view stream : {kStream, kDeadStream}) {
+        if (const auto made = ensure_stream(*m_connection, stream); !made) {
+            return made;
+        }
+    }
+    auto replies = NatsReplies::open(m_connection);
+    if (!replies) {
+        return replies.error();
+    }
+    m_replies = std::move(replies.value());
+    return subscribe(*m_connection);
+}
+
+lib::Result<void, NetworkFailure> NatsSource::subscribe(NatsConnection& connection) {
+    jsSubOptions options;
+    jsSubOptions_Init(&options);
+    options.Stream = kStream.data();
+    options.ManualAck = true;
+    jsConsumerInfo* info = nullptr;
+    jsErrCode code{};
+    natsStatus status =
+        js_GetConsumerInfo(&info, connection.streams(), kStream.data(), kConsumer.data(), nullptr, &code);
+    NatsOwned<jsConsumerInfo> owned(info);
+    if (code == JSConsumerNotFoundErr || status == NATS_NOT_FOUND) {
+        jsConsumerConfig config;
+        jsConsumerConfig_Init(&config);
+        config.Durable = kConsumer.data();
+        config.DeliverPolicy = js_DeliverAll;
+        config.AckPolicy = js_AckExplicit;
+        config.AckWait = std::chrono::nanoseconds(kAckWait).count();
+        config.MaxDeliver = -1;
+        config.MaxAckPending = kAckPendingMax;
+        code = {};
+        info = nullptr;
+        status = js_AddConsumer(&info, connection.streams(), kStream.data(), &config, nullptr, &code);
+        owned.reset(info);
+    }
+    if (status != NATS_OK) {
+        return connection.failure(status, fmt::format("consumer {}", kConsumer), code);
+    }
+    natsSubscription* subscription = nullptr;
+    code = {};
+    options.Consumer = kConsumer.data();
+    status = js_PullSubscribe(&subscription, connection.streams(), nullptr, kConsumer.data(), nullptr, &options, &code);
+    m_subscription.reset(subscription);
+    return status == NATS_OK ? lib::Result<void, NetworkFailure>()
+                             : connection.failure(status, fmt::format("consumer {}", kConsumer), code);
+}
+
+lib::Result<std::vector<Message>, NetworkFailure> NatsSource::take(std::size_t messages_max, std::size_t bytes_max,
+                                                                   std::chrono::milliseconds wait) {
+    if (const auto connected = connect(); !connected) {
+        return connected.error();
+    }
+    jsFetchRequest request;
+    jsFetchRequest_Init(&request);
+    request.Batch = static_cast<int>(std::clamp<std::size_t>(messages_max, 1, kTakeMax));
+    request.MaxBytes = static_cast<std::int64_t>(std::max(bytes_max, m_connection->payload_max() + kHeadBytes));
+    request.Expires = std::chrono::nanoseconds(std::max(wait, std::chrono::milliseconds(1))).count();
+    Messages received;
+    const natsStatus status = natsSubscription_FetchRequest(received.into(), m_subscription.get(), &request);
+    if (status != NATS_OK && (status != NATS_TIMEOUT || !m_connection->alive())) {
+        const auto failure = m_connection->failure(status, "taking messages");
+        m_subscription = nullptr;
+        return failure;
+    }
+    std::vector<Message> messages;
+    messages.reserve(received.all().size());
+    for (natsMsg* const message : received.all()) {
+        if (const auto taken = receive(message, messages); !taken) {
+            return taken.error();
+        }
+    }
+    return messages;
+}
+
+lib::Result<void, NetworkFailure> NatsSource::receive(natsMsg* received, std::vector<Message>& messages) {
+    jsMsgMetaData* data = nullptr;
+    const natsStatus status = natsMsg_GetMetaData(&data, received);
+    const NatsOwned<jsMsgMetaData> owned(data);
+    if (status != NATS_OK) {
+        return m_connection->failure(status, "a message without its place in the stream");
+    }
+    const MessageHead head = head_of(received);
+    auto message = message_of(head);
+    if (!message) {
+        return bury({.from = node_of_subject(head.subject).value_or(nobody()),
+                     .sequence = data->Sequence.Stream,
+                     .subject = head.subject,
+                     .id = head.id,
+                     .kind = head.kind,
+                     .started = head.started,
+                     .body = body_of(received),
+                     .reason = message.error().text},
+                    natsMsg_GetReply(received));
+    }
+    message.value().body = body_of(received);
+    message.value().sequence = data->Sequence.Stream;
+    message.value().deliveries = data->NumDelivered;
+    message.value().handle = ++m_last_handle;
+    m_given.emplace(m_last_handle, natsMsg_GetReply(received));
+    messages.push_back(std::move(message.value()));
+    return {};
+}
+
+std::string NatsSource::reply_of(const Message& message) const {
+    const auto found = m_given.find(message.handle);
+    return found == m_given.end() ? "" : found->second;
+}
+
+void NatsSource::say(const std::string& reply, std::string_view word) {
+    if (!reply.empty() && m_connection != nullptr) { // else it is given again by itself
+        static_cast<void>(
+            natsConnection_Publish(m_connection->handle(), reply.c_str(), word.data(), static_cast<int>(word.size())));
+    }
+}
+
+lib::Result<void, NetworkFailure> NatsSource::say_surely(const std::vector<std::string>& replies,
+                                                         std::string_view word) {
+    m_replies->begin();
+    for (const std::string& reply : replies) {
+        const natsStatus status =
+            natsConnection_PublishRequest(m_connection->handle(), reply.c_str(), m_replies->next_subject().c_str(),
+                                          word.data(), static_cast<int>(word.size()));
+        if (status != NATS_OK) {
+            return m_connection->failure(status, "acknowledging");
+        }
+    }
+    bool unknown = false;
+    const auto awaited = m_replies->await("acknowledging", [&unknown](std::size_t /*request*/, natsMsg* answer) {
+        unknown = unknown || natsMsg_IsNoResponders(answer);
+    });
+    if (awaited && unknown) {
+        return m_connection->failure(lib::Error::unreachable, fmt::format("consumer {} has gone", kConsumer));
+    }
+    return awaited;
+}
+
+lib::Result<void, NetworkFailure> NatsSource::acknowledge(std::span<const Message> messages) {
+    if (const auto connected = connect(); !connected) {
+        return connected;
+    }
+    std::vector<std::string> replies;
+    replies.reserve(messages.size());
+    for (const Message& message : messages) {
+        if (std::string reply = reply_of(message); !reply.empty()) {
+            replies.push_back(std::move(reply));
+        }
+    }
+    auto said = say_surely(replies, kAcknowledged);
+    if (said) {
+        for (const Message& message : messages) {
+            m_given.erase(message.handle);
+        }
+    }
+    return said;
+}
+
+void NatsSource::give_back(const Message& message, std::chrono::milliseconds delay) {
+    say(reply_of(message), fmt::format("-NAK {{\"delay\": {}}}", std::chrono::nanoseconds(delay).count()));
+    m_given.erase(message.handle);
+}
+
+void NatsSource::keep(std::span<const Message> messages) {
+    for (const Message& message : messages) {
+        say(reply_of(message), kWorking);
+    }
+}
+
+lib::Result<void, NetworkFailure> NatsSource::reject(const Message& message, std::string_view reason) {
+    if (const auto connected = connect(); !connected) {
+        return connected;
+    }
+    const std::string subject = subject_of(message.from);
+    const std::string started = fmt::format("{}", message.started_s);
+    auto buried = bury({.from = message.from,
+                        .sequence = message.sequence,
+                        .subject = subject,
+                        .id = message.id,
+                        .kind = kind_name(message.kind),
+                        .started = started,
+                        .body = message.body,
+                        .reason = reason},
+                       reply_of(message));
+    if (buried) {
+        m_given.erase(message.handle);
+    }
+    return buried;
+}
+
+// First the letter is stored, then its message is not given any more: in between nothing can be lost. A second letter
+// for the same message has the same id.
+lib::Result<void, NetworkFailure> NatsSource::bury(const DeadLetter& letter, const std::string& reply) {
+    natsMsg* made = nullptr;
+    natsStatus status = natsMsg_Create(&made, dead_subject_of(letter.from).c_str(), nullptr, letter.body.data(),
+                                       static_cast<int>(letter.body.size()));
+    const NatsOwned<natsMsg> owned(made);
+    const auto set = [&status, made](const char* name, std::string_view value) {
+        if (status == NATS_OK) {
+            status = natsMsgHeader_Set(made, name, std::string(value).c_str());
+        }
+    };
+    set(kIdHeader.data(), fmt::format("rejected/{}/{}", letter.sequence, letter.id));
+    set(kFirstIdHeader, letter.id);
+    set(kFirstSubjectHeader, letter.subject);
+    set(kKindHeader.data(), letter.kind);
+    set(kStartedHeader.data(), letter.started);
+    set(kReasonHeader.data(), text::made_printable(letter.reason));
+    jsPubAck* answer = nullptr;
+    jsErrCode code{};
+    if (status == NATS_OK) {
+        status = js_PublishMsg(&answer, m_connection->streams(), made, nullptr, &code);
+    }
+    jsPubAck_Destroy(answer);
+    if (status != NATS_OK) {
+        return m_connection->failure(status, fmt::format("a dead letter to stream {}", kDeadStream), code);
+    }
+    return reply.empty() ? lib::Result<void, NetworkFailure>() : say_surely({reply}, kTerminated);
+}
+
+lib::Result<Message, NetworkFailure> NatsSource::fetch(std::uint64_t sequence) {
+    if (const auto connected = connect(); !connected) {
+        return connected.error();
+    }
+    natsMsg* found = nullptr;
+    jsErrCode code{};
+    const natsStatus status = js_GetMsg(&found, m_connection->streams(), kStream.data(), sequence, nullptr, &code);
+    const NatsOwned<natsMsg> owned(found);
+    if (code == JSNoMessageFoundErr || status == NATS_NOT_FOUND) {
+        return m_connection->failure(lib::Error::not_found,
+                                     fmt::format("message {} is not in stream {} any more", sequence, kStream));
+    }
+    if (status != NATS_OK) {
+        return m_connection->failure(status, fmt::format("message {}", sequence), code);
+    }
+    auto message = message_of(head_of(found));
+    if (!message) {
+        return m_connection->failure(lib::Error::refused,
+                                     fmt::format("message {}: {}", sequence, message.error().text));
+    }
+    message.value().body = body_of(found);
+    message.value().sequence = sequence;
+    return std::move(message.value());
+}
+
+lib::Result<NatsOwned<jsConsumerInfo>, NetworkFailure> NatsSource::consumer() {
+    if (const auto connected = connect(); !connected) {
+        return connected.error();
+    }
+    jsConsumerInfo* info = nullptr;
+    jsErrCode code{};
+    const natsStatus status =
+        js_GetConsumerInfo(&info, m_connection->streams(), kStream.data(), kConsumer.data(), nullptr, &code);
+    NatsOwned<jsConsumerInfo> owned(info);
+    if (status != NATS_OK) {
+        return m_connection->failure(status, fmt::format("consumer {}", kConsumer), code);
+    }
+    return owned;
+}
+
+lib::Result<bool, NetworkFailure> NatsSource::settled_before(std::uint64_t sequence) {
+    const auto info = consumer();
+    if (!info) {
+        return info.error();
+    }
+    const jsConsumerInfo& state = *info.value();
+    // With nothing on its way, all that was delivered is settled, too.
+    const std::uint64_t settled =
+        state.NumAckPending == 0 ? std::max(state.AckFloor.Stream, state.Delivered.Stream) : state.AckFloor.Stream;
+    if (settled + 1 >= sequence) {
+        return true;
+    }
+    if (state.NumAckPending != 0) {
+        return false;
+    }
+    // What the stream has removed does not come any more.
+    jsStreamInfo* stream = nullptr;
+    jsErrCode code{};
+    const natsStatus status = js_GetStreamInfo(&stream, m_connection->streams(), kStream.data(), nullptr, &code);
+    const NatsOwned<jsStreamInfo> owned(stream);
+    if (status != NATS_OK) {
+        return m_connection->failure(status, fmt::format("stream {}", kStream), code);
+    }
+    return stream->State.FirstSeq >= sequence;
+}
+
+lib::Result<std::uint64_t, NetworkFailure> NatsSource::pending() {
+    const auto info = consumer();
+    if (!info) {
+        return info.error();
+    }
+    return info.value()->NumPending +
+           static_cast<std::uint64_t>(std::max<std::int64_t>(info.value()->NumAckPending, 0));
+}
+
+lib::Result<std::shared_ptr<Source>, NetworkFailure> nats_source(const std::string& addresses,
+                                                                 const Credentials& credentials) {
+    auto source = std::make_shared<NatsSource>(addresses, credentials);
+    if (const auto connected = source->connect(); !connected) {
+        return connected.error();
+    }
+    return std::shared_ptr<Source>(std::move(source));
+}
+
+} // namespace host::fleet
