@@ -34,6 +34,7 @@ void add_everything(CommandLine& line, Context context) {
                 examples({"remora summary out/udp", "remora print out/udp --task control --limit 20",
                           "remora convert out/udp --to perfetto -o trace.pftrace"}));
     add_record(line, context);
+    add_publish(line, context);
     add_print(line, context);
     add_attach(line, context);
     add_top(line, context);

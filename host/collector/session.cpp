@@ -13,6 +13,12 @@ namespace {
 // A packet that is overtaken by a quarter of a second will not come any more.
 constexpr std::chrono::milliseconds kStraggler{250};
 
+std::uint64_t seconds_since_1970() {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(
+        std::max<std::int64_t>(std::chrono::floor<std::chrono::seconds>(since).count(), 0));
+}
+
 std::string counted(std::uint64_t number, std::string_view one, std::string_view several) {
     return fmt::format("{} {}", number, number == 1 ? one : several);
 }
@@ -26,12 +32,14 @@ Session::Session(std::shared_ptr<SessionDirectory> directory, const Surroundings
     , m_writer(
           m_directory, surroundings.syncer, surroundings.limits, surroundings.usage, [this] { return manifest(); },
           [this](const formats::dat::ManifestChunk& chunk) { m_surroundings.observer.sealed(view(), chunk); })
-    , m_order([this](std::span<const std::byte> records, std::uint64_t lost) { m_writer.add(records, lost); }) {
+    , m_order([this](std::span<const std::byte> records, std::uint64_t lost) { m_writer.add(records, lost); })
+    , m_started_s(seconds_since_1970()) {
     save();
 }
 
 void Session::bind(const Address& sender, std::uint64_t boot_id, Clock::time_point now) {
     m_sender = sender;
+    m_started_s = seconds_since_1970();
     m_last_packet = now;
     m_boot_id = boot_id;
 }
@@ -88,6 +96,7 @@ SessionView Session::view() const {
 formats::dat::Manifest Session::manifest() const {
     formats::dat::Manifest manifest;
     manifest.origin = "udp";
+    manifest.started_s = m_started_s;
     manifest.chunks = m_writer.chunks();
     manifest.build = m_writer.build();
     manifest.announced = m_writer.export_end();

@@ -104,6 +104,7 @@ class Session {
     formats::dat::PacketOrder m_order;
     std::optional<Address> m_sender;
     std::uint64_t m_boot_id = 0;
+    std::uint64_t m_started_s; // since 1970: of the first packet, until then of the opening
     std::uint64_t m_malformed = 0;
     bool m_closed = false;
     std::string m_cut;

@@ -17,6 +17,9 @@
 
 namespace host::collector {
 
+// Beside a session directory, NAME.published: how far it is published (host/fleet/session_publisher.hpp).
+inline constexpr std::string_view kPublishedSuffix = ".published";
+
 enum class OldSession : std::uint8_t {
     keep,    // refuse if the directory holds one, or anything else
     replace, // delete its files first; refuse if there are others

@@ -37,7 +37,7 @@ SessionPlaces SessionPlaces::served(std::shared_ptr<SessionDirectory> root, Usag
     places.m_parent_path = root->path();
     const auto names = list_names(root->descriptor());
     for (const std::string& name : names ? names.value() : std::vector<std::string>()) {
-        if (name != kLockName) {
+        if (name != kLockName && !name.ends_with(kPublishedSuffix)) {
             ++places.m_directories;
             usage.bytes += bytes_in(root->descriptor(), name);
         }

@@ -77,6 +77,7 @@ bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Dia
 
 // A transfer that was cut off stays as incomplete as it was: what the files do not hold was never received.
 void keep_transfer(const formats::dat::Manifest& old, formats::dat::Manifest& manifest) {
+    manifest.started_s = old.started_s;
     if (old.complete || !old.transfer) {
         return;
     }

@@ -189,6 +189,7 @@ Option Command::option(const std::string& names, Value& value, const std::string
 template Option Command::option(const std::string&, std::string&, const std::string&);
 template Option Command::option(const std::string&, std::uint32_t&, const std::string&);
 template Option Command::option(const std::string&, std::uint64_t&, const std::string&);
+template Option Command::option(const std::string&, std::vector<std::string>&, const std::string&);
 template Option Command::option(const std::string&, double&, const std::string&);
 template Option Command::option(const std::string&, std::optional<std::uint64_t>&, const std::string&);
 

@@ -12,6 +12,7 @@
 namespace host::cli {
 
 void add_record(CommandLine& line, Context context);
+void add_publish(CommandLine& line, Context context);
 void add_print(CommandLine& line, Context context);
 void add_attach(CommandLine& line, Context context);
 void add_top(CommandLine& line, Context context);

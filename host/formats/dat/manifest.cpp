@@ -313,6 +313,7 @@ Manifest ManifestReader::take_manifest(Object& object) {
     take(clock, "error_ppm", manifest.tsc_error_ppm);
     manifest.clock_mode = named<tracer::ClockMode>(clock, "mode", clock_mode_name, 4);
     manifest.boot_id = hex(at(object, "boot_id"));
+    take_later(object, "started", manifest.started_s);
     if (auto build = object_or_null(at(object, "build"))) {
         tracer::Build& into = manifest.build.emplace();
         into.kernel = tracer::Name(text(*build, "kernel"));
@@ -364,6 +365,7 @@ std::string to_json_text(const Manifest& manifest) {
                      {"error_ppm", manifest.tsc_error_ppm},
                      {"mode", clock_mode_name(manifest.clock_mode)}};
     json["boot_id"] = fmt::format("{:016x}", manifest.boot_id);
+    json["started"] = manifest.started_s;
     json["build"] = nullptr;
     if (manifest.build) {
         json["build"] = {{"kernel", manifest.build->kernel.view()},

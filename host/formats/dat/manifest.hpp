@@ -102,6 +102,7 @@ struct Manifest {
     std::uint32_t tsc_khz = 0;
     std::uint32_t tsc_error_ppm = 0;
     std::uint64_t boot_id = 0;
+    std::uint64_t started_s = 0; // since 1970 (UTC), of the first packet, by the collector's clock; 0: not known
     std::optional<tracer::Build> build;
     std::optional<tracer::ExportEnd> announced; // the sender's totals
     std::vector<ManifestChunk> chunks;
