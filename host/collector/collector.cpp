@@ -59,6 +59,7 @@ SessionTable::Outcome Collector::run() {
         if (m_socket.wait(static_cast<int>(poll.count())) && !drain()) {
             stopped = "the socket failed";
         }
+        m_table.release(m_observer.take_freed());
         const Clock::time_point now = Clock::now();
         m_reliable.tick();
         m_table.set_malformed_acknowledged(m_reliable.malformed());

@@ -31,6 +31,12 @@ struct Progress {
     std::size_t open = 0;     // sessions that receive now
 };
 
+// What was removed from a served directory.
+struct Freed {
+    std::uint64_t bytes = 0;
+    std::size_t sessions = 0;
+};
+
 class Observer {
   public:
     Observer() = default;
@@ -48,6 +54,9 @@ class Observer {
 
     // Something that is no session's: a sender that could not be taken.
     virtual void refused(std::string_view /*why*/) {}
+
+    // What the observer removed since the last call.
+    [[nodiscard]] virtual Freed take_freed() { return {}; }
 
     // About once a second.
     virtual void progress(const Progress& /*progress*/) {}

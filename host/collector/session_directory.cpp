@@ -130,6 +130,31 @@ lib::Result<void, Failure> SessionDirectory::take(OldSession old) {
     return {};
 }
 
+lib::Result<std::uint64_t, Failure> remove_session(const std::string& path) {
+    std::uint64_t bytes = 0;
+    {
+        // Opening would make it.
+        std::error_code missing;
+        if (!std::filesystem::is_directory(path, missing)) {
+            return Failure{lib::Error::not_found, "it is not there"};
+        }
+        const auto files = formats::dat::list_chunk_files(path);
+        for (const std::string& file : files ? files.value() : std::vector<std::string>()) {
+            std::error_code failed;
+            const std::uintmax_t size = std::filesystem::file_size(path + '/' + file, failed);
+            bytes += failed ? 0 : size;
+        }
+        if (const auto emptied = SessionDirectory::open(path, OldSession::replace); !emptied) {
+            return emptied.error();
+        }
+    }
+    if (::rmdir(path.c_str()) != 0) {
+        return unusable(std::strerror(errno));
+    }
+    ::unlink((path + std::string(kPublishedSuffix)).c_str());
+    return bytes;
+}
+
 lib::Result<int> SessionDirectory::create_file(const std::string& name) const {
     const int file = ::openat(descriptor(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (file < 0) {

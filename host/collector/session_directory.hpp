@@ -55,6 +55,10 @@ class SessionDirectory {
     DirectoryLock m_lock;
 };
 
+// Deletes the files of a session that no collector writes to, its directory, and what is remembered of its publishing.
+// Returns the bytes of its chunks. cause: as of SessionDirectory::open(); exists: something else is in it.
+[[nodiscard]] lib::Result<std::uint64_t, trace::Failure<lib::Error>> remove_session(const std::string& path);
+
 // The names in an open directory, without . and .. not_found, io.
 [[nodiscard]] lib::Result<std::vector<std::string>> list_names(int directory);
 

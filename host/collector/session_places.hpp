@@ -8,6 +8,7 @@
 #include "host/collector/session_directory.hpp"
 #include "host/trace/descriptor.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,9 @@ class SessionPlaces {
 
     // A new directory. no_space: there are `directories_max` already; else it cannot be made.
     [[nodiscard]] SessionDirectory::Opened make(std::uint64_t boot_id, std::size_t directories_max);
+
+    // So many have been removed.
+    void release(std::size_t directories) { m_directories -= std::min(m_directories, directories); }
 
   private:
     std::shared_ptr<SessionDirectory> m_root; // of served sessions

@@ -270,6 +270,11 @@ void SessionTable::settle() {
     m_syncer.drain();
 }
 
+void SessionTable::release(const Freed& freed) {
+    m_usage.bytes -= std::min(m_usage.bytes, freed.bytes);
+    m_places.release(freed.sessions);
+}
+
 bool SessionTable::settled(const Address& sender) const {
     const auto is_of = [&sender](const auto& session) { return session->sender() == sender; };
     return !m_outcome.error && std::ranges::none_of(m_open, is_of) && std::ranges::none_of(m_closing, is_of);

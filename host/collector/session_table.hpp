@@ -86,6 +86,9 @@ class SessionTable {
     // Everything that came from this sender is on the disk, and listed, and its session has ended.
     [[nodiscard]] bool settled(const Address& sender) const;
 
+    // Sessions that were removed.
+    void release(const Freed& freed);
+
     // For those who write to the same disk.
     [[nodiscard]] Usage& usage() { return m_usage; }
 

@@ -32,7 +32,18 @@ std::vector<std::string> arguments() {
     return words;
 }
 
+std::string fault(const std::string& program, int error) {
+    return fmt::format("{} cannot be started: {}; it is what speaks to servers: `make fleet` builds it (libnats-dev, "
+                       "libcurl4-openssl-dev), beside remora",
+                       text::escaped(program), std::strerror(error));
+}
+
 } // namespace
+
+std::string network_program_fault() {
+    const std::string program = network_program();
+    return ::access(program.c_str(), X_OK) == 0 ? "" : fault(program, errno);
+}
 
 std::string network_program() {
     std::error_code failed;
@@ -48,9 +59,7 @@ std::string continue_with_network() {
     }
     pointers.push_back(nullptr);
     ::execv(program.c_str(), pointers.data());
-    return fmt::format("{} cannot be started: {}; it is what speaks to servers: `make fleet` builds it (libnats-dev, "
-                       "libcurl4-openssl-dev), beside remora",
-                       text::escaped(program), std::strerror(errno));
+    return fault(program, errno);
 }
 
 bool is_server(std::string_view place) {

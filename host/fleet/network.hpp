@@ -40,6 +40,9 @@ struct Network {
 // remora-fleet, beside this program.
 [[nodiscard]] std::string network_program();
 
+// Why it cannot be started, and the remedy; empty: it can.
+[[nodiscard]] std::string network_program_fault();
+
 // Replaces this process by remora-fleet, with the same arguments. Returns only if that fails: why, and the remedy.
 [[nodiscard]] std::string continue_with_network();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/fleet/session_publisher.hpp"
 
+#include "host/collector/session_directory.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/session_files.hpp"
 #include "host/text/escape.hpp"
@@ -22,8 +23,6 @@ using formats::dat::ManifestChunk;
 
 constexpr std::string_view kFormat = "remora-published";
 constexpr std::uint64_t kVersion = 1;
-constexpr std::string_view kSuffix = ".published";
-
 constexpr std::size_t kManifestBytesMax = std::size_t{64} << 20;
 constexpr std::size_t kChunkBytesMax = std::size_t{64} << 20; // the largest that a server can be set to take
 constexpr std::size_t kProgressBytesMax = 64 * 1024;
@@ -92,7 +91,7 @@ lib::Result<void, NetworkFailure> store(const std::string& directory, const Node
 } // namespace
 
 std::string progress_file_of(const std::string& directory) {
-    return plain_path(directory) + std::string(kSuffix);
+    return plain_path(directory) + std::string(collector::kPublishedSuffix);
 }
 
 Published published_of(const std::string& directory, const NodeName& from, std::uint64_t boot_id) {

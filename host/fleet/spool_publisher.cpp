@@ -20,6 +20,12 @@ void SpoolPublisher::add(const std::string& directory, const NodeName& from, boo
     }
 }
 
+void SpoolPublisher::look_again() {
+    for (Session& session : m_sessions) {
+        session.due = session.due || (!session.closed && !session.failed);
+    }
+}
+
 void SpoolPublisher::close_all() {
     for (Session& session : m_sessions) {
         session.closed = true;

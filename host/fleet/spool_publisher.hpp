@@ -47,6 +47,9 @@ class SpoolPublisher {
     // There is more of a session, which may be a new one. closed: it is recorded no more.
     void add(const std::string& directory, const NodeName& from, bool closed);
 
+    // There may be more of those that are recorded.
+    void look_again();
+
     // Whatever is open is recorded no more.
     void close_all();
 

@@ -22,11 +22,12 @@ using fleet::SpoolPublisher;
 using trace::ExitStatus;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kWords = std::to_array<std::string_view>({"opened", "more", "closed", "end"});
+constexpr auto kWords = std::to_array<std::string_view>({"opened", "closed", "end"});
 
 constexpr std::chrono::milliseconds kRetryFirst{250};
 constexpr std::chrono::milliseconds kRetryLast{5000};
-constexpr std::chrono::milliseconds kIdle{1000};
+// How often a session that is recorded is looked at for more.
+constexpr std::chrono::milliseconds kIdle{250};
 
 class Follower {
   public:
@@ -53,6 +54,9 @@ class Follower {
                     report(m_spool.why());
                     break;
                 }
+            }
+            if (step == SpoolPublisher::Step::idle) {
+                m_spool.look_again();
             }
             read(step == SpoolPublisher::Step::more ? std::chrono::milliseconds{0} : pause());
         }

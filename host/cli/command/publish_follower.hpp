@@ -2,7 +2,7 @@
 // remora publish --follow: what `remora record --publish` starts beside itself, so that the collector is free of
 // servers and their libraries. The two have a socket between them, with lines in both directions:
 //
-//   recorder:   opened|more|closed <site>/<node> <session directory>      announces what there is to publish
+//   recorder:   opened|closed <site>/<node> <session directory>           announces what there is to publish
 //               end                                                       nothing follows: all sessions are closed
 //   publisher:  published <session directory>                             the whole session is stored
 //
@@ -22,7 +22,7 @@
 
 namespace host::cli {
 
-enum class NoticeKind : std::uint8_t { opened, more, closed, end };
+enum class NoticeKind : std::uint8_t { opened, closed, end };
 
 struct Notice {
     NoticeKind kind = NoticeKind::end;

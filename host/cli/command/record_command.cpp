@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // remora record: the collector on the command line.
 #include "host/cli/command/commands.hpp"
+#include "host/cli/command/publish_target.hpp"
+#include "host/cli/command/record_publishing.hpp"
 #include "host/cli/command/record_report.hpp"
 #include "host/cli/command/seconds.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
@@ -40,11 +42,13 @@ struct RecordOptions {
     bool progress = false;
     bool force = false;
     bool json = false;
+    PublishingOptions publishing;
 };
 
-constexpr const char* kLimits = "Exit status 2: not complete; 4: the disk is full or a limit was reached (64 open "
-                                "sessions, 4096 files of a session, "
-                                "4096 sessions\nin DIR, --session-bytes, --total-bytes)\n";
+constexpr const char* kLimits =
+    "Exit status 2: not complete, or not published; 4: the disk is full or a limit was reached (64 open "
+    "sessions, 4096 files of a session, "
+    "4096 sessions\nin DIR, --session-bytes, --total-bytes)\n";
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50;
 
@@ -149,6 +153,13 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
     const bool serve = !options.serve.empty();
     const auto idle = duration(options.idle_timeout_s);
     RecordReport report(context, {.serve = serve, .json = options.json, .progress = options.progress}, formats);
+    std::optional<RecordPublishing> publishing;
+    if (!options.publishing.to.empty()) {
+        publishing.emplace(report, options.publishing, options.serve, context);
+        if (const auto started = publishing->start(); !started) {
+            return complain(context, started.error().text);
+        }
+    }
     collector::Collector collector(socket,
                                    {.directory = serve ? nullptr : directory,
                                     .serve = serve ? directory : nullptr,
@@ -158,20 +169,38 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
                                     .timeout = duration(options.timeout_s),
                                     .stop = &stop_requested(),
                                     .key = key},
-                                   report);
+                                   publishing ? static_cast<collector::Observer&>(*publishing) : report);
     // The handler stays until the process ends: a second signal must not cut off the closing of a session.
     const collector::SessionTable::Outcome outcome = collector.run();
     report.end();
+    const bool published = !publishing || publishing->finish();
     if (outcome.error) {
         return trace::status_of(*outcome.error);
     }
-    const bool damaged = !serve && (outcome.complete != outcome.sessions || report.formats_failed());
+    const bool damaged = !published || (!serve && (outcome.complete != outcome.sessions || report.formats_failed()));
     return damaged ? ExitStatus::damaged : ExitStatus::clean;
+}
+
+// What is wrong with the options of publishing together; empty: nothing.
+std::string publishing_fault(const RecordOptions& options) {
+    const PublishingOptions& publishing = options.publishing;
+    if (publishing.to.empty()) {
+        const bool others = !publishing.site.empty() || !publishing.node.empty() || publishing.remove;
+        return others ? "--site, --node and --remove-published need --publish" : "";
+    }
+    if (publishing.remove && options.serve.empty()) {
+        return "--remove-published needs --serve: what one run recorded stays";
+    }
+    const auto credentials = credentials_of(publishing.server);
+    return credentials ? fleet::network_program_fault() : credentials.error().text;
 }
 
 ExitStatus record(const RecordOptions& options, Context context) {
     if (options.directory.empty() == options.serve.empty()) {
         return complain(context, "either --out DIR (one run) or --serve DIR (any number of machines) is required");
+    }
+    if (const std::string fault = publishing_fault(options); !fault.empty()) {
+        return complain(context, fault);
     }
     const auto address = collector::parse_address(options.listen);
     if (!address) {
@@ -229,6 +258,29 @@ ExitStatus record(const RecordOptions& options, Context context) {
 
 } // namespace
 
+namespace {
+
+void add_publishing(Command& command, PublishingOptions& publishing) {
+    command
+        .option("--publish", publishing.to,
+                "publish what is recorded to this server, nats://HOST[:PORT] or tls://HOST[:PORT], as it comes")
+        .check(check_nats);
+    command.option("--site", publishing.site, "name of the site in the fleet; default").check(check_name);
+    command
+        .option("--node", publishing.node,
+                "name of the machine in the fleet; with --serve its address, else the name of this host")
+        .check(check_name);
+    command
+        .option("--publish-wait", publishing.wait_s,
+                "at the end, how many seconds a server that does not answer is waited for; 30")
+        .check(check_seconds);
+    command.flag("--remove-published", publishing.remove,
+                 "delete a session once the server has stored all of it (--serve)");
+    add_server_options(command, publishing.server);
+}
+
+} // namespace
+
 void add_record(CommandLine& line, Context context) {
     Command command = line.command("record", "receive traces over UDP into session directories");
     const auto options = std::make_shared<RecordOptions>();
@@ -261,9 +313,11 @@ void add_record(CommandLine& line, Context context) {
         .excludes(command.described("--serve"));
     command.flag("--json", options->json,
                  "print the manifest instead of a report; with --serve one object for each event");
+    add_publishing(command, options->publishing);
     command.footer(examples({"remora record --listen 127.0.0.1:20000 --out out/udp",
                              "remora record --out out/udp --idle-timeout 5 --progress",
-                             "remora record --serve out/sessions --json"}) +
+                             "remora record --serve out/sessions --json",
+                             "remora record --serve out/sessions --publish nats://127.0.0.1 --remove-published"}) +
                    kLimits);
     command.run([options, context] { return record(*options, context); });
 }

@@ -113,6 +113,21 @@ void RecordReport::closed(const SessionView& session, Manifest& manifest, std::o
     }
 }
 
+void RecordReport::published(const std::string& directory, bool removed) {
+    if (m_style.serve && m_style.json) {
+        put_event(m_context.out, "session_published", [&](text::JsonText& json) {
+            json.member("session", directory);
+            json.member("removed", removed);
+        });
+    } else if (m_style.serve) {
+        m_context.out.print("{}  published{}\n", text::escaped(directory), removed ? " and removed" : "");
+        m_context.out.flush();
+    } else if (!m_style.json) {
+        m_context.out.print("published  {}\n", text::escaped(directory));
+        m_context.out.flush();
+    }
+}
+
 // Beside the session that this kernel sent. Otherwise says why not: the session is whole without them.
 void RecordReport::keep_formats(const SessionView& session, Manifest& manifest) {
     if (!m_formats) {

@@ -33,6 +33,9 @@ class RecordReport final : public collector::Observer {
     void refused(std::string_view why) override;
     void progress(const collector::Progress& progress) override;
 
+    // The whole session is stored by a server; removed: its directory was deleted.
+    void published(const std::string& directory, bool removed);
+
     // The progress line, if there is one, is complete.
     void end();
 

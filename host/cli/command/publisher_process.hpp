@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// A process of remora-fleet that publishes beside this one, with a socket to it that never blocks: what cannot be sent
+// now is kept and sent later. One that ends is not started again here.
+#pragma once
+
+#include "host/trace/descriptor.hpp"
+#include "host/trace/failure.hpp"
+#include "lib/result.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace host::cli {
+
+class PublisherProcess {
+  public:
+    PublisherProcess() = default;
+    PublisherProcess(const PublisherProcess&) = delete;
+    PublisherProcess& operator=(const PublisherProcess&) = delete;
+    ~PublisherProcess();
+
+    // arguments: without the program's name.
+    [[nodiscard]] lib::Result<void, trace::Refusal> start(const std::vector<std::string>& arguments);
+
+    [[nodiscard]] bool running() const { return m_process > 0; }
+
+    // Sends the text when there is room.
+    void send(std::string_view text);
+
+    // Sends what waits, and returns the lines that came. ended: its status, once it has ended (128 + signal).
+    [[nodiscard]] std::vector<std::string> exchange(std::optional<int>& ended);
+
+    // Nothing follows. Waits until it ends, at most so long; then it is killed. The rest of its lines.
+    [[nodiscard]] std::vector<std::string> finish(std::chrono::milliseconds limit, std::optional<int>& ended);
+
+  private:
+    void flush();
+    bool receive();
+    [[nodiscard]] std::vector<std::string> take_lines();
+    void reap(bool wait, std::optional<int>& ended);
+
+    pid_t m_process = -1;
+    trace::Descriptor m_socket;
+    std::string m_unsent;
+    std::string m_received;
+};
+
+} // namespace host::cli
