@@ -7,17 +7,16 @@
 #include "host/convert/output_file.hpp"
 #include "host/formats/packed/archive_reader.hpp"
 #include "host/formats/packed/archive_writer.hpp"
+#include "host/formats/packed/files_to_pack.hpp"
 #include "host/text/escape.hpp"
 
-#include <algorithm>
-#include <filesystem>
 #include <memory>
+#include <vector>
 
 namespace host::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
 namespace packed = formats::packed;
 using trace::ExitStatus;
 
@@ -28,53 +27,16 @@ struct PackOptions {
     bool salvage = false;
 };
 
-// Adds one file. Returns why it failed, or an empty text.
-std::string add_file(const fs::path& path, std::vector<packed::FileToPack>& files) {
-    auto source = trace::ByteSource::open_file(path.string());
-    if (!source) {
-        return fmt::format("{}: {}", text::escaped(path.string()), trace::file_error(source.error()));
-    }
-    files.push_back(
-        {.name = path.filename().string(), .path = path.string(), .path_bytes = source.value()->size_bytes()});
-    return "";
-}
-
-// The files to pack: all of a session, or one. Returns why it failed, or an empty text.
-std::string collect(const std::string& input, std::vector<packed::FileToPack>& files) {
-    std::error_code failed;
-    if (!fs::is_directory(input, failed)) {
-        std::string error = add_file(input, files);
-        if (error.empty()) {
-            files.front().records = true; // bytes of any other kind survive, too
-        }
-        return error;
-    }
-    std::vector<fs::path> paths;
-    for (const auto& entry : fs::directory_iterator(input, failed)) {
-        paths.push_back(entry.path());
-    }
-    if (failed) {
-        return fmt::format("{}: {}", text::escaped(input), failed.message());
-    }
-    std::ranges::sort(paths);
-    for (const fs::path& path : paths) {
-        if (std::string error = add_file(path, files); !error.empty()) {
-            return error;
-        }
-        files.back().records = path.extension() == ".dat";
-    }
-    return files.empty() ? fmt::format("{}: the directory is empty", text::escaped(input)) : "";
-}
-
 ExitStatus pack(const PackOptions& options, Context context) {
     const auto fail = [&](ExitStatus status, std::string_view text) {
         context.err.print("remora pack: {}\n", text);
         return status;
     };
-    std::vector<packed::FileToPack> files;
-    if (const std::string error = collect(options.input, files); !error.empty()) {
-        return fail(ExitStatus::usage, error);
+    const auto collected = packed::files_to_pack(options.input);
+    if (!collected) {
+        return fail(ExitStatus::usage, collected.error().text);
     }
+    const std::vector<packed::FileToPack>& files = collected.value();
     std::uint64_t total = 0;
     for (const packed::FileToPack& file : files) {
         total += file.size_bytes();
