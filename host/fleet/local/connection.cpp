@@ -4,7 +4,6 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 
-#include <cerrno>
 #include <filesystem>
 #include <unistd.h>
 #include <utility>
@@ -15,10 +14,6 @@ namespace {
 
 // For a writer that holds the lock: it inserts a session at most.
 constexpr int kPatienceMs = 60'000;
-
-bool is_no_space(int number) {
-    return number == ENOSPC || number == EDQUOT || number == EFBIG;
-}
 
 std::string uri_of(const std::string& path) {
     std::string uri = "file:";
