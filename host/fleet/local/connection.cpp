@@ -137,8 +137,7 @@ StoreFailure Connection::failure(int code) const {
     case SQLITE_RANGE:
         return say(lib::Error::refused, reason);
     default:
-        return m_handle != nullptr && is_no_space(sqlite3_system_errno(m_handle)) ? failure(SQLITE_FULL)
-                                                                                  : say(lib::Error::io, reason);
+        return say(lib::Error::io, reason);
     }
 }
 

@@ -275,7 +275,9 @@ TEST_F(DirectoryStoreTest, AnswersOneStatementWithNullsNumbersAndTexts) {
 
 TEST_F(DirectoryStoreTest, WithoutSpaceNothingIsStoredAndItSaysSo) {
     const auto store = prepared();
-    const auto connection = Connection::open(file(), Access::write).value();
+    const auto opened = Connection::open(file(), Access::write);
+    ASSERT_TRUE(opened);
+    const Connection* const connection = opened.value().get();
     ASSERT_TRUE(connection->run("PRAGMA max_page_count = 1")); // no more than there are
     const auto transaction = Transaction::begin(*connection);
     ASSERT_TRUE(transaction);
