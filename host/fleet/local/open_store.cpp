@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: MIT
-#include "host/fleet/local/open_store.hpp"
+// The store at a place. Declared in host/fleet/, which knows no implementation.
+#include "host/fleet/open_store.hpp"
 
 #include "host/fleet/local/directory_store.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "lib/assert.hpp"
 
-namespace host::fleet::local {
+namespace host::fleet {
 
-lib::Result<std::shared_ptr<Store>, StoreFailure> open_store(const std::string& place, const Credentials& credentials,
-                                                             Access access) {
-    if (!is_server(place)) {
-        return DirectoryStore::open(place, access);
-    }
+namespace {
+
+using OpenedStore = lib::Result<std::shared_ptr<Store>, StoreFailure>;
+
+OpenedStore open_server(const std::string& place, const Credentials& credentials) {
     if (!place.starts_with("clickhouse")) {
-        return StoreFailure{lib::Error::refused,
-                            fmt::format("{}: that is where traces come from; a store is a directory, or "
-                                        "clickhouse://HOST:8123/DATABASE",
-                                        text::escaped(place))};
+        return StoreFailure{lib::Error::refused, fmt::format("{}: traces come from there; a store is a directory, or "
+                                                             "clickhouse://HOST[:PORT]/DATABASE",
+                                                             text::escaped(place))};
     }
-    if (network() == nullptr) {
-        return StoreFailure{lib::Error::unsupported, continue_with_network()};
-    }
+    ASSERT(network() != nullptr);
     return network()->store(place, credentials);
 }
 
-} // namespace host::fleet::local
+} // namespace
+
+OpenedStore open_store(const std::string& place, const Credentials& credentials, OpenMode mode) {
+    const auto access = mode == OpenMode::read ? local::Access::read : local::Access::write;
+    auto store = is_server(place) ? open_server(place, credentials) : local::DirectoryStore::open(place, access);
+    if (!store || mode == OpenMode::read) {
+        return store;
+    }
+    const auto prepared = store.value()->prepare();
+    return prepared ? store : OpenedStore(prepared.error());
+}
+
+} // namespace host::fleet

@@ -3,8 +3,8 @@
 // get their columns, and a process that ends in the middle leaves nothing half done.
 #include "host/fleet/local/directory_store.hpp"
 
-#include "host/fleet/local/open_store.hpp"
 #include "host/fleet/local/schema.hpp"
+#include "host/fleet/open_store.hpp"
 #include "host/formats/packed/archive_reader.hpp"
 #include "host/text/format.hpp"
 #include "tests/support/fleet_run.hpp"
@@ -289,10 +289,11 @@ TEST_F(DirectoryStoreTest, WithoutSpaceNothingIsStoredAndItSaysSo) {
 }
 
 TEST_F(DirectoryStoreTest, APlaceIsADirectoryOrAServer) {
-    EXPECT_TRUE(open_store(place(), {}, Access::write));
-    EXPECT_EQ(
-        open_store("nats://host", {}, Access::read).error().text,
-        "nats://host: that is where traces come from; a store is a directory, or clickhouse://HOST:8123/DATABASE");
+    EXPECT_EQ(open_store(place(), {}, OpenMode::read).error().cause, lib::Error::refused);
+    EXPECT_TRUE(open_store(place(), {}, OpenMode::write));
+    EXPECT_TRUE(open_store(place(), {}, OpenMode::read)) << "it was made";
+    EXPECT_EQ(open_store("nats://host", {}, OpenMode::read).error().text,
+              "nats://host: traces come from there; a store is a directory, or clickhouse://HOST[:PORT]/DATABASE");
 }
 
 } // namespace
