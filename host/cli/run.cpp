@@ -53,6 +53,7 @@ void add_everything(CommandLine& line, Context context) {
     add_unpack(line, context);
     add_sql(line, context);
     add_load(line, context);
+    add_fleet(line, context);
     add_events(line, context);
     add_dissector(line, context);
     add_completion(line, context);

@@ -32,6 +32,7 @@ void add_pack(CommandLine& line, Context context);
 void add_unpack(CommandLine& line, Context context);
 void add_sql(CommandLine& line, Context context);
 void add_load(CommandLine& line, Context context);
+void add_fleet(CommandLine& line, Context context);
 void add_dissector(CommandLine& line, Context context);
 
 void add_completion(CommandLine& line, Context context);

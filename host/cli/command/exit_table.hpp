@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 8> kExitTexts = {
     "nothing usable",
     "no space for the output, or for input that must first be unpacked to TMPDIR; record: a limit was reached",
     "sql, check --expect: stopped, because a statement takes longer than --timeout allows",
-    "verify: nothing is wrong, but whether every record is here is not known",
+    "verify, fleet verify: nothing is wrong, but whether every record is here is not known",
     "diff: nothing is wrong, but the two runs differ",
 };
 
