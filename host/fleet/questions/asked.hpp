@@ -11,13 +11,13 @@ namespace host::fleet::questions {
 
 // Empty: any.
 struct Selection {
-    std::string site;
-    std::string node;
-    std::string boot;
-    std::string application;
-    std::string task;
-    std::optional<std::int64_t> since_s; // since 1970, UTC; itself included
-    std::optional<std::int64_t> until_s; // not included
+    std::string site{};
+    std::string node{};
+    std::string boot{};
+    std::string application{};
+    std::string task{};
+    std::optional<std::int64_t> since_s{}; // since 1970, UTC; itself included
+    std::optional<std::int64_t> until_s{}; // not included
 };
 
 struct Asked {

@@ -34,8 +34,8 @@ struct View {
 
 struct Listing {
     std::string_view name; // in JSON
-    std::vector<View> views;
-    std::vector<std::vector<Field>> rows;
+    std::vector<View> views{};
+    std::vector<std::vector<Field>> rows{};
     Shown shown = Shown::both;
     bool cut = false; // there are more rows than asked for
 };
@@ -44,7 +44,7 @@ enum class Verdict : std::uint8_t { none, closed, missing, open };
 
 struct Findings {
     std::vector<Listing> listings;
-    std::vector<std::string> lines; // below them; in JSON as `lines`
+    std::vector<std::string> lines{}; // below them; in JSON as `lines`
     Verdict verdict = Verdict::none;
 };
 
