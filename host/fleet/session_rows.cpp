@@ -19,6 +19,7 @@ using formats::dat::ManifestChunk;
 using sql::Cell;
 
 constexpr int kSignificantBits = 5;
+constexpr std::string_view kCompleted = "completed"; // host/sql/account_rows.cpp
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
 // Numbers the rows of each table, and puts in front of them of which run they are.
@@ -99,7 +100,8 @@ class ScheduleSink {
   private:
     void add_job(std::span<const Cell> cells) {
         const std::int64_t release_ns = std::max<std::int64_t>(cells[m_release].number().value_or(0), 0);
-        const auto response_ns = cells[m_response].number();
+        // Of a job that was cut off the response says nothing.
+        const auto response_ns = cells[m_outcome].text() == kCompleted ? cells[m_response].number() : std::nullopt;
         m_rows.add(Table::jobs,
                    {Cell(m_started_s + release_ns / kNanosecondsPerSecond),
                     response_ns && *response_ns >= 0 ? Cell(response_class(static_cast<std::uint64_t>(*response_ns)))
@@ -112,6 +114,7 @@ class ScheduleSink {
     std::vector<sql::Column> m_columns = sql::columns_of(sql::Table::jobs);
     std::size_t m_release = place_of("release_ns", m_columns);
     std::size_t m_response = place_of("response_ns", m_columns);
+    std::size_t m_outcome = place_of("outcome", m_columns);
 };
 
 struct Content {

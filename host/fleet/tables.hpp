@@ -72,7 +72,8 @@ struct TableRow {
 inline constexpr std::string_view kRunColumns = "site TEXT, node TEXT, boot TEXT, started_s U32";
 
 // In the order of the enumeration. events.turn: 0, 1, ... among events of one chunk with equal ticks. time_s: seconds
-// since 1970, started_s and the release of the job. class_ns: response_class() of session_rows.hpp.
+// since 1970, started_s and the release of the job. class_ns: response_class() of session_rows.hpp, of a job that was
+// completed; worst_ns and worst_jobs are of such jobs, too.
 inline constexpr std::array<TableRow, kTables> kTableRows = {{
     {"nodes",
      "application TEXT, kernel TEXT, compiler TEXT, image TEXT, tsc_khz U32, clock_mode TEXT, complete U8, "

@@ -97,17 +97,18 @@ std::string names_of(Table table) {
 }
 
 // The rows of a derived table, from those of jobs; without a subquery, which 18.16 does not feed with the new rows. The
-// name of a result is the result in WHERE, too, so each condition is about another column: a job has a class and a
-// response time that is not negative, or neither.
+// name of a result is the result in WHERE, too, so each condition is about another column: a job has a class
+// if it was completed.
 std::string_view derivation_of(Table table) {
     switch (table) {
     case Table::task_minutes:
         return "SELECT site, node, boot, started_s, part, task, toUInt32(intDiv(time_s, 60) * 60) AS minute_s, "
-               "count() AS jobs, toUInt64(sum(ifNull(missed, 0))) AS missed, max(response_ns) AS worst_ns "
+               "count() AS jobs, toUInt64(sum(ifNull(missed, 0))) AS missed, "
+               "max(if(isNull(class_ns), NULL, response_ns)) AS worst_ns "
                "FROM {} GROUP BY site, node, boot, started_s, part, task, minute_s";
     case Table::response_classes:
         return "SELECT site, node, boot, started_s, part, task, toUInt64(assumeNotNull(class_ns)) AS class_ns, "
-               "count() AS jobs FROM {} WHERE response_ns >= 0 GROUP BY site, node, boot, started_s, part, task, "
+               "count() AS jobs FROM {} WHERE outcome = 'completed' GROUP BY site, node, boot, started_s, part, task, "
                "class_ns";
     case Table::worst_jobs:
         return "SELECT site, node, boot, started_s, part, task, toUInt64(ifNull(job, 0)) AS job, time_s, release_ns, "

@@ -24,7 +24,8 @@ struct DerivedRow {
 
 constexpr std::array<DerivedRow, 2> kDerived = {{
     {Table::task_minutes,
-     "part, task, time_s / 60 * 60, count(*), coalesce(sum(missed), 0), max(response_ns) FROM jobs WHERE ",
+     "part, task, time_s / 60 * 60, count(*), coalesce(sum(missed), 0), "
+     "max(CASE WHEN class_ns IS NOT NULL THEN response_ns END) FROM jobs WHERE ",
      " GROUP BY part, task, time_s / 60"},
     {Table::response_classes, "part, task, class_ns, count(*) FROM jobs WHERE class_ns IS NOT NULL AND ",
      " GROUP BY part, task, class_ns"},
@@ -36,7 +37,7 @@ std::string insert_worst(std::string_view of_run) {
         "INSERT OR REPLACE INTO worst_jobs({0}) SELECT {0} FROM (SELECT site, node, boot, started_s, part, task, job, "
         "time_s, release_ns, end_ns, deadline_ns, response_ns, lateness_ns, coalesce(missed, 0) AS missed, outcome, "
         "row_number() OVER (PARTITION BY part, task ORDER BY response_ns DESC, job) AS place "
-        "FROM jobs WHERE response_ns IS NOT NULL AND {1}) WHERE place <= {2}",
+        "FROM jobs WHERE class_ns IS NOT NULL AND {1}) WHERE place <= {2}",
         column_names(Table::worst_jobs), of_run, kWorstPerPart);
 }
 
