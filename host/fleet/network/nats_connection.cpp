@@ -137,14 +137,24 @@ std::size_t NatsConnection::payload_max() const {
     return static_cast<std::size_t>(std::max<std::int64_t>(natsConnection_GetMaxPayload(m_connection.get()), 0));
 }
 
+namespace {
+
+constexpr std::string_view kEnable = "; unless it is just starting: start nats-server with -js, or with a block "
+                                     "jetstream in its configuration (and account), because nothing else stores";
+
+} // namespace
+
 NetworkFailure NatsConnection::failure(lib::Error cause, std::string_view text) const {
     return failed(cause, m_shown, text);
 }
 
 NetworkFailure NatsConnection::failure(natsStatus status, std::string_view doing, jsErrCode code) const {
-    if (code == JSNotEnabledErr || code == JSNotEnabledForAccountErr || status == NATS_NO_RESPONDERS) {
-        return failure(lib::Error::refused, "JetStream is not enabled, so nothing would be stored: start nats-server "
-                                            "with -js, or with a block jetstream in its configuration (and account)");
+    // A server that was just started, or recovers its streams, answers likewise: it may be waited for.
+    if (status == NATS_NO_RESPONDERS) {
+        return failure(lib::Error::unreachable, fmt::format("{}: JetStream does not answer{}", doing, kEnable));
+    }
+    if (code == JSNotEnabledErr || code == JSNotEnabledForAccountErr) {
+        return failure(lib::Error::refused, fmt::format("JetStream is not enabled{}", kEnable));
     }
     const char* last = nullptr;
     const natsStatus noted = natsConnection_GetLastError(m_connection.get(), &last);
