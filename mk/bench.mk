@@ -40,6 +40,12 @@ FOLLOW_BENCH := $(BUILD)/bench/follow_speed
 $(eval $(call linked,$(FOLLOW_BENCH),$(call bench_objects,tests/bench/follow_speed.cpp tests/bench/uncounted.cpp \
   $(RECORD_PATH_SOURCES)) $(TRACE_LIBRARY),$(TRACE_LIBRARY_LIBS) -lpthread))
 
+# Simulated nodes for bench-fleet.
+FLEET_SESSIONS := $(BUILD)/bench/fleet_sessions
+FLEET_EVENTS := 1e7
+$(eval $(call linked,$(FLEET_SESSIONS),$(call host_objects,tests/bench/fleet_sessions.cpp host/fleet/message.cpp) $(TRACE_LIBRARY),\
+  $(TRACE_LIBRARY_LIBS)))
+
 RUNS := 1000
 SWEPT := control inversion lesson lesson_repaired overload rm_vs_edf servers
 # Those that offer a length, and what the sweep asks for, in ms.
@@ -58,7 +64,7 @@ sweep-figures: kernel $(REMORA) ## figures: the same for the applications of doc
 # A thousand ready ones, and those that are measured.
 BENCH_TASKS := 1100
 
-.PHONY: bench bench-export bench-host bench-sql bench-report bench-kernel bench-scale kernel-bench experiment-clock docs-figures
+.PHONY: bench bench-export bench-host bench-sql bench-report bench-kernel bench-scale bench-fleet kernel-bench experiment-clock docs-figures
 bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA) ## figures: what recording costs; lines FIGURE, PEER or GOAL
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA)
@@ -69,6 +75,9 @@ bench-host: $(HOST_BENCH) $(FOLLOW_BENCH) $(REMORA) ## figures: the host tools c
 
 bench-sql: $(REMORA) ## figures: the questions of docs/sql.md on 12 million records; writes its table
 	@tests/bench/sql.py $(REMORA) --update
+
+bench-fleet: fleet kernel $(FLEET_SESSIONS) ## figures: 100 simulated nodes through NATS into ClickHouse and into a directory (FLEET_EVENTS=1e8, DOCUMENT=docs/fleet.md: written there)
+	@tests/bench/fleet.py $(REMORA) $(FLEET_SESSIONS) $(FLEET_EVENTS) $(DOCUMENT)
 
 bench-report: $(REMORA) ## figures: the page of a million intervals in Chromium: bytes, time to open, frames
 	@tests/bench/report.py $(REMORA)

@@ -7,6 +7,9 @@
 namespace host::fleet {
 
 std::int64_t started_of(const std::string& directory, const formats::dat::Manifest& manifest) {
+    if (manifest.started_s != 0) {
+        return static_cast<std::int64_t>(manifest.started_s);
+    }
     const std::string name =
         manifest.chunks.empty() ? std::string(formats::dat::kManifestName) : manifest.chunks.front().file;
 
