@@ -2,6 +2,7 @@
 #include "host/fleet/session_publisher.hpp"
 
 #include "host/collector/session_directory.hpp"
+#include "host/fleet/started.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/session_files.hpp"
 #include "host/text/escape.hpp"
@@ -41,13 +42,6 @@ std::string plain_path(std::string path) {
     return path;
 }
 
-std::uint64_t modified_s(const std::string& path) {
-    struct stat file {};
-
-    return ::stat(path.c_str(), &file) == 0 ? static_cast<std::uint64_t>(std::max<std::int64_t>(file.st_mtim.tv_sec, 0))
-                                            : 0;
-}
-
 std::uint64_t number_of(const trace::Json& json, const char* key) {
     const auto found = json.find(key);
     return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
@@ -75,7 +69,7 @@ lib::Result<void, NetworkFailure> store(const std::string& directory, const Node
                               {"site", from.site},
                               {"node", from.node},
                               {"boot_id", boot_text(boot_id)},
-                              {"started", published.started_s},
+                              {"started", static_cast<std::uint64_t>(std::max<std::int64_t>(published.started_s, 0))},
                               {"chunks", published.chunks},
                               {"differing", published.differing},
                               {"session", published.session}};
@@ -105,7 +99,7 @@ Published published_of(const std::string& directory, const NodeName& from, std::
     return {.chunks = number_of(json, "chunks"),
             .differing = number_of(json, "differing"),
             .session = session != json.end() && session->is_boolean() && session->get<bool>(),
-            .started_s = number_of(json, "started")};
+            .started_s = static_cast<std::int64_t>(number_of(json, "started"))};
 }
 
 std::optional<NodeName> node_of_session(const std::string& directory) {
@@ -178,10 +172,7 @@ lib::Result<void, NetworkFailure> SessionPublisher::look() {
         m_published = {.started_s = m_published.started_s}; // another session of the same boot
     }
     if (m_published.started_s == 0) {
-        m_published.started_s = m_manifest.started_s;
-    }
-    if (m_published.started_s == 0 && !m_manifest.chunks.empty()) {
-        m_published.started_s = modified_s(m_directory + '/' + m_manifest.chunks.front().file);
+        m_published.started_s = started_of(m_directory, m_manifest);
     }
     return {};
 }
@@ -223,7 +214,7 @@ std::optional<Message> SessionPublisher::read(const ManifestChunk& chunk) {
     message.kind = MessageKind::chunk;
     message.id = chunk_message_id(
         {.boot_id = begin->boot_id, .cpu = begin->cpu, .chunk = begin->chunk, .generation = begin->generation});
-    message.started_s = static_cast<std::int64_t>(m_published.started_s);
+    message.started_s = m_published.started_s;
     message.body = std::move(body.value());
     return message;
 }
@@ -269,7 +260,7 @@ lib::Result<void, NetworkFailure> SessionPublisher::publish_manifest() {
     message.from = m_from;
     message.kind = MessageKind::session;
     message.id = session_message_id(m_manifest.boot_id);
-    message.started_s = static_cast<std::int64_t>(m_published.started_s);
+    message.started_s = m_published.started_s;
     message.body = m_text;
     if (message.body.size() > m_outlet.body_bytes_max()) { // without its blanks it has half the size
         message.body =

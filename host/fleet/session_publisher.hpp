@@ -21,10 +21,10 @@
 namespace host::fleet {
 
 struct Published {
-    std::size_t chunks = 0;      // of the manifest's list, the first ones: published or left out
-    std::size_t differing = 0;   // of them, left out: the file is not what the manifest states
-    bool session = false;        // the manifest, too: nothing is left
-    std::uint64_t started_s = 0; // of all messages of the session
+    std::size_t chunks = 0;     // of the manifest's list, the first ones: published or left out
+    std::size_t differing = 0;  // of them, left out: the file is not what the manifest states
+    bool session = false;       // the manifest, too: nothing is left
+    std::int64_t started_s = 0; // of all messages of the session
 
     friend bool operator==(const Published&, const Published&) = default;
 };

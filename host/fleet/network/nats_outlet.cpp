@@ -100,10 +100,6 @@ void NatsOutlet::judge(std::size_t number, natsMsg* answer, const Message& messa
     const auto fail = [&attempt](NetworkFailure failure) {
         attempt.failed = attempt.failed ? attempt.failed : std::optional(std::move(failure));
     };
-    if (natsMsg_IsNoResponders(answer)) {
-        attempt.no_stream = true;
-        return;
-    }
     const auto rejection =
         rejection_of({natsMsg_GetData(answer), static_cast<std::size_t>(natsMsg_GetDataLength(answer))});
     if (!rejection) {
@@ -127,7 +123,9 @@ NatsOutlet::Attempt NatsOutlet::attempt(std::span<const Message> messages) {
     const auto use = [&](std::size_t number, natsMsg* answer) { judge(number, answer, messages[number], attempt); };
     const auto wait = [&](std::size_t waiting_max) {
         const auto awaited = m_replies->await_until(waiting_max, "publishing", use);
-        if (!awaited && !attempt.failed) {
+        if (!awaited && awaited.error().cause == lib::Error::not_found) {
+            attempt.no_stream = true;
+        } else if (!awaited && !attempt.failed) {
             attempt.failed = awaited.error();
         }
         return awaited.ok();
@@ -140,7 +138,7 @@ NatsOutlet::Attempt NatsOutlet::attempt(std::span<const Message> messages) {
             attempt.failed = sent.error();
         }
     }
-    if (m_connection->alive()) {
+    if (m_connection->alive() && !attempt.no_stream) {
         static_cast<void>(wait(0));
     }
     return attempt;
@@ -168,6 +166,12 @@ lib::Result<void, NetworkFailure> NatsOutlet::publish(std::span<const Message> m
         if (const auto made = ensure_stream(*m_connection, kStream); !made) {
             return made.error();
         }
+        // Others of this attempt may be answered by nothing, too: not in the inbox of the next one.
+        auto replies = NatsReplies::open(m_connection);
+        if (!replies) {
+            return replies.error();
+        }
+        m_replies = std::move(replies.value());
     }
 }
 

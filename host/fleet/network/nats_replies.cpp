@@ -98,6 +98,9 @@ NatsReplies::await_until(std::size_t waiting_max, std::string_view doing,
             silent_since = std::chrono::steady_clock::now();
             continue;
         }
+        if (status == NATS_NO_RESPONDERS) { // the library does not say to which request
+            return m_connection->failure(lib::Error::not_found, fmt::format("{}: nothing takes the subject", doing));
+        }
         const char* noted = nullptr;
         const bool forbidden = natsConnection_GetLastError(m_connection->handle(), &noted) == NATS_NOT_PERMITTED;
         const bool late = std::chrono::steady_clock::now() - silent_since >= kNatsRequest;

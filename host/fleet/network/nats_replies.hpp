@@ -32,7 +32,8 @@ class NatsReplies {
     void cancel_last();
 
     // Passes on every answer that comes, with the number of its request, until all requests since begin() have one.
-    // unreachable: the connection is lost, or nothing comes for kNatsRequest; refused: the user has not the permission.
+    // not_found: the subject of one of them is taken by nothing; unreachable: the connection is lost, or nothing comes
+    // for kNatsRequest; refused: the user has not the permission.
     [[nodiscard]] lib::Result<void, NetworkFailure>
     await(std::string_view doing, const std::function<void(std::size_t request, natsMsg* answer)>& use);
 

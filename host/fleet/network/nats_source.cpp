@@ -211,11 +211,9 @@ lib::Result<void, NetworkFailure> NatsSource::say_surely(const std::vector<std::
             return m_connection->failure(status, "acknowledging");
         }
     }
-    bool unknown = false;
-    const auto awaited = m_replies->await("acknowledging", [&unknown](std::size_t /*request*/, natsMsg* answer) {
-        unknown = unknown || natsMsg_IsNoResponders(answer);
-    });
-    if (awaited && unknown) {
+    auto awaited = m_replies->await("acknowledging", [](std::size_t /*request*/, natsMsg* /*answer*/) {});
+    if (!awaited && awaited.error().cause == lib::Error::not_found) {
+        m_subscription = nullptr; // all of it is made anew by the next call
         return m_connection->failure(lib::Error::unreachable, fmt::format("consumer {} has gone", kConsumer));
     }
     return awaited;
