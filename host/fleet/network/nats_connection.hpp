@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One connection to NATS. It never reconnects by itself: a connection that is lost is lost for good, and its user makes
+// One connection to NATS. It never reconnects by itself: a connection that is lost stays lost, and its user makes
 // another one, because only so the order of messages is known: the library would send on a new connection what was
 // written after the loss, before what was lost with the old one. Context: one thread.
 #pragma once

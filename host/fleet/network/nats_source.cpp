@@ -28,7 +28,7 @@ constexpr std::size_t kHeadBytes = 4096;
 constexpr int kTakeMax = 4096;
 
 // Of a message whose subject names no node.
-NodeName nobody() {
+NodeName unnamed_node() {
     return {.site = "_", .node = "_"};
 }
 
@@ -169,7 +169,7 @@ lib::Result<void, NetworkFailure> NatsSource::receive(natsMsg* received, std::ve
     const MessageHead head = head_of(received);
     auto message = message_of(head);
     if (!message) {
-        return bury({.from = node_of_subject(head.subject).value_or(nobody()),
+        return bury({.from = node_of_subject(head.subject).value_or(unnamed_node()),
                      .sequence = data->Sequence.Stream,
                      .subject = head.subject,
                      .id = head.id,

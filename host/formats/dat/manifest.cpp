@@ -347,7 +347,6 @@ Manifest ManifestReader::take_manifest(Object& object) {
     }
     for (auto row : at(object, "chunks").get_array()) {
         manifest.chunks.push_back(take_chunk(row.get_object()));
-        manifest.chunks.back().description.boot_id = manifest.boot_id; // a session is of one boot
     }
     return manifest;
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "host/fleet/server_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace host::fleet {
+namespace {
+
+TEST(ServerText, NeverShowsAPassword) {
+    EXPECT_EQ(shown_address("nats://host:4222"), "nats://host:4222");
+    EXPECT_EQ(shown_address("nats://user:pass@host:4222"), "nats://host:4222");
+    EXPECT_EQ(shown_address("nats://user:p@ss@host"), "nats://host");
+    EXPECT_EQ(shown_address("nats://token@host"), "nats://host");
+    EXPECT_EQ(shown_address("user:pass@host"), "host");
+    EXPECT_EQ(shown_address("nats://u:p@a,tls://u:p@b:1"), "nats://a,tls://b:1");
+}
+
+TEST(ServerText, SeveralAddressesHaveCommas) {
+    EXPECT_THAT(addresses_of("nats://a,,nats://b,"), testing::ElementsAre("nats://a", "nats://b"));
+    EXPECT_TRUE(addresses_of("").empty());
+}
+
+} // namespace
+} // namespace host::fleet
