@@ -97,6 +97,7 @@ formats::dat::Manifest Session::manifest() const {
     formats::dat::Manifest manifest;
     manifest.origin = "udp";
     manifest.started_s = m_started_s;
+    manifest.boot_id = m_boot_id; // also if there was no space for a chunk
     manifest.chunks = m_writer.chunks();
     manifest.build = m_writer.build();
     manifest.announced = m_writer.export_end();

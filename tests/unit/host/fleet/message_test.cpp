@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Ids, subjects and headers: read back, and refused in any other form.
 #include "host/fleet/message.hpp"
 
 #include <gtest/gtest.h>

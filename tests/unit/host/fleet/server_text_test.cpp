@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Addresses of servers as they are shown.
 #include "host/fleet/server_text.hpp"
 
 #include <gmock/gmock.h>

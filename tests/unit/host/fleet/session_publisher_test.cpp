@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// What is published of a session, in which order, and what is left after a failure at any message.
 #include "host/fleet/session_publisher.hpp"
 
 #include "host/trace/checksum.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Lines between a recorder and its publisher.
 #include "host/cli/command/publish_follower.hpp"
 
 #include <gtest/gtest.h>
