@@ -194,6 +194,9 @@ lib::Result<Answer, StoreFailure> read_rows(std::string_view body_untrusted) {
     for (const std::string_view name : take_line(rest)) {
         answer.columns.push_back(unescaped(name));
     }
+    if (rest.empty()) {
+        return corrupt("it has names of columns alone");
+    }
     std::vector<Kind> kinds;
     for (const std::string_view type : take_line(rest)) {
         kinds.push_back(kind_of(type));

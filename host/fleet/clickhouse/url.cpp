@@ -29,7 +29,7 @@ bool is_word(std::string_view text, std::string_view also = "") {
     });
 }
 
-// The text before the first of these characters, which go with it.
+// The text before the first such character, which goes with it.
 std::string_view take_until(std::string_view& rest, char end) {
     const std::string_view taken = rest.substr(0, rest.find(end));
     rest.remove_prefix(std::min(taken.size() + 1, rest.size()));
@@ -47,8 +47,9 @@ lib::Result<Endpoint, trace::Refusal> endpoint_of(std::string_view text, std::ui
     std::string_view rest = text;
     if (rest.starts_with('[')) {
         rest.remove_prefix(1);
+        const bool closed = rest.find(']') != std::string_view::npos;
         endpoint.host = take_until(rest, ']');
-        if (!is_word(endpoint.host, ":.") || (!rest.empty() && !rest.starts_with(':'))) {
+        if (!closed || !is_word(endpoint.host, ":.") || (!rest.empty() && !rest.starts_with(':'))) {
             return refusal(fmt::format("{} is no address", text::escaped(text)));
         }
         rest.remove_prefix(std::min<std::size_t>(1, rest.size()));

@@ -72,7 +72,7 @@ class ClickHouseStoreTest : public testing::Test {
     void away() { m_script.answers.emplace_back(StoreFailure{lib::Error::unreachable, "away"}); }
 
     Script m_script;
-    const Run m_run{.from = {.site = "plant", .node = "press"}, .boot_id = 0xB007, .started_s = 100};
+    const fleet::Run m_run{.from = {.site = "plant", .node = "press"}, .boot_id = 0xB007, .started_s = 100};
     const Endpoint m_a{"a", 8123};
     const Endpoint m_b{"b", 8123};
 };

@@ -113,15 +113,16 @@ TEST(ClickHouseShard, OfARunIsAlwaysTheSame) {
         return shard_of({.from = {.site = std::move(site), .node = std::move(node)}, .boot_id = boot}, shards);
     };
     EXPECT_EQ(shard("plant", "press", 0xB007, 1), 0U);
-    EXPECT_EQ(shard("plant", "press", 0xB007, 1000), 0U);
-    EXPECT_EQ(shard("plant", "press", 0xB008, 1000), 0U);
-    EXPECT_EQ(shard("", "", 0, 1000), 0U);
+    EXPECT_EQ(shard("plant", "press", 0xB007, 1000), 863U);
+    EXPECT_EQ(shard("plant", "press", 0xB008, 1000), 216U);
+    EXPECT_EQ(shard("", "", 0, 1000), 212U);
 }
 
 TEST(ClickHouseShard, OfSimilarRunsDiffer) {
     std::size_t first = 0;
     for (std::uint64_t i = 0; i < 1000; ++i) {
-        const Run run{.from = {.site = "plant", .node = "node" + std::to_string(i)}, .boot_id = i, .started_s = 0};
+        const fleet::Run run{
+            .from = {.site = "plant", .node = "node" + std::to_string(i)}, .boot_id = i, .started_s = 0};
         first += shard_of(run, 2) == 0 ? 1U : 0U;
     }
     EXPECT_GT(first, 400U);
