@@ -39,9 +39,7 @@ lib::Result<Answer, StoreFailure> Client::ask(const Endpoint& endpoint, std::str
                                               const std::string& statement) {
     Http::Parameters parameters = common_parameters();
     parameters.emplace_back("default_format", "TabSeparatedWithNamesAndTypes");
-    // As in SQLite: NULL where a join finds nothing; conditions reach the tables of a view.
-    parameters.emplace_back("join_use_nulls", "1");
-    parameters.emplace_back("enable_optimize_predicate_expression", "1");
+    parameters.emplace_back("join_use_nulls", "1"); // NULL where a join finds nothing, as in SQLite
     parameters.emplace_back("max_bytes_before_external_group_by", std::to_string(kMemoryBytes));
     parameters.emplace_back("max_bytes_before_external_sort", std::to_string(kMemoryBytes));
     if (!database.empty()) {

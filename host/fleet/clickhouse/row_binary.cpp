@@ -155,7 +155,8 @@ void EventRows::append(std::string& rows, std::span<const trace::Event> events) 
     for (const trace::Event& event : events) {
         const std::uint64_t ticks = event.ticks.value;
         Row row;
-        row.add(ticks);
+        row.add(ticks >> 16);
+        row.add(static_cast<std::uint16_t>(ticks & 0xFFFF));
         row.add(turn_of(ticks));
         row.add(event.code);
         row.add(event.par1);

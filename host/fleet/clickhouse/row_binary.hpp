@@ -26,7 +26,8 @@ void append_text(std::string& rows, std::string_view text);
 // The row of a chunk in `chunks`.
 void append_chunk(std::string& rows, const ReadChunk& chunk);
 
-// The rows of one chunk in `events`: those columns that are the same in all of them are encoded once.
+// The rows of one chunk in `events`, in the columns in which they are stored (schema.hpp): those columns that are the
+// same in all of them are encoded once.
 class EventRows {
   public:
     explicit EventRows(const ReadChunk& chunk);

@@ -44,7 +44,8 @@ struct StoredColumn {
     bool in_key = false;
 };
 
-// Of X_rows. An event is its code there: a name that is given to it later changes the view alone.
+// Of X_rows. An event is its code there: a name that is given to it later changes the view alone. Ticks of an event are
+// two columns: ticks_high * 65536 + ticks_low.
 [[nodiscard]] std::vector<StoredColumn> stored_columns(Table table, Version version);
 
 // `name` Type CODEC(...), as CREATE TABLE and ADD COLUMN want it.
@@ -57,7 +58,7 @@ struct StoredColumn {
 [[nodiscard]] std::string full_name(const Place& place, std::string_view name);
 [[nodiscard]] std::string rows_name(Table table);
 
-// INSERT INTO ... FORMAT RowBinary, of all columns_of(table).
+// INSERT INTO ... FORMAT RowBinary, of all stored_columns(table).
 [[nodiscard]] std::string insert_statement(const Place& place, Table table);
 
 [[nodiscard]] std::string create_database(const Place& place);

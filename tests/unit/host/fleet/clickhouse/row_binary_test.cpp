@@ -71,7 +71,12 @@ std::string row_of(std::uint64_t ticks, std::uint16_t turn, std::uint8_t code, s
     std::string row;
     EXPECT_EQ(cells.size(), columns.size());
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        append_cell(row, columns[i].type, cells[i]);
+        if (columns[i].name == "ticks") {
+            append_cell(row, ColumnType::u64, sql::Cell(ticks >> 16));
+            append_cell(row, ColumnType::u16, sql::Cell(ticks & 0xFFFF));
+        } else {
+            append_cell(row, columns[i].type, cells[i]);
+        }
     }
     return row;
 }
@@ -109,12 +114,12 @@ TEST(RowBinaryEvents, AreAsTheirColumnsSay) {
     const std::array<std::byte, 3> payload{std::byte{1}, std::byte{0}, std::byte{0xFF}};
     EventRows rows(chunk());
     std::string bytes;
-    rows.append(bytes, std::array{event(100), event(200, 0xE9, payload)});
+    rows.append(bytes, std::array{event(0x1'2345), event(0x2'0000'0000'0007, 0xE9, payload)});
     EXPECT_EQ(rows.events(), 2U);
     // A text of SQLite ends at a zero byte, so the slow encoder is not asked for the payload.
-    std::string second = row_of(200, 0, 0xE9, "");
+    std::string second = row_of(0x2'0000'0000'0007, 0, 0xE9, "");
     second.pop_back();
-    EXPECT_EQ(bytes, row_of(100, 0, 0x22, "") + second + "\3\1\0\xff"s);
+    EXPECT_EQ(bytes, row_of(0x1'2345, 0, 0x22, "") + second + "\3\1\0\xff"s);
 }
 
 // Otherwise the store would take one for the other.
