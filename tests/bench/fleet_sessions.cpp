@@ -2,7 +2,8 @@
 // Simulated nodes: sessions that were recorded, again under other boot ids, so that a fleet of any size has traces of
 // real runs. What changes is what makes a run another one: the boot id, the checksums, and when it began.
 //
-//   fleet_sessions OUT NODES RUNS SPAN_S SESSION...    OUT/lab/node-001/<boot id>-1 and so on; prints the events
+//   fleet_sessions OUT NODES RUNS SPAN_S SESSION...    OUT/lab/node-001/<boot id>-1 and so on; prints the
+//   numbers of records and chunks
 #include "host/fleet/message.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/trace/byte_source.hpp"
@@ -113,6 +114,7 @@ int main(int argc, char** argv) {
         recorded.push_back(read(argv[i]));
     }
     std::uint64_t events = 0;
+    std::uint64_t chunks = 0;
     std::uint64_t number = 0;
     for (std::uint64_t node = 1; node <= nodes; ++node) {
         for (std::uint64_t run = 0; run < runs; ++run) {
@@ -122,8 +124,9 @@ int main(int argc, char** argv) {
             write(one, boot_id, started_s,
                   fmt::format("{}/lab/node-{:03}/{}-1", out, node, host::fleet::boot_text(boot_id)));
             events += one.events;
+            chunks += one.images.size();
         }
     }
-    fmt::print("{}\n", events);
+    fmt::print("{} {}\n", events, chunks);
     return 0;
 }

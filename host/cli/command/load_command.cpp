@@ -2,6 +2,7 @@
 // remora load: chunks and sessions from a stream, or from session directories, into a store that `remora fleet` asks.
 #include "host/cli/command/commands.hpp"
 #include "host/cli/command/exit_table.hpp"
+#include "host/cli/command/publish_target.hpp"
 #include "host/cli/command/server_options.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 
@@ -12,9 +13,7 @@
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
 
-#include <array>
 #include <memory>
-#include <unistd.h>
 
 namespace host::cli {
 
@@ -25,7 +24,7 @@ using trace::ExitStatus;
 struct LoadOptions {
     std::string from;
     std::string to;
-    std::string site = "default";
+    std::string site;
     std::string node;
     ServerOptions server;
     std::string store_password_file;
@@ -36,22 +35,13 @@ struct LoadOptions {
 
 using OpenSource = lib::Result<std::shared_ptr<fleet::Source>, trace::Refusal>;
 
-std::string check_name(const std::string& text) {
-    return fleet::is_name(text) ? "" : text::escaped(text) + " is no name: 1 to 63 letters, digits, _ and -";
-}
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    return fleet::name_of(::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "");
-}
-
 OpenSource open_source(const LoadOptions& options, const fleet::Credentials& credentials) {
     if (fleet::is_server(options.from)) {
         auto source = fleet::network()->source(options.from, credentials);
         return source ? OpenSource(std::move(source.value())) : trace::Refusal{source.error().text};
     }
-    const fleet::NodeName names{.site = options.site, .node = options.node.empty() ? host_name() : options.node};
-    auto source = fleet::local::DirectorySource::open(options.from, names);
+    auto source = fleet::local::DirectorySource::open(options.from, {.site = options.site, .node = options.node},
+                                                      {.site = kDefaultSite, .node = host_node()});
     return source ? OpenSource(std::shared_ptr<fleet::Source>(std::move(source.value()))) : source.error();
 }
 
@@ -133,10 +123,12 @@ void add_load(CommandLine& line, Context context) {
         .option("--to", options->to,
                 "clickhouse://HOST[:PORT]/DATABASE, or a directory of packed sessions, which is made")
         .required();
-    command.option("--site", options->site, "of sessions whose directories do not name it")
+    command
+        .option("--site", options->site,
+                "of the sessions in a directory; else as it names them, or who published them, else default")
         .check(check_name)
         .show_default();
-    command.option("--node", options->node, "likewise; default: the name of this host").check(check_name);
+    command.option("--node", options->node, "likewise, else the name of this host").check(check_name);
     add_server_options(command, options->server);
     command.option("--store-password-file", options->store_password_file,
                    "file with the password of the store, if it is another one");

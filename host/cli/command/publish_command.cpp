@@ -11,6 +11,7 @@
 #include "host/collector/session_directory.hpp"
 #include "host/fleet/network.hpp"
 #include "host/fleet/server_text.hpp"
+#include "host/fleet/session_tree.hpp"
 #include "host/fleet/spool_publisher.hpp"
 #include "host/formats/dat/session_files.hpp"
 #include "host/text/escape.hpp"
@@ -18,10 +19,9 @@
 #include <algorithm>
 #include <chrono>
 #include <fcntl.h>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
+#include <sys/resource.h>
 #include <thread>
 #include <vector>
 
@@ -51,27 +51,6 @@ ExitStatus complain(Context context, std::string_view text, ExitStatus status = 
     return status;
 }
 
-bool is_session(const std::string& path) {
-    std::error_code code;
-    return std::filesystem::exists(path + '/' + std::string(formats::dat::kManifestName), code);
-}
-
-// The sessions that a place is, or holds. Nothing: neither.
-std::vector<std::string> sessions_of(const std::string& place) {
-    if (is_session(place)) {
-        return {place};
-    }
-    std::vector<std::string> sessions;
-    std::error_code code;
-    for (const auto& entry : std::filesystem::directory_iterator(place, code)) {
-        if (is_session(entry.path().string())) {
-            sessions.push_back(entry.path().string());
-        }
-    }
-    std::ranges::sort(sessions);
-    return sessions;
-}
-
 // A session that no collector writes to. While this lives, none begins to.
 class Guard {
   public:
@@ -96,6 +75,15 @@ void warn_of_unlisted(const std::string& session, Context context) {
         complain(context, fmt::format("{}: {} chunk file{} that manifest.json does not list {} left out: `remora adopt "
                                       "--force` lists them",
                                       text::escaped(session), files, files == 1 ? "" : "s", files == 1 ? "is" : "are"));
+    }
+}
+
+// Each session that is published is open: as many as the system allows.
+void allow_many_files() {
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        static_cast<void>(::setrlimit(RLIMIT_NOFILE, &files)); // else some sessions are taken for busy ones
     }
 }
 
@@ -137,9 +125,9 @@ void report_left(const PublishOptions& options, const SpoolPublisher& spool, Con
 }
 
 ExitStatus publish_sessions(const PublishOptions& options, const fleet::Credentials& credentials, Context context) {
-    std::vector<std::string> sessions;
+    std::vector<fleet::FoundSession> sessions;
     for (const std::string& place : options.sessions) {
-        const auto found = sessions_of(place);
+        const auto found = fleet::sessions_below(place);
         if (found.empty()) {
             return complain(context, fmt::format("{} is neither a session nor a directory of sessions: it holds no "
                                                  "manifest.json; of Ntrace.dat files, `remora adopt` makes a session",
@@ -149,16 +137,20 @@ ExitStatus publish_sessions(const PublishOptions& options, const fleet::Credenti
     }
     SpoolPublisher spool([&] { return fleet::network()->outlet(options.to, credentials); },
                          [context](std::string_view line) { complain(context, line); });
+    allow_many_files();
     std::vector<std::unique_ptr<Guard>> guards;
     std::size_t recorded = 0;
-    for (const std::string& session : sessions) {
+    for (const auto& [session, names] : sessions) {
         guards.push_back(std::make_unique<Guard>(session));
         const bool busy = guards.back()->busy();
         recorded += busy ? 1U : 0U;
         if (!busy) {
             warn_of_unlisted(session, context);
         }
-        spool.add(session, node_for(session, options.site, options.node), !busy);
+        spool.add(session,
+                  node_for(session, options.site.empty() ? names.site : options.site,
+                           options.node.empty() ? names.node : options.node),
+                  !busy);
     }
     catch_stop_signals();
     const auto step = publish_all(spool, duration(options.wait_s).value_or(std::chrono::milliseconds{0}));
@@ -201,13 +193,16 @@ ExitStatus publish(const PublishOptions& options, Context context) {
 void add_publish(CommandLine& line, Context context) {
     Command command = line.command("publish", "publish sessions to a server of NATS, for a fleet");
     const auto options = std::make_shared<PublishOptions>();
-    command.option("SESSION", options->sessions, "session directories, or directories of sessions");
+    command.option("SESSION", options->sessions,
+                   "session directories, or directories of sessions, also as NODE/SESSION or SITE/NODE/SESSION");
     command.option("--to", options->to, "server: nats://HOST[:PORT] or tls://HOST[:PORT], several with commas")
         .required()
         .check(check_nats);
-    command.option("--site", options->site, "name of the site in the fleet; default, or as it was begun")
+    command
+        .option("--site", options->site,
+                "name of the site in the fleet; as its directory or an earlier publisher named it, else default")
         .check(check_name);
-    command.option("--node", options->node, "name of the machine; the name of this host, or as it was begun")
+    command.option("--node", options->node, "name of the machine; likewise, else the name of this host")
         .check(check_name);
     command.option("--wait", options->wait_s, "how many seconds a server that does not answer is waited for; 10")
         .check(check_seconds);

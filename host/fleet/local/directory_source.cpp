@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "host/fleet/local/directory_source.hpp"
 
+#include "host/fleet/session_publisher.hpp"
+#include "host/fleet/session_tree.hpp"
 #include "host/fleet/started.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -17,48 +19,27 @@ namespace {
 namespace fs = std::filesystem;
 using formats::dat::ManifestChunk;
 
-constexpr int kDepth = 3; // of a session: site, node, session
+const std::string& first_of(const std::string& one, const std::string& other, const std::string& last) {
+    return !one.empty() ? one : !other.empty() ? other : last;
+}
+
 constexpr std::size_t kFileBytesMax = std::size_t{1} << 30;
 
 } // namespace
 
-lib::Result<std::unique_ptr<DirectorySource>, trace::Refusal> DirectorySource::open(const std::string& path,
-                                                                                    const NodeName& names) {
+lib::Result<std::unique_ptr<DirectorySource>, trace::Refusal>
+DirectorySource::open(const std::string& path, const NodeName& names, const NodeName& otherwise) {
     std::unique_ptr<DirectorySource> source(new DirectorySource());
-    source->find(path, names, 0);
+    for (const FoundSession& found : sessions_below(path)) {
+        const NodeName published = node_of_session(found.path).value_or(otherwise);
+        source->add(found.path, {.site = first_of(names.site, found.names.site, published.site),
+                                 .node = first_of(names.node, found.names.node, published.node)});
+    }
     if (source->m_sessions.empty()) {
         return trace::Refusal{fmt::format("{}: no session is in it: neither a manifest.json nor directories with one",
                                           text::escaped(path))};
     }
     return source;
-}
-
-void DirectorySource::find(const std::string& path, const NodeName& names, int depth) {
-    std::error_code failed;
-    if (fs::exists(fs::path(path) / formats::dat::kManifestName, failed)) {
-        add(path, names);
-        return;
-    }
-    if (depth == kDepth) {
-        return;
-    }
-    std::vector<fs::path> inner;
-    for (const auto& entry : fs::directory_iterator(path, failed)) {
-        if (entry.is_directory(failed)) {
-            inner.push_back(entry.path());
-        }
-    }
-    std::ranges::sort(inner);
-    // The directory names a node if it is inside the one that was named by the user; the one above it is then the site.
-    const bool is_named = depth > 0;
-    NodeName inside = names;
-    if (is_named) {
-        inside.site = depth > 1 ? names.node : names.site;
-        inside.node = name_of(fs::path(path).filename().string());
-    }
-    for (const fs::path& one : inner) {
-        find(one.string(), inside, depth + 1);
-    }
 }
 
 void DirectorySource::add(const std::string& path, const NodeName& names) {

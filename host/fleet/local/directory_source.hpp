@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Session directories as a source, so that a fleet can be loaded without a server. Nothing is changed in them. Every
-// loader of a directory takes all of it: what is stored already is recognized by the store.
-//
-//   DIR                       a session
-//   DIR/SESSION               as `remora record --serve` leaves them
-//   DIR/NODE/SESSION          the node is named by the directory
-//   DIR/SITE/NODE/SESSION     the site, too
+// loader of a directory takes all of it: what is stored already is recognized by the store. session_tree.hpp says which
+// directories name nodes.
 #pragma once
 
 #include "host/fleet/source.hpp"
@@ -22,9 +18,10 @@ namespace host::fleet::local {
 
 class DirectorySource final : public Source {
   public:
-    // names: of sessions whose directories do not name site or node. Refused: no session is there.
-    [[nodiscard]] static lib::Result<std::unique_ptr<DirectorySource>, trace::Refusal> open(const std::string& path,
-                                                                                            const NodeName& names);
+    // names: of all sessions, if they are not empty; else the directory names a session's node, or who published it,
+    // else it is `otherwise`. Refused: no session is there.
+    [[nodiscard]] static lib::Result<std::unique_ptr<DirectorySource>, trace::Refusal>
+    open(const std::string& path, const NodeName& names, const NodeName& otherwise);
 
     [[nodiscard]] lib::Result<std::vector<Message>, NetworkFailure>
     take(std::size_t messages_max, std::size_t bytes_max, std::chrono::milliseconds wait) override;
@@ -57,7 +54,6 @@ class DirectorySource final : public Source {
     DirectorySource() = default;
 
     void add(const std::string& path, const NodeName& names);
-    void find(const std::string& path, const NodeName& names, int depth);
     [[nodiscard]] lib::Result<Message, NetworkFailure> message_of(std::uint64_t sequence) const;
 
     std::vector<Session> m_sessions;
