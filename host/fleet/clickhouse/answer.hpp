@@ -18,28 +18,24 @@
 namespace host::fleet::clickhouse {
 
 // Codes of ClickHouse (src/Common/ErrorCodes.cpp) that this program acts on.
-enum : std::uint32_t {
-    kUnknownColumn = 16,
-    kAddedAlready = 44,
-    kTableExists = 57,
-    kUnknownTable = 60,
-    kUnknownDatabase = 81,
-    kDatabaseExists = 82,
-    kNoFile = 107,
-    kTooSlow = 159,
-    kUnknownUser = 192,
-    kWrongPassword = 193,
-    kNoPassword = 194,
-    kTooManyQueries = 202,
-    kSocketTimeout = 209,
-    kNetworkError = 210,
-    kNoMemory = 241,
-    kNoSpace = 243,
-    kTooManyParts = 252,
-    kNoDistributedConnection = 279,
-    kNotAllowed = 497,
-    kNotAuthenticated = 516,
-};
+inline constexpr std::uint32_t kUnknownColumn = 16;
+inline constexpr std::uint32_t kAddedAlready = 44;
+inline constexpr std::uint32_t kTableExists = 57;
+inline constexpr std::uint32_t kUnknownTable = 60;
+inline constexpr std::uint32_t kDatabaseExists = 82;
+inline constexpr std::uint32_t kNoFile = 107;
+inline constexpr std::uint32_t kTooSlow = 159;
+inline constexpr std::uint32_t kUnknownUser = 192;
+inline constexpr std::uint32_t kWrongPassword = 193;
+inline constexpr std::uint32_t kNoPassword = 194;
+inline constexpr std::uint32_t kTooManyQueries = 202;
+inline constexpr std::uint32_t kSocketTimeout = 209;
+inline constexpr std::uint32_t kNetworkError = 210;
+inline constexpr std::uint32_t kNoMemory = 241;
+inline constexpr std::uint32_t kNoSpace = 243;
+inline constexpr std::uint32_t kTooManyParts = 252;
+inline constexpr std::uint32_t kNoDistributedConnection = 279;
+inline constexpr std::uint32_t kNotAuthenticated = 516;
 
 struct ServerError {
     std::uint32_t code = 0;

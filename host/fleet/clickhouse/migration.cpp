@@ -29,9 +29,9 @@ constexpr int kAttempts = 20;
 constexpr std::chrono::milliseconds kBetweenAttempts{100};
 
 const std::string& text_in(const Value& value) {
-    static const std::string kNone;
+    static const std::string none;
     const std::string* const text = std::get_if<std::string>(&value);
-    return text != nullptr ? *text : kNone;
+    return text != nullptr ? *text : none;
 }
 
 std::string checksum_of(std::string_view statement) {

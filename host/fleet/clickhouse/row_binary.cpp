@@ -119,10 +119,10 @@ void append_cell(std::string& rows, ColumnType type, const sql::Cell& cell) {
 }
 
 void append_chunk(std::string& rows, const ReadChunk& chunk) {
-    static const std::vector<Column> kColumns = columns_of(Table::chunks);
+    static const std::vector<Column> columns = columns_of(Table::chunks);
     const std::string boot = boot_text(chunk.run.boot_id);
     const std::string encoding = formats::dat::encoding_name(chunk.description);
-    append_cells(rows, kColumns, of(chunk.run.from.site), of(chunk.run.from.node), of(boot),
+    append_cells(rows, columns, of(chunk.run.from.site), of(chunk.run.from.node), of(boot),
                  sql::Cell(chunk.run.started_s), sql::Cell(chunk.key.cpu), sql::Cell(chunk.key.chunk),
                  sql::Cell(chunk.key.generation), of(encoding), sql::Cell(chunk.description.records),
                  sql::Cell(chunk.events), sql::Cell(chunk.message->body.size()), sql::Cell(chunk.crc32c),

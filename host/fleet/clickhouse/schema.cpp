@@ -69,7 +69,7 @@ bool rises(std::string_view stored) {
 
 // All 256 of them, so that one of a later program is stored and read, too.
 const std::string& event_type() {
-    static const std::string kType = [] {
+    static const std::string type = [] {
         std::string values;
         for (unsigned i = 0; i < 256; ++i) {
             const auto code = static_cast<std::uint8_t>(i);
@@ -80,7 +80,7 @@ const std::string& event_type() {
         }
         return fmt::format("Enum8({})", values);
     }();
-    return kType;
+    return type;
 }
 
 struct Part {

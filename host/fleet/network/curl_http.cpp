@@ -206,8 +206,8 @@ class CurlHttp final : public Http {
 } // namespace
 
 std::unique_ptr<Http> curl_http(bool tls, const Credentials& credentials) {
-    static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
-    Easy easy(kReady == CURLE_OK ? curl_easy_init() : nullptr);
+    static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+    Easy easy(ready == CURLE_OK ? curl_easy_init() : nullptr);
     return easy ? std::make_unique<CurlHttp>(std::move(easy), tls, credentials) : nullptr;
 }
 
