@@ -55,6 +55,12 @@ class FleetRun {
         return *this;
     }
 
+    // The latest chunk() is a compact one.
+    FleetRun& compact() {
+        m_chunks.back().description.encoding = tracer::Encoding::compact;
+        return *this;
+    }
+
     FleetRun& listed(std::uint16_t cpu, std::uint16_t number, std::uint32_t generation, std::uint32_t records,
                      std::uint32_t crc32c = 1) {
         const std::int64_t position = m_listed++;

@@ -94,7 +94,7 @@ void print_listing(Output& out, const Listing& listing) {
         out.print("none\n");
     }
     if (listing.cut) {
-        out.print("and more: --limit shows {} rows\n", rows.size());
+        out.print("and more: see --limit\n");
     }
 }
 
