@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// worst: the jobs with the longest responses of all nodes, and how to look at them. Not those that end with their task:
-// the idle task's only job is as long as the run.
+// worst: the jobs with the longest responses of all nodes, and how to look at them.
 #include "host/fleet/network.hpp"
 #include "host/fleet/questions/cells.hpp"
 #include "host/fleet/questions/question.hpp"
@@ -24,9 +23,7 @@ std::vector<std::string> statements(const Asked& asked, const Database& database
         "SELECT site, node, boot, task, job, time_s, release_ns, end_ns, deadline_ns, response_ns, lateness_ns, "
         "missed, outcome FROM worst_jobs{} ORDER BY {} DESC, site, node, boot, task, job{}",
         where(asked.only, database,
-              {.time = "time_s",
-               .has_task = true,
-               .more = by_lateness ? "outcome <> 'ended' AND lateness_ns IS NOT NULL" : "outcome <> 'ended'"}),
+              {.time = "time_s", .has_task = true, .more = by_lateness ? "lateness_ns IS NOT NULL" : ""}),
         by_lateness ? "lateness_ns" : "response_ns", limit_text(asked.limit))};
 }
 
