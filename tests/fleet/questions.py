@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What `remora fleet` answers: in a directory the same as SQL on each session, from ClickHouse, alone and as shards, the
-same as from the directory."""
+"""What `remora fleet` answers: from a directory the same as SQL on each session, from ClickHouse, alone and as shards,
+the same as from the directory."""
 import json
 import sqlite3
 
@@ -10,7 +10,8 @@ from support.cases import case, expect, expect_equal
 
 # Every question with its options. The verdicts of verify differ by store only with --events.
 ASKED = (
-    ("nodes",), ("nodes", "--limit", "2"), ("nodes", "--site", "plant", "--node", "node1"), ("nodes", "--since", "1d"),
+    ("nodes",), ("nodes", "--limit", "2"), ("nodes", "--site", "plant", "--node", "node1"),
+    ("nodes", "--since", "1d"),
     ("nodes", "--until", "1d"), ("nodes", "--boot", "0000000000001002"), ("nodes", "--application", "none"),
     *(("misses", "--by", by) for by in ("node-task", "node", "task", "application", "minute", "hour", "day")),
     ("misses", "--task", "control", "--since", "1d", "--limit", "1"), ("misses", "--application", "", "--node", "node2"),
@@ -95,7 +96,8 @@ def misses_and_worst_are_those_of_the_sessions(ctx):
                                                 max(worst, -1 if response is None else response))
             if response is not None:
                 longest.append((-response, f"node{i}", row["task"], row["job"]))
-    found = {(row["node"], row["task"]): (row["jobs"], row["missed"], -1 if row["worst_ns"] is None else row["worst_ns"])
+    found = {(row["node"], row["task"]): (row["jobs"], row["missed"],
+                                          -1 if row["worst_ns"] is None else row["worst_ns"])
              for row in ask(ctx, "misses", store)["misses"]}
     expect_equal(found, counted, "misses")
     expect(sum(missed for _, missed, _ in counted.values()) > 0, f"no job missed: {counted}")
@@ -151,9 +153,9 @@ def clickhouse_answers_as_a_directory_does(ctx):
         ask(ctx, "verify", server.url + "/fleet", "--events", codes=(2,))
         whole = ask(ctx, "verify", server.url + "/fleet", "--events", "--node", "node1", codes=(6,))
         expect_equal(len(whole["runs"]), 1, "runs")
-        server.ask("INSERT INTO fleet.chunks_rows SELECT site, node, boot, started_s, cpu, chunk, generation, encoding, "
-                   "records, events + 1, bytes, crc32c, first_ticks, last_ticks, dropped, refused, overwritten, sequence "
-                   "FROM fleet.chunks WHERE node = 'node1' AND chunk = 3")
+        server.ask("INSERT INTO fleet.chunks_rows SELECT site, node, boot, started_s, cpu, chunk, generation, "
+                   "encoding, records, events + 1, bytes, crc32c, first_ticks, last_ticks, dropped, refused, "
+                   "overwritten, sequence FROM fleet.chunks WHERE node = 'node1' AND chunk = 3")
         short = ask(ctx, "verify", server.url + "/fleet", "--events", "--node", "node1", codes=(2,))
         expect("the first is processor 0, chunk 3" in short["runs"][0]["why"], f"{short['runs'][0]}")
 
