@@ -11,10 +11,10 @@ from support.cases import case, expect, expect_equal
 # Every question with its options. The verdicts of verify differ by store only with --events.
 ASKED = (
     ("nodes",), ("nodes", "--limit", "2"), ("nodes", "--site", "plant", "--node", "node1"),
-    ("nodes", "--since", "1d"),
-    ("nodes", "--until", "1d"), ("nodes", "--boot", "0000000000001002"), ("nodes", "--application", "none"),
+    ("nodes", "--since", "1d"), ("nodes", "--until", "1d"),
+    ("nodes", "--boot", "0000000000001002"), ("nodes", "--application", "none"),
     *(("misses", "--by", by) for by in ("node-task", "node", "task", "application", "minute", "hour", "day")),
-    ("misses", "--task", "control", "--since", "1d", "--limit", "1"), ("misses", "--application", "", "--node", "node2"),
+    ("misses", "--task", "control", "--since", "1d", "--limit", "1"), ("misses", "--node", "node2"),
     ("misses", "--by", "application", "--application", "none"),
     ("worst",), ("worst", "--by", "lateness"), ("worst", "--limit", "0"), ("worst", "--task", "other", "--limit", "3"),
     ("worst", "--since", "1d", "--until", "1s", "--application", "none"),

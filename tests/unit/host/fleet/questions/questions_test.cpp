@@ -100,7 +100,8 @@ TEST_F(QuestionTest, MissesCountsByTaskNodeAndTime) {
     EXPECT_EQ(rows_of(find(kMisses, {.by = "application"}).listings[0]),
               (Lines{"application=control jobs=6 missed=2 missed_share=0.333 worst_ns=900"}));
     EXPECT_EQ(rows_of(find(kMisses, {.by = "minute"}).listings[0]),
-              (Lines{"time_s=960 jobs=3 missed=0 missed_share=0.000 worst_ns=200",
+              (Lines{"time_s=960 jobs=2 missed=0 missed_share=0.000 worst_ns=200",
+                     "time_s=1020 jobs=1 missed=0 missed_share=0.000 worst_ns=50",
                      "time_s=1080 jobs=1 missed=1 missed_share=1.000 worst_ns=900",
                      "time_s=4980 jobs=2 missed=1 missed_share=0.500 worst_ns=800"}));
     EXPECT_EQ(rows_of(find(kMisses, {.limit = 1, .by = "hour"}).listings[0]),
