@@ -50,10 +50,10 @@ TEST_F(FleetCommand, PrintsATableWithItsUnits) {
 
 TEST_F(FleetCommand, ComparesInThreeLines) {
     EXPECT_EQ(remora({"fleet", "compare", place(), "node=pi-1", "node=pi-2"}), 0) << m_err;
-    EXPECT_EQ(m_out, "task          jobs    missed     50 %     99 %   99.9 %  longest\n"
-                     "control  A       2  50.000 %   912 ns  1.50 ms  1.50 ms  1.50 ms\n"
-                     "         B       1   0.000 %  3.00 ms  3.00 ms  3.00 ms  3.00 ms\n"
-                     "         B/A               -  3289.47 x  2.00 x  2.00 x  2.00 x\n");
+    EXPECT_EQ(m_out, "task          jobs    missed       50 %     99 %   99.9 %  longest\n"
+                     "control  A       2  50.000 %     912 ns  1.50 ms  1.50 ms  1.50 ms\n"
+                     "         B       1   0.000 %    3.00 ms  3.00 ms  3.00 ms  3.00 ms\n"
+                     "         B/A               -  3289.47 x   2.00 x   2.00 x   2.00 x\n");
 }
 
 TEST_F(FleetCommand, PrintsJson) {
