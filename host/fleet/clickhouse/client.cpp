@@ -40,6 +40,8 @@ lib::Result<Answer, StoreFailure> Client::ask(const Endpoint& endpoint, std::str
     Http::Parameters parameters = common_parameters();
     parameters.emplace_back("default_format", "TabSeparatedWithNamesAndTypes");
     parameters.emplace_back("join_use_nulls", "1"); // NULL where a join finds nothing, as in SQLite
+    // Of shards: a subquery of IN is about all of them, and asked once.
+    parameters.emplace_back("distributed_product_mode", "global");
     parameters.emplace_back("max_bytes_before_external_group_by", std::to_string(kMemoryBytes));
     parameters.emplace_back("max_bytes_before_external_sort", std::to_string(kMemoryBytes));
     if (!database.empty()) {
