@@ -140,6 +140,8 @@ TEST_F(DirectoryStoreTest, AChunkThatComesAfterItsSessionKeepsItsFile) {
     run.chunk(0, 5, 0, 10, 7, "late").store_chunks(*store);
     EXPECT_EQ(store->image_of(run.run(), {0xA1, 0, 5, 0}).value(), "late");
     EXPECT_EQ(store->image_of(run.run(), {0xA1, 0, 0, 0}).value(), std::nullopt) << "it is in the packed session";
+    run.store(*store, m_scratch);
+    EXPECT_EQ(store->image_of(run.run(), {0xA1, 0, 5, 0}).value(), "late") << "the session does not list it";
 }
 
 TEST_F(DirectoryStoreTest, TwoStoresTakeTheSameChunksAndSessionsAtOnce) {
