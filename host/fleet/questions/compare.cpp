@@ -61,37 +61,51 @@ void compute_change(Task& task) {
     }
 }
 
+// Without its keyword; one that always holds if the selection is everything.
+std::string condition_of(const Selection& side, const Database& database) {
+    constexpr std::string_view kKeyword = " WHERE ";
+    const std::string text = where(side, database, {.has_task = true});
+    return text.empty() ? "1 = 1" : text.substr(kKeyword.size());
+}
+
+// Both sides in one pass: a store with much in it takes its time for each.
 std::vector<std::string> statements(const Asked& asked, const Database& database) {
-    std::vector<std::string> texts;
-    for (const Selection& side : {asked.a, asked.b}) {
-        texts.push_back(fmt::format("SELECT task, sum(jobs) AS n_jobs, sum(missed) AS n_missed, max(worst_ns) AS "
-                                    "longest FROM task_minutes{} GROUP BY task ORDER BY task",
-                                    where(side, database, {.has_task = true})));
-        texts.push_back(fmt::format("SELECT task, class_ns, sum(jobs) AS n_jobs FROM response_classes{} GROUP BY "
-                                    "task, class_ns ORDER BY task, class_ns",
-                                    where(side, database, {.has_task = true})));
-    }
-    return texts;
+    const std::string a = condition_of(asked.a, database);
+    const std::string b = condition_of(asked.b, database);
+    const auto both = [&](std::string_view column) {
+        return fmt::format("sum(CASE WHEN {0} THEN {2} ELSE 0 END) AS a_{2}, sum(CASE WHEN {1} THEN {2} ELSE 0 END) AS "
+                           "b_{2}",
+                           a, b, column);
+    };
+    return {fmt::format("SELECT task, {}, {}, max(CASE WHEN {} THEN worst_ns END) AS a_worst, max(CASE WHEN {} THEN "
+                        "worst_ns END) AS b_worst FROM task_minutes WHERE ({}) OR ({}) GROUP BY task ORDER BY task",
+                        both("jobs"), both("missed"), a, b, a, b),
+            fmt::format("SELECT task, class_ns, {} FROM response_classes WHERE ({}) OR ({}) GROUP BY task, class_ns "
+                        "ORDER BY task, class_ns",
+                        both("jobs"), a, b)};
 }
 
 std::vector<Task> tasks_of(std::span<const Answer> answers) {
     std::map<std::string, Task> by_name;
-    for (std::size_t side = 0; side < 2; ++side) {
-        for (const std::vector<Value>& row : answers[2 * side].rows) {
-            Cells cells(row);
-            const std::string name = cells.text();
-            Side& of = by_name[name].sides[side];
-            of.jobs = cells.count();
-            of.missed = cells.count();
-            const auto longest = cells.optional();
-            of.longest_ns = longest ? std::optional(static_cast<std::uint64_t>(*longest)) : std::nullopt;
-            of.classes.limit_to(of.longest_ns);
+    for (const std::vector<Value>& row : answers[0].rows) {
+        Cells cells(row);
+        auto& sides = by_name[cells.text()].sides;
+        for (std::uint64_t Side::*const member : {&Side::jobs, &Side::missed}) {
+            sides[0].*member = cells.count();
+            sides[1].*member = cells.count();
         }
-        for (const std::vector<Value>& row : answers[2 * side + 1].rows) {
-            Cells cells(row);
-            const std::string name = cells.text();
-            const std::uint64_t class_ns = cells.count();
-            by_name[name].sides[side].classes.add(class_ns, cells.count());
+        for (Side& side : sides) {
+            const auto longest = cells.optional();
+            side.longest_ns = longest ? std::optional(static_cast<std::uint64_t>(*longest)) : std::nullopt;
+            side.classes.limit_to(side.longest_ns);
+        }
+    }
+    for (const std::vector<Value>& row : answers[1].rows) {
+        Cells cells(row);
+        auto& sides = by_name[cells.text()].sides;
+        const std::uint64_t class_ns = cells.count();
+        for (Side& side : sides) {
+            side.classes.add(class_ns, cells.count());
         }
     }
     std::vector<Task> tasks;
