@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What answers questions: SQL in the part that SQLite and ClickHouse have in common, so that one text serves both
-// stores. Of that part: select, where, group by, having, order by, limit, union all, subqueries in from, case, and the
-// aggregates count(*), sum, min, max. Not of it: with, window functions, joins, integer division (`/` differs), and an
-// alias with the name of a column that is used within an aggregate.
+// stores. Of that part: select, where, group by, having, order by, limit, union all, subqueries in from, (a, b) in
+// (select a, b ...), case, and the aggregates count(*), sum, min, max. Not of it: with, window functions, joins,
+// integer division (`/` differs), and an alias with the name of a column that is used within an aggregate.
 #pragma once
 
 #include "host/trace/failure.hpp"
