@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A loader between a source and a store that fail, or end, at any call.
 #include "host/fleet/loader.hpp"
 
 #include "tests/support/fleet/fake_stream.hpp"
