@@ -63,7 +63,7 @@ lib::Result<trace::TraceFacts, Refusal> read(const Message& message, Use use) {
             damage = line;
         }
     });
-    const trace::OpenOptions options{.kind = trace::InputKind::records};
+    const trace::OpenOptions options{.find_kernel = false, .kind = trace::InputKind::records};
     const auto trace =
         formats::Trace::open({.name = message.id, .bytes = bytes, .keep_open = true}, options, diagnostics);
     if (trace) {

@@ -190,7 +190,7 @@ lib::Result<void, trace::Refusal> SessionRows::write(const RowSink& sink) const 
     };
     Content content;
     // A run of which no chunk came has a manifest all the same.
-    if (const auto trace = formats::Trace::open(directory, {}, diagnostics)) {
+    if (const auto trace = formats::Trace::open(directory, {.find_kernel = false}, diagnostics)) {
         sql::ScheduleRows model(schedule_sink);
         trace.value()->for_each([&](const trace::Event& event) {
             if (event.metadata) {

@@ -26,6 +26,7 @@ bool lacks_text(const trace::Event& event) {
 } // namespace
 
 bool ImageLookup::load(const trace::OpenOptions& options, const std::string& directory, const Manifest* manifest) {
+    m_searched = !options.find_kernel;
     if (!options.kernel.empty()) {
         m_file = options.kernel;
         auto image = trace::KernelImage::from_image(options.kernel);

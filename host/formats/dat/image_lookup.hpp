@@ -44,7 +44,7 @@ class ImageLookup {
     std::optional<trace::KernelImage> m_image;
     std::string m_file;
     bool m_reported = false;
-    bool m_searched = false;
+    bool m_searched = false; // or is not to be
 };
 
 } // namespace host::formats::dat
