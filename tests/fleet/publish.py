@@ -209,8 +209,8 @@ def publish_names_a_chunk_that_the_server_does_not_take(ctx):
 def publish_needs_jetstream(ctx):
     session = write_session(ctx.dir / "session", 0xAB, 1)
     with NatsServer(ctx.dir / "nats", jetstream=False) as server:
-        done = publish(ctx, server, session, codes=(2,))
-        expect("JetStream" in done.stderr, done.stderr)
+        done = publish(ctx, server, session, "--wait", "0.5", codes=(2,))
+        expect("JetStream" in done.stderr and "nats-server with -js" in done.stderr, done.stderr)
 
 
 @case
