@@ -132,31 +132,48 @@ lib::Result<void, NetworkFailure> NatsSource::subscribe(NatsConnection& connecti
                              : connection.failure(status, fmt::format("consumer {}", kConsumer), code);
 }
 
+// What is there comes at once; only if nothing is, the first one is waited for.
 lib::Result<std::vector<Message>, NetworkFailure> NatsSource::take(std::size_t messages_max, std::size_t bytes_max,
                                                                    std::chrono::milliseconds wait) {
     if (const auto connected = connect(); !connected) {
         return connected.error();
     }
-    jsFetchRequest request;
-    jsFetchRequest_Init(&request);
-    request.Batch = static_cast<int>(std::clamp<std::size_t>(messages_max, 1, kTakeMax));
-    request.MaxBytes = static_cast<std::int64_t>(std::max(bytes_max, m_connection->payload_max() + kHeadBytes));
-    request.Expires = std::chrono::nanoseconds(std::max(wait, std::chrono::milliseconds(1))).count();
+    jsFetchRequest all;
+    jsFetchRequest_Init(&all);
+    all.Batch = static_cast<int>(std::clamp<std::size_t>(messages_max, 1, kTakeMax));
+    all.MaxBytes = static_cast<std::int64_t>(std::max(bytes_max, m_connection->payload_max() + kHeadBytes));
+    all.Expires = std::chrono::nanoseconds(kNatsRequest).count();
+    all.NoWait = true;
+    std::vector<Message> messages;
+    auto came = request(all, messages);
+    if (came && came.value() == 0 && wait.count() > 0) {
+        jsFetchRequest first;
+        jsFetchRequest_Init(&first);
+        first.Batch = 1;
+        first.Expires = std::chrono::nanoseconds(wait).count();
+        came = request(first, messages);
+    }
+    if (!came && messages.empty()) {
+        return came.error();
+    }
+    return messages; // what came before a failure is not lost: the next call reports that
+}
+
+lib::Result<std::size_t, NetworkFailure> NatsSource::request(jsFetchRequest wanted, std::vector<Message>& messages) {
     Messages received;
-    const natsStatus status = natsSubscription_FetchRequest(received.into(), m_subscription.get(), &request);
-    if (status != NATS_OK && (status != NATS_TIMEOUT || !m_connection->alive())) {
+    const natsStatus status = natsSubscription_FetchRequest(received.into(), m_subscription.get(), &wanted);
+    const bool none = status == NATS_TIMEOUT || status == NATS_NOT_FOUND;
+    if (status != NATS_OK && (!none || !m_connection->alive())) {
         const auto failure = m_connection->failure(status, "taking messages");
         m_subscription = nullptr;
         return failure;
     }
-    std::vector<Message> messages;
-    messages.reserve(received.all().size());
     for (natsMsg* const message : received.all()) {
         if (const auto taken = receive(message, messages); !taken) {
             return taken.error();
         }
     }
-    return messages;
+    return received.all().size();
 }
 
 lib::Result<void, NetworkFailure> NatsSource::receive(natsMsg* received, std::vector<Message>& messages) {

@@ -42,6 +42,8 @@ class NatsSource final : public Source {
 
     [[nodiscard]] lib::Result<void, NetworkFailure> open();
     [[nodiscard]] lib::Result<void, NetworkFailure> subscribe(NatsConnection& connection);
+    [[nodiscard]] lib::Result<std::size_t, NetworkFailure> request(jsFetchRequest wanted,
+                                                                   std::vector<Message>& messages);
     [[nodiscard]] lib::Result<void, NetworkFailure> receive(natsMsg* received, std::vector<Message>& messages);
     [[nodiscard]] lib::Result<void, NetworkFailure> bury(const DeadLetter& letter, const std::string& reply);
     [[nodiscard]] lib::Result<void, NetworkFailure> say_surely(const std::vector<std::string>& replies,

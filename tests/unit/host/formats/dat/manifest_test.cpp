@@ -274,7 +274,7 @@ TEST(ManifestText, IsRefusedForWhatItIsNot) {
     EXPECT_THAT(reread(replaced(std::string(kText), "\"gaps\": []\n    }\n  ]", "\"gaps\": []\n    }\n  ], 1")),
                 HasSubstr("parse error"));
     EXPECT_THAT(reread(replaced(std::string(kText), "\"bytes\": 21", "\"bytes\" 21")),
-                HasSubstr("parse error in line 64: "));
+                HasSubstr("parse error in line 65: "));
     EXPECT_THAT(reread(replaced(std::string(kText), "\"bytes\": 21", "\"bytes\": \"21\"")), HasSubstr("key 'bytes': "));
     EXPECT_THAT(reread(replaced(std::string(kText), "\"bytes\": 21", "\"bytes\": -21")), HasSubstr("key 'bytes': "));
     EXPECT_THAT(reread(replaced(std::string(kText), "\"cpu\": 1", "\"cpu\": 65536")), HasSubstr("key 'cpu': "));
