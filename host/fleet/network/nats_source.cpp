@@ -25,7 +25,12 @@ constexpr const char* kFirstSubjectHeader = "Remora-Subject";
 // The largest message has this much more than its body, at most; what a server counts against the limit of a request.
 constexpr std::size_t kHeadBytes = 4096;
 
-constexpr int kTakeMax = 4096;
+constexpr std::size_t kTakeMax = 4096;
+
+// Within which messages come that are there, unless another loader takes them.
+constexpr std::chrono::milliseconds kMore{250};
+
+constexpr std::chrono::milliseconds kTakeLeast{5}; // the library takes no request without a time
 
 // Of a message whose subject names no node.
 NodeName unnamed_node() {
@@ -132,48 +137,49 @@ lib::Result<void, NetworkFailure> NatsSource::subscribe(NatsConnection& connecti
                              : connection.failure(status, fmt::format("consumer {}", kConsumer), code);
 }
 
-// What is there comes at once; only if nothing is, the first one is waited for.
+// The first one is waited for; it says how many there are, and only so many are asked for: a request for more would
+// last until it expires.
 lib::Result<std::vector<Message>, NetworkFailure> NatsSource::take(std::size_t messages_max, std::size_t bytes_max,
                                                                    std::chrono::milliseconds wait) {
     if (const auto connected = connect(); !connected) {
         return connected.error();
     }
-    jsFetchRequest all;
-    jsFetchRequest_Init(&all);
-    all.Batch = static_cast<int>(std::clamp<std::size_t>(messages_max, 1, kTakeMax));
-    all.MaxBytes = static_cast<std::int64_t>(std::max(bytes_max, m_connection->payload_max() + kHeadBytes));
-    all.Expires = std::chrono::nanoseconds(kNatsRequest).count();
-    all.NoWait = true;
     std::vector<Message> messages;
-    auto came = request(all, messages);
-    if (came && came.value() == 0 && wait.count() > 0) {
-        jsFetchRequest first;
-        jsFetchRequest_Init(&first);
-        first.Batch = 1;
-        first.Expires = std::chrono::nanoseconds(wait).count();
-        came = request(first, messages);
+    if (const auto first = request(1, 0, wait, messages); !first) {
+        return first.error();
     }
-    if (!came && messages.empty()) {
-        return came.error();
+    const std::size_t more = std::min({messages_max - std::min<std::size_t>(messages_max, 1), m_pending, kTakeMax});
+    const std::size_t taken = messages.empty() ? 0 : messages.front().body.size();
+    if (more != 0 && taken < bytes_max) {
+        const std::size_t room = std::max(bytes_max - taken, m_connection->payload_max() + kHeadBytes);
+        // What has come is not lost with a failure: the next call reports that.
+        static_cast<void>(request(more, room, kMore, messages));
     }
-    return messages; // what came before a failure is not lost: the next call reports that
+    return messages;
 }
 
-lib::Result<std::size_t, NetworkFailure> NatsSource::request(jsFetchRequest wanted, std::vector<Message>& messages) {
+// bytes: 0: of any size.
+lib::Result<void, NetworkFailure> NatsSource::request(std::size_t number, std::size_t bytes,
+                                                      std::chrono::milliseconds wait, std::vector<Message>& messages) {
+    jsFetchRequest wanted;
+    jsFetchRequest_Init(&wanted);
+    wanted.Batch = static_cast<int>(number);
+    wanted.MaxBytes = static_cast<std::int64_t>(bytes);
+    wanted.Expires = std::chrono::nanoseconds(std::max(wait, kTakeLeast)).count();
+    m_pending = 0;
     Messages received;
     const natsStatus status = natsSubscription_FetchRequest(received.into(), m_subscription.get(), &wanted);
-    const bool none = status == NATS_TIMEOUT || status == NATS_NOT_FOUND;
-    if (status != NATS_OK && (!none || !m_connection->alive())) {
+    if (status != NATS_OK && (status != NATS_TIMEOUT || !m_connection->alive())) {
         const auto failure = m_connection->failure(status, "taking messages");
         m_subscription = nullptr;
         return failure;
     }
     for (natsMsg* const message : received.all()) {
         if (const auto taken = receive(message, messages); !taken) {
-            return taken.error();
+            return taken;
         }
     }
-    return received.all().size();
+    return {};
 }
 
 lib::Result<void, NetworkFailure> NatsSource::receive(natsMsg* received, std::vector<Message>& messages) {
@@ -183,6 +189,7 @@ lib::Result<void, NetworkFailure> NatsSource::receive(natsMsg* received, std::ve
     if (status != NATS_OK) {
         return m_connection->failure(status, "a message without its place in the stream");
     }
+    m_pending = data->NumPending;
     const MessageHead head = head_of(received);
     auto message = message_of(head);
     if (!message) {

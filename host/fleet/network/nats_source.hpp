@@ -42,8 +42,8 @@ class NatsSource final : public Source {
 
     [[nodiscard]] lib::Result<void, NetworkFailure> open();
     [[nodiscard]] lib::Result<void, NetworkFailure> subscribe(NatsConnection& connection);
-    [[nodiscard]] lib::Result<std::size_t, NetworkFailure> request(jsFetchRequest wanted,
-                                                                   std::vector<Message>& messages);
+    [[nodiscard]] lib::Result<void, NetworkFailure>
+    request(std::size_t number, std::size_t bytes, std::chrono::milliseconds wait, std::vector<Message>& messages);
     [[nodiscard]] lib::Result<void, NetworkFailure> receive(natsMsg* received, std::vector<Message>& messages);
     [[nodiscard]] lib::Result<void, NetworkFailure> bury(const DeadLetter& letter, const std::string& reply);
     [[nodiscard]] lib::Result<void, NetworkFailure> say_surely(const std::vector<std::string>& replies,
@@ -60,6 +60,7 @@ class NatsSource final : public Source {
     // Where a message that was given is acknowledged, by its handle; it stays valid over a new connection.
     std::unordered_map<std::uint64_t, std::string> m_given;
     std::uint64_t m_last_handle = 0;
+    std::uint64_t m_pending = 0; // after the last message that came
 };
 
 [[nodiscard]] lib::Result<std::shared_ptr<Source>, NetworkFailure> nats_source(const std::string& addresses,
