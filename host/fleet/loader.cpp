@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -22,6 +23,9 @@ using formats::dat::Manifest;
 using formats::dat::ManifestChunk;
 using trace::Refusal;
 
+// Of chunks of sessions that are stored together, about.
+constexpr std::uint64_t kSessionBytes = std::uint64_t{128} << 20;
+
 constexpr std::chrono::seconds kKeepEvery{10};
 constexpr std::chrono::milliseconds kAgain{500}; // a session whose chunks still come
 constexpr std::chrono::milliseconds kAgainMax{10'000};
@@ -30,17 +34,26 @@ constexpr std::chrono::milliseconds kNap{100}; // within which a loader notices 
 // The manifest names the boot once, for all of its chunks.
 ChunkKey key_of(const ManifestChunk& chunk, std::uint64_t boot_id) {
     const tracer::ChunkBegin& description = chunk.description;
-    return {.boot_id = boot_id,
-            .cpu = description.cpu,
-            .chunk = description.chunk,
-            .generation = description.generation};
+    return {
+        .boot_id = boot_id, .cpu = description.cpu, .chunk = description.chunk, .generation = description.generation};
 }
 
-bool is_listed_as(const ManifestChunk& chunk, const StoredChunk& stored) {
-    return chunk.described && key_of(chunk, stored.key.boot_id) == stored.key && chunk.crc32c == stored.crc32c;
+// The stored chunk that is listed so; null if there is none.
+const StoredChunk* found_in(const std::map<ChunkKey, StoredChunk>& stored, const Manifest& manifest,
+                            const ManifestChunk& chunk) {
+    const auto found = chunk.described ? stored.find(key_of(chunk, manifest.boot_id)) : stored.end();
+    return found != stored.end() && found->second.crc32c == chunk.crc32c ? &found->second : nullptr;
 }
 
 } // namespace
+
+struct Loader::Ready {
+    const Message* message = nullptr;
+    Run run;
+    Manifest manifest;
+    std::unique_ptr<WorkDirectory> directory;
+    std::uint64_t bytes = 0; // of its chunks
+};
 
 Loader::Loader(Source& source, Store& store, Options options)
     : m_source(source)
@@ -84,8 +97,8 @@ Loader::Done Loader::load(std::vector<Message>& messages) {
     m_kept = std::chrono::steady_clock::now();
     m_loading = messages;
     Done done = load_chunks({messages.begin(), sessions});
-    for (auto session = sessions; done && session != messages.end(); ++session) {
-        done = load_session(*session);
+    if (done) {
+        done = load_sessions({sessions, messages.end()});
     }
     m_loading = {};
     return done;
@@ -140,8 +153,27 @@ Loader::Done Loader::add(std::span<const ReadChunk> chunks) {
     return added;
 }
 
-Loader::Done Loader::load_session(const Message& message) {
-    const auto manifest = formats::dat::parse_manifest(message.body);
+Loader::Done Loader::load_sessions(std::span<const Message> messages) {
+    std::deque<Ready> ready;
+    Done done;
+    for (const Message& message : messages) {
+        done = prepare(message, ready);
+        std::uint64_t bytes = 0;
+        for (const Ready& one : ready) {
+            bytes += one.bytes;
+        }
+        if (done && bytes >= kSessionBytes) {
+            done = store(ready);
+        }
+        if (!done) {
+            return done;
+        }
+    }
+    return store(ready);
+}
+
+Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
+    auto manifest = formats::dat::parse_manifest(message.body);
     if (!manifest) {
         return reject(message, manifest.error().text);
     }
@@ -149,9 +181,11 @@ Loader::Done Loader::load_session(const Message& message) {
         return reject(message, "its id does not name the boot of its manifest");
     }
     const Run run{.from = message.from, .boot_id = manifest->boot_id, .started_s = message.started_s};
+    const bool is_being_loaded = std::ranges::any_of(
+        ready, [&run](const Ready& one) { return one.run.from == run.from && one.run.boot_id == run.boot_id; });
     bool is_there = false;
-    std::vector<StoredChunk> stored;
     bool is_settled = false;
+    StoredChunks stored;
     const Done asked = persist([&]() -> Done {
         const auto session = m_store.has_session(run);
         const auto chunks = m_store.chunks_of(run);
@@ -159,7 +193,9 @@ Loader::Done Loader::load_session(const Message& message) {
             return !session ? session.error() : chunks.error();
         }
         is_there = session.value();
-        stored = chunks.value();
+        for (const StoredChunk& chunk : chunks.value()) {
+            stored.insert_or_assign(chunk.key, chunk);
+        }
         const auto settled = m_source.settled_before(message.sequence);
         if (!settled) {
             return settled.error();
@@ -170,22 +206,32 @@ Loader::Done Loader::load_session(const Message& message) {
     if (!asked) {
         return asked;
     }
-    const std::span one(&message, 1);
     if (is_there) {
         ++m_counts.again;
-        return persist([&] { return m_source.acknowledge(one); });
+        return persist([&] { return m_source.acknowledge({&message, 1}); });
     }
-    const bool is_whole = std::ranges::all_of(manifest->chunks, [&stored](const ManifestChunk& chunk) {
-        return !chunk.described ||
-               std::ranges::any_of(stored, [&chunk](const StoredChunk& of) { return is_listed_as(chunk, of); });
+    const bool is_whole = std::ranges::all_of(manifest->chunks, [&](const ManifestChunk& chunk) {
+        return !chunk.described || found_in(stored, manifest.value(), chunk) != nullptr;
     });
-    if (!is_whole && !is_settled) {
+    if (is_being_loaded || (!is_whole && !is_settled)) {
         m_source.give_back(
             message, std::min(kAgain * static_cast<int>(std::min<std::uint64_t>(message.deliveries, 20)), kAgainMax));
         return {};
     }
-    const Done done = store_session(message, manifest.value(), stored);
-    return done ? persist([&] { return m_source.acknowledge(one); }) : done;
+    auto directory = WorkDirectory::create();
+    if (!directory) {
+        return directory.error();
+    }
+    ready.push_back({.message = &message,
+                     .run = run,
+                     .manifest = std::move(manifest.value()),
+                     .directory = std::move(directory.value())});
+    bool whole = true;
+    const Done fetched = fetch(stored, ready.back(), whole);
+    if (!whole) {
+        ready.pop_back();
+    }
+    return fetched;
 }
 
 lib::Result<std::string, NetworkFailure> Loader::image_of(const Run& run, const StoredChunk& chunk) {
@@ -207,50 +253,63 @@ lib::Result<std::string, NetworkFailure> Loader::image_of(const Run& run, const 
     return std::move(again.value().body);
 }
 
-Loader::Done Loader::store_session(const Message& message, const Manifest& manifest,
-                                   std::span<const StoredChunk> stored) {
-    const Run run{.from = message.from, .boot_id = manifest.boot_id, .started_s = message.started_s};
-    auto directory = WorkDirectory::create();
-    if (!directory) {
-        return directory.error();
-    }
-    for (const ManifestChunk& chunk : manifest.chunks) {
-        const auto found =
-            std::ranges::find_if(stored, [&chunk](const StoredChunk& one) { return is_listed_as(chunk, one); });
-        if (found == stored.end()) {
+// The chunks and the manifest, as files. whole: false, and the session is rejected, if the bytes of one are gone.
+Loader::Done Loader::fetch(const StoredChunks& stored, Ready& one, bool& whole) {
+    for (const ManifestChunk& chunk : one.manifest.chunks) {
+        const StoredChunk* const found = found_in(stored, one.manifest, chunk);
+        if (found == nullptr) {
             continue; // it is not stored, and never will be
         }
         std::string image;
         const Done fetched = persist([&]() -> Done {
-            auto taken = image_of(run, *found);
+            auto taken = image_of(one.run, *found);
             image = taken ? std::move(taken.value()) : std::string();
             return taken ? Done() : Done(taken.error());
         });
         if (!fetched && fetched.error().cause == lib::Error::not_found) {
-            return reject(message, fmt::format("chunk {} is stored, but its bytes are in the stream no more: {}",
-                                               chunk_message_id(found->key), fetched.error().text));
+            whole = false;
+            return reject(*one.message, fmt::format("chunk {} is stored, but its bytes are in the stream no more: {}",
+                                                    chunk_message_id(found->key), fetched.error().text));
         }
         if (!fetched) {
             return fetched;
         }
-        if (const auto written = directory.value()->write(chunk.file, image); !written) {
+        if (const auto written = one.directory->write(chunk.file, image); !written) {
             return written;
         }
+        one.bytes += image.size();
         keep();
     }
-    if (const auto written = directory.value()->write(formats::dat::kManifestName, message.body); !written) {
-        return written;
+    return one.directory->write(formats::dat::kManifestName, one.message->body);
+}
+
+Loader::Done Loader::store(std::deque<Ready>& ready) {
+    if (ready.empty()) {
+        return {};
     }
-    const SessionRows rows{
-        .run = run, .manifest = manifest, .directory = directory.value()->path(), .working = [this] { keep(); }};
-    const Done added = persist([&]() -> Done {
-        return m_store.add_session({.run = run,
-                                    .manifest = &manifest,
-                                    .directory = directory.value()->path(),
-                                    .rows = [&rows](const RowSink& sink) { return rows.write(sink); }});
-    });
-    m_counts.sessions += added ? 1U : 0U;
-    return added;
+    std::vector<ReadSession> sessions;
+    std::vector<Message> messages; // without their bodies
+    for (const Ready& one : ready) {
+        sessions.push_back({.run = one.run,
+                            .manifest = &one.manifest,
+                            .directory = one.directory->path(),
+                            .rows = [this, &one](const RowSink& sink) {
+                                return SessionRows{.run = one.run,
+                                                   .manifest = one.manifest,
+                                                   .directory = one.directory->path(),
+                                                   .working = [this] { keep(); }}
+                                    .write(sink);
+                            }});
+        Message message = *one.message;
+        message.body.clear();
+        messages.push_back(std::move(message));
+    }
+    if (const Done added = persist([&] { return m_store.add_sessions(sessions); }); !added) {
+        return added;
+    }
+    m_counts.sessions += ready.size();
+    ready.clear();
+    return persist([&] { return m_source.acknowledge(messages); });
 }
 
 Loader::Done Loader::reject(const Message& message, std::string_view reason) {

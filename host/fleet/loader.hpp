@@ -17,7 +17,9 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,8 +30,8 @@ namespace host::fleet {
 class Loader {
   public:
     struct Options {
-        std::size_t batch_messages = 256;
-        std::size_t batch_bytes = std::size_t{8} << 20;
+        std::size_t batch_messages = 512;
+        std::size_t batch_bytes = std::size_t{32} << 20;
         bool until_empty = false;                         // end when nothing is pending
         const volatile std::sig_atomic_t* stop = nullptr; // end when it is not 0; null: never
         std::chrono::milliseconds wait{1000};             // for the first message, and between attempts
@@ -58,12 +60,16 @@ class Loader {
   private:
     using Done = lib::Result<void, NetworkFailure>;
 
+    using StoredChunks = std::map<formats::dat::ChunkKey, StoredChunk>;
+    struct Ready; // a session whose chunks are at hand
+
     [[nodiscard]] Done load(std::vector<Message>& messages);
     [[nodiscard]] Done load_chunks(std::span<Message> messages);
     [[nodiscard]] Done add(std::span<const ReadChunk> chunks);
-    [[nodiscard]] Done load_session(const Message& message);
-    [[nodiscard]] Done store_session(const Message& message, const formats::dat::Manifest& manifest,
-                                     std::span<const StoredChunk> stored);
+    [[nodiscard]] Done load_sessions(std::span<const Message> messages);
+    [[nodiscard]] Done prepare(const Message& message, std::deque<Ready>& ready);
+    [[nodiscard]] Done fetch(const StoredChunks& stored, Ready& one, bool& whole);
+    [[nodiscard]] Done store(std::deque<Ready>& ready);
     [[nodiscard]] Done reject(const Message& message, std::string_view reason);
     [[nodiscard]] lib::Result<std::string, NetworkFailure> image_of(const Run& run, const StoredChunk& chunk);
 

@@ -76,6 +76,16 @@ class Store : public Database {
     // Durable when it returns; nodes, which says that it is complete, comes last.
     [[nodiscard]] virtual lib::Result<void, StoreFailure> add_session(const ReadSession& session) = 0;
 
+    // Likewise several, of which a store may make fewer writes. None of them is complete before all its rows are there.
+    [[nodiscard]] virtual lib::Result<void, StoreFailure> add_sessions(std::span<const ReadSession> sessions) {
+        for (const ReadSession& session : sessions) {
+            if (auto added = add_session(session); !added) {
+                return added;
+            }
+        }
+        return {};
+    }
+
     // The file of a stored chunk. Nothing: this store does not keep them, the stream does.
     [[nodiscard]] virtual lib::Result<std::optional<std::string>, StoreFailure>
     image_of(const Run& run, const formats::dat::ChunkKey& key) = 0;

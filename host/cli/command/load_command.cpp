@@ -28,7 +28,7 @@ struct LoadOptions {
     std::string node;
     ServerOptions server;
     std::string store_password_file;
-    std::uint64_t batch = 256;
+    std::uint64_t batch = 512;
     bool until_empty = false;
     bool json = false;
 };

@@ -133,13 +133,27 @@ lib::Result<void, StoreFailure> ClickHouseStore::add_chunks(std::span<const Read
 }
 
 lib::Result<void, StoreFailure> ClickHouseStore::add_session(const ReadSession& session) {
-    SessionInsert insert(m_client, host_of(session.run), m_place);
-    const auto made =
-        session.rows([&insert](Table table, std::span<const sql::Cell> cells) { insert.add(table, cells); });
-    if (!made) {
-        return StoreFailure{lib::Error::corrupt, made.error().text};
+    return add_sessions({&session, 1});
+}
+
+lib::Result<void, StoreFailure> ClickHouseStore::add_sessions(std::span<const ReadSession> sessions) {
+    std::map<std::size_t, SessionInsert> inserts; // by host
+    for (const ReadSession& session : sessions) {
+        const std::size_t shard = shard_of(session.run, m_url.hosts.size());
+        SessionInsert& insert = inserts.try_emplace(shard, m_client, m_url.hosts[shard], m_place).first->second;
+        insert.begin();
+        const auto made =
+            session.rows([&insert](Table table, std::span<const sql::Cell> cells) { insert.add(table, cells); });
+        if (!made) {
+            return StoreFailure{lib::Error::corrupt, made.error().text};
+        }
     }
-    return insert.finish();
+    for (auto& [shard, insert] : inserts) {
+        if (auto done = insert.finish(); !done) {
+            return done;
+        }
+    }
+    return {};
 }
 
 lib::Result<std::optional<std::string>, StoreFailure> ClickHouseStore::image_of(const Run& /*run*/,

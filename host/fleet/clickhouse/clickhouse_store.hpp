@@ -25,6 +25,7 @@ class ClickHouseStore final : public Store {
     [[nodiscard]] lib::Result<bool, StoreFailure> has_session(const Run& run) override;
     [[nodiscard]] lib::Result<void, StoreFailure> add_chunks(std::span<const ReadChunk> chunks) override;
     [[nodiscard]] lib::Result<void, StoreFailure> add_session(const ReadSession& session) override;
+    [[nodiscard]] lib::Result<void, StoreFailure> add_sessions(std::span<const ReadSession> sessions) override;
     [[nodiscard]] lib::Result<std::optional<std::string>, StoreFailure>
     image_of(const Run& run, const formats::dat::ChunkKey& key) override;
 

@@ -22,9 +22,7 @@ template <std::unsigned_integral T>
 void append_number(std::string& rows, T number) {
     std::array<std::byte, sizeof(T)> bytes{};
     lib::store_le(std::span(bytes), number);
-    for (const std::byte byte : bytes) {
-        rows += static_cast<char>(byte);
-    }
+    rows.append(reinterpret_cast<const char*>(bytes.data()), bytes.size()); // NOLINT(*-reinterpret-cast)
 }
 
 void append_size(std::string& rows, std::size_t size) {

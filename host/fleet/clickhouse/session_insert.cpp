@@ -23,11 +23,17 @@ SessionInsert::SessionInsert(Client& client, const Endpoint& endpoint, Place pla
     }
 }
 
+void SessionInsert::begin() {
+    for (Part& part : m_parts) {
+        part.number.reset();
+    }
+}
+
 void SessionInsert::add(Table table, std::span<const sql::Cell> cells) {
     Part& part = m_parts.at(static_cast<std::size_t>(table));
     ASSERT(cells.size() == part.columns.size());
-    const std::int64_t number = part.number_at ? cells[*part.number_at].number().value_or(0) : part.number;
-    if (part.rows == kRowsPerPart || number != part.number) {
+    const std::int64_t number = part.number_at ? cells[*part.number_at].number().value_or(0) : 0;
+    if (number != part.number && part.rows >= kRowsPerPart && table != Table::nodes) {
         send(table);
     }
     part.number = number;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The rows of one session on their way to its host: each part of a table is one INSERT, so that what the views derive
-// from it is the same when it is sent again. The row of nodes, which says that all others are there, is the last.
+// The rows of sessions on their way to one host. A part of a session's rows in a table is never divided between two
+// INSERTs, so what the views derive from it is the same when it is sent again, with whatever other parts; small parts
+// of several sessions are sent together, because an INSERT costs the server about as much as thousands of rows. The
+// rows of nodes, which say that all others are there, are the last.
 #pragma once
 
 #include "host/fleet/clickhouse/client.hpp"
@@ -21,6 +23,9 @@ class SessionInsert {
     // Both outlive it.
     SessionInsert(Client& client, const Endpoint& endpoint, Place place);
 
+    // What follows is of another session.
+    void begin();
+
     // Nothing more is sent after a failure; finish() returns it.
     void add(Table table, std::span<const sql::Cell> cells);
 
@@ -30,8 +35,8 @@ class SessionInsert {
     struct Part {
         std::vector<Column> columns;
         std::optional<std::size_t> number_at; // the column `part`
-        std::int64_t number = 0;
-        std::uint64_t rows = 0;
+        std::optional<std::int64_t> number;   // of the part that is being added to; none: a session begins
+        std::uint64_t rows = 0;               // to be sent, of this part and of those before it
         std::string bytes;
     };
 
