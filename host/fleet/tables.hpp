@@ -23,7 +23,7 @@ namespace host::fleet {
 
 inline constexpr std::uint32_t kSchemaVersion = 1;
 
-inline constexpr std::uint32_t kRowsPerPart = 65'536;
+inline constexpr std::uint32_t kRowsPerPart = 65'536; // row has 16 bits
 
 inline constexpr std::uint32_t kWorstPerPart = 5; // of each task
 
@@ -91,10 +91,10 @@ inline constexpr std::array<TableRow, kTables> kTableRows = {{
      "cpu, chunk, generation"},
     {"events", "cpu U16, chunk U16, generation U32, ticks U64, turn U16, event EVENT, par1 U16, par2 U32, payload TEXT",
      "cpu, ticks, chunk, generation, turn"},
-    {"jobs", "part U32, row U32, time_s U32, class_ns OPTIONAL", "part, row", sql::Table::jobs},
-    {"intervals", "part U32, row U32", "part, row", sql::Table::intervals},
-    {"interrupts", "part U32, row U32", "part, row", sql::Table::interrupts},
-    {"losses", "part U32, row U32", "part, row", sql::Table::losses},
+    {"jobs", "part U32, row U16, time_s U32, class_ns OPTIONAL", "part, row", sql::Table::jobs},
+    {"intervals", "part U32, row U16", "part, row", sql::Table::intervals},
+    {"interrupts", "part U32, row U16", "part, row", sql::Table::interrupts},
+    {"losses", "part U32, row U16", "part, row", sql::Table::losses},
     {"task_minutes",
      "part U32, task TEXT, minute_s U32, jobs U64, missed U64, worst_ns OPTIONAL",
      "part, task, minute_s",

@@ -89,7 +89,10 @@ struct Part {
 };
 
 // How a column is stored.
-std::vector<Part> parts_of(const Column& column) {
+std::vector<Part> parts_of(Table table, const Column& column) {
+    if (!is_stored(table, column)) {
+        return {};
+    }
     if (column.name == kTicks) {
         return {{kTicksHigh, "UInt64"}, {kTicksLow, "UInt16"}};
     }
@@ -97,7 +100,10 @@ std::vector<Part> parts_of(const Column& column) {
 }
 
 // The column as the view has it.
-std::string shown(const Column& column) {
+std::string shown(Table table, const Column& column) {
+    if (!is_stored(table, column)) {
+        return fmt::format("begin_ns + duration_ns AS {}", column.name);
+    }
     if (column.name == kTicks) {
         return fmt::format("{} * 65536 + {} AS {}", kTicksHigh, kTicksLow, kTicks);
     }
@@ -162,7 +168,7 @@ Object materialised_view(const Place& place, Table table) {
 Object view(const Place& place, Table table, const std::string& name) {
     std::string columns;
     for (const Column& column : columns_of(table)) {
-        columns += fmt::format("{}{}", columns.empty() ? "" : ", ", shown(column));
+        columns += fmt::format("{}{}", columns.empty() ? "" : ", ", shown(table, column));
     }
     return {.name = name,
             .engine = "View",
@@ -201,6 +207,10 @@ std::string_view plain_type(std::string_view type) {
     return type.starts_with(kWrap) ? type.substr(kWrap.size(), type.size() - kWrap.size() - 1) : type;
 }
 
+bool is_stored(Table table, const Column& column) {
+    return column.name != "end_ns" || (table != Table::intervals && table != Table::interrupts);
+}
+
 std::vector<StoredColumn> stored_columns(Table table, Version version) {
     const std::string key = key_of(table);
     const std::vector<std::string_view> in_key = words_of(key);
@@ -208,7 +218,7 @@ std::vector<StoredColumn> stored_columns(Table table, Version version) {
     std::vector<StoredColumn> stored;
     for (const Column& column : columns_of(table)) {
         const bool dictionary = codecs && column.type == ColumnType::text && has_few_values(column.name);
-        for (const Part& part : parts_of(column)) {
+        for (const Part& part : parts_of(table, column)) {
             stored.push_back(
                 {.name = std::string(part.name),
                  .type = dictionary ? fmt::format("LowCardinality({})", part.type) : std::string(part.type),

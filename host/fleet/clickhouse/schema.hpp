@@ -44,6 +44,10 @@ struct StoredColumn {
     bool in_key = false;
 };
 
+// False: the view computes it. The end of an interval and of an interrupt is its begin and its duration, exactly, and the
+// duration takes less space than a time.
+[[nodiscard]] bool is_stored(Table table, const Column& column);
+
 // Of X_rows. An event is its code there: a name that is given to it later changes the view alone. Ticks of an event are
 // two columns: ticks_high * 65536 + ticks_low.
 [[nodiscard]] std::vector<StoredColumn> stored_columns(Table table, Version version);

@@ -16,6 +16,9 @@ SessionInsert::SessionInsert(Client& client, const Endpoint& endpoint, Place pla
     for (std::size_t i = 0; i < kTables; ++i) {
         Part& part = m_parts.at(i);
         part.columns = columns_of(static_cast<Table>(i));
+        for (const Column& column : part.columns) {
+            part.stored.push_back(is_stored(static_cast<Table>(i), column));
+        }
         const auto number = std::ranges::find(part.columns, "part", &Column::name);
         if (number != part.columns.end()) {
             part.number_at = static_cast<std::size_t>(number - part.columns.begin());
@@ -38,7 +41,9 @@ void SessionInsert::add(Table table, std::span<const sql::Cell> cells) {
     }
     part.number = number;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        append_cell(part.bytes, part.columns[i].type, cells[i]);
+        if (part.stored[i]) {
+            append_cell(part.bytes, part.columns[i].type, cells[i]);
+        }
     }
     ++part.rows;
 }
