@@ -55,16 +55,19 @@ bool has_few_values(std::string_view column) {
     return column != "payload" && column != "file";
 }
 
-// Of the events, which are nearly all rows: their ticks are in two columns, because the compression without codecs
-// finds what numbers have in common byte by byte. The upper one hardly changes from row to row, so an event takes half
-// of the space.
 constexpr std::string_view kTicks = "ticks";
-constexpr std::string_view kTicksHigh = "ticks_high"; // 48 bits
-constexpr std::string_view kTicksLow = "ticks_low";
+
+std::string high_of(std::string_view column) {
+    return fmt::format("{}_high", column);
+}
+
+std::string low_of(std::string_view column) {
+    return fmt::format("{}_low", column);
+}
 
 // Numbers that rise from row to row by the order of the rows.
 bool rises(std::string_view stored) {
-    return stored == kTicksHigh || stored == "row" || stored == "position" || stored == "sequence";
+    return stored.ends_with("_high") || stored == "row" || stored == "position" || stored == "sequence";
 }
 
 // All 256 of them, so that one of a later program is stored and read, too.
@@ -84,28 +87,32 @@ const std::string& event_type() {
 }
 
 struct Part {
-    std::string_view name;
+    std::string name;
     std::string_view type;
 };
 
 // How a column is stored.
 std::vector<Part> parts_of(Table table, const Column& column) {
-    if (!is_stored(table, column)) {
+    switch (storage_of(table, column)) {
+    case Storage::computed:
         return {};
+    case Storage::split:
+        return {{high_of(column.name), type_name(column.type)}, {low_of(column.name), "UInt16"}};
+    case Storage::plain:
+        break;
     }
-    if (column.name == kTicks) {
-        return {{kTicksHigh, "UInt64"}, {kTicksLow, "UInt16"}};
-    }
-    return {{column.type == ColumnType::event ? "code" : column.name, type_name(column.type)}};
+    return {{std::string(column.type == ColumnType::event ? "code" : column.name), type_name(column.type)}};
 }
 
 // The column as the view has it.
 std::string shown(Table table, const Column& column) {
-    if (!is_stored(table, column)) {
+    switch (storage_of(table, column)) {
+    case Storage::computed:
         return fmt::format("begin_ns + duration_ns AS {}", column.name);
-    }
-    if (column.name == kTicks) {
-        return fmt::format("{} * 65536 + {} AS {}", kTicksHigh, kTicksLow, kTicks);
+    case Storage::split:
+        return fmt::format("{} * 65536 + {} AS {}", high_of(column.name), low_of(column.name), column.name);
+    case Storage::plain:
+        break;
     }
     return column.type == ColumnType::event
                ? fmt::format("CAST(toInt8(code), {}) AS {}", quoted(event_type()), column.name)
@@ -117,7 +124,7 @@ std::string sorting_key(Table table) {
     const std::string declared = key_of(table);
     for (const std::string_view word : words_of(declared)) {
         key += fmt::format("{}{}", key.empty() ? "" : ", ",
-                           word == kTicks ? fmt::format("{}, {}", kTicksHigh, kTicksLow) : std::string(word));
+                           word == kTicks ? fmt::format("{}, {}", high_of(kTicks), low_of(kTicks)) : std::string(word));
     }
     return key;
 }
@@ -207,8 +214,13 @@ std::string_view plain_type(std::string_view type) {
     return type.starts_with(kWrap) ? type.substr(kWrap.size(), type.size() - kWrap.size() - 1) : type;
 }
 
-bool is_stored(Table table, const Column& column) {
-    return column.name != "end_ns" || (table != Table::intervals && table != Table::interrupts);
+Storage storage_of(Table table, const Column& column) {
+    const bool has_span = table == Table::intervals || table == Table::interrupts;
+    if (has_span && column.name == "end_ns") {
+        return Storage::computed;
+    }
+    const bool is_time = (table == Table::events && column.name == kTicks) || (has_span && column.name == "begin_ns");
+    return is_time ? Storage::split : Storage::plain;
 }
 
 std::vector<StoredColumn> stored_columns(Table table, Version version) {
@@ -220,7 +232,7 @@ std::vector<StoredColumn> stored_columns(Table table, Version version) {
         const bool dictionary = codecs && column.type == ColumnType::text && has_few_values(column.name);
         for (const Part& part : parts_of(table, column)) {
             stored.push_back(
-                {.name = std::string(part.name),
+                {.name = part.name,
                  .type = dictionary ? fmt::format("LowCardinality({})", part.type) : std::string(part.type),
                  .codec = !codecs            ? ""
                           : rises(part.name) ? "CODEC(Delta, ZSTD(1))"

@@ -44,12 +44,20 @@ struct StoredColumn {
     bool in_key = false;
 };
 
-// False: the view computes it. The end of an interval and of an interrupt is its begin and its duration, exactly, and the
-// duration takes less space than a time.
-[[nodiscard]] bool is_stored(Table table, const Column& column);
+// How a column of X is in X_rows.
+enum class Storage : std::uint8_t {
+    plain,
+    // The view computes it: the end of an interval and of an interrupt is exactly its begin and its duration, and the
+    // duration takes less space than a time.
+    computed,
+    // Column >> 16 and its lower 16 bits, as two columns, of times in tables with many rows: the compression without
+    // codecs finds what numbers have in common byte by byte, and the upper part hardly changes from row to row.
+    split,
+};
 
-// Of X_rows. An event is its code there: a name that is given to it later changes the view alone. Ticks of an event are
-// two columns: ticks_high * 65536 + ticks_low.
+[[nodiscard]] Storage storage_of(Table table, const Column& column);
+
+// Of X_rows. An event is its code there: a name that is given to it later changes the view alone.
 [[nodiscard]] std::vector<StoredColumn> stored_columns(Table table, Version version);
 
 // `name` Type CODEC(...), as CREATE TABLE and ADD COLUMN want it.

@@ -9,6 +9,26 @@
 
 namespace host::fleet::clickhouse {
 
+namespace {
+
+void append_stored(std::string& rows, ColumnType type, Storage storage, const sql::Cell& cell) {
+    switch (storage) {
+    case Storage::computed:
+        return;
+    case Storage::split: {
+        constexpr std::int64_t kLow = 0xFFFF;
+        const auto number = cell.number();
+        append_cell(rows, type, number ? sql::Cell(*number >> 16) : cell);
+        append_cell(rows, ColumnType::u16, sql::Cell(number.value_or(0) & kLow));
+        return;
+    }
+    case Storage::plain:
+        append_cell(rows, type, cell);
+    }
+}
+
+} // namespace
+
 SessionInsert::SessionInsert(Client& client, const Endpoint& endpoint, Place place)
     : m_client(client)
     , m_endpoint(endpoint)
@@ -17,7 +37,7 @@ SessionInsert::SessionInsert(Client& client, const Endpoint& endpoint, Place pla
         Part& part = m_parts.at(i);
         part.columns = columns_of(static_cast<Table>(i));
         for (const Column& column : part.columns) {
-            part.stored.push_back(is_stored(static_cast<Table>(i), column));
+            part.storage.push_back(storage_of(static_cast<Table>(i), column));
         }
         const auto number = std::ranges::find(part.columns, "part", &Column::name);
         if (number != part.columns.end()) {
@@ -41,9 +61,7 @@ void SessionInsert::add(Table table, std::span<const sql::Cell> cells) {
     }
     part.number = number;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (part.stored[i]) {
-            append_cell(part.bytes, part.columns[i].type, cells[i]);
-        }
+        append_stored(part.bytes, part.columns[i].type, part.storage[i], cells[i]);
     }
     ++part.rows;
 }

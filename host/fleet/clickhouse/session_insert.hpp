@@ -34,7 +34,7 @@ class SessionInsert {
   private:
     struct Part {
         std::vector<Column> columns;
-        std::vector<bool> stored; // of the columns
+        std::vector<Storage> storage;         // of the columns
         std::optional<std::size_t> number_at; // the column `part`
         std::optional<std::int64_t> number;   // of the part that is being added to; none: a session begins
         std::uint64_t rows = 0;               // to be sent, of this part and of those before it
