@@ -23,9 +23,9 @@ $(eval $(call linked,$(REMORA_FLEET),$(call host_objects,$(filter-out host/fleet
 # QEMU has the symbols that are open in its plugin.
 $(eval $(call linked,$(OBSERVER),$(call host_objects,$(wildcard host/observer/*.cpp)),-shared))
 
-# The assembler copies the parts of the report's page into this object; the compiler does not list them.
-$(foreach kind,host test/obj fuzz/obj,$(BUILD)/$(kind)/host/report/page.cpp.o): \
-  $(wildcard host/report/page/*) /usr/share/nodejs/d3/dist/d3.min.js
+# The assembler copies the parts of the reports' pages into these objects; the compiler does not list them.
+$(foreach kind,host test/obj fuzz/obj,$(foreach part,report/page report/frame fleet/report/page,$(BUILD)/$(kind)/host/$(part).cpp.o)): \
+  $(wildcard host/report/page/* host/fleet/report/page/*) /usr/share/nodejs/d3/dist/d3.min.js
 
 # The reader library's headers include each other by their paths from the root, so they are installed under one directory
 # of their own.

@@ -4,6 +4,7 @@
 #include "host/cli/command/commands.hpp"
 #include "host/cli/command/exit_table.hpp"
 #include "host/cli/command/fleet_output.hpp"
+#include "host/cli/command/fleet_report.hpp"
 #include "host/cli/command/server_options.hpp"
 
 #include "host/fleet/network.hpp"
@@ -34,9 +35,13 @@ struct FleetOptions {
     Asked asked;
     std::optional<std::uint64_t> limit;
     ServerOptions server;
+    FleetReportOptions report;
     bool json = false;
     bool sql = false;
 };
+
+// Not among the questions: it asks several, and answers with a page.
+constexpr std::string_view kReport = "report";
 
 std::int64_t now_s() {
     return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -71,6 +76,16 @@ std::string contradiction_in(const FleetOptions& options, const Question& questi
                "`remora verify` examines those";
     }
     return "";
+}
+
+// Likewise, of a page.
+std::string contradiction_in_report(const FleetOptions& options) {
+    return options.report.output.empty() ? "report needs -o FILE"
+           : options.json || options.sql ? "report writes a page: leave out --json and --sql"
+           : !options.a.empty()          ? "report takes no selection after PLACE: use --site, --node and so on"
+           : !options.asked.by.empty()   ? "report takes no --by"
+           : options.limit || options.asked.events ? "report takes neither --limit nor --events"
+                                                   : "";
 }
 
 // A side of a comparison, with what the options add to both.
@@ -121,14 +136,16 @@ ExitStatus answer(const FleetOptions& options, Context context) {
         context.err.print("remora fleet: {}\n", text);
         return status;
     };
+    const bool report = options.question == kReport;
     const Question* const question = fleet::questions::find_question(options.question);
-    if (question == nullptr) {
+    if (question == nullptr && !report) {
         return complain(fmt::format("{} is no question", text::escaped(options.question)));
     }
-    if (const std::string contradiction = contradiction_in(options, *question); !contradiction.empty()) {
+    const std::string contradiction = report ? contradiction_in_report(options) : contradiction_in(options, *question);
+    if (!contradiction.empty()) {
         return complain(contradiction);
     }
-    const auto asked = asked_of(options, *question);
+    const auto asked = asked_of(options, report ? fleet::questions::kNodes : *question);
     if (!asked) {
         return complain(asked.error().text);
     }
@@ -142,6 +159,9 @@ ExitStatus answer(const FleetOptions& options, Context context) {
     const auto store = fleet::open_store(options.place, credentials.value(), fleet::OpenMode::read);
     if (!store) {
         return complain(store.error().text, trace::status_of(store.error().cause));
+    }
+    if (report) {
+        return fleet_report(asked.value(), now_s(), options.report, *store.value(), context);
     }
     if (options.sql) {
         for (const std::string& statement : question->statements(asked.value(), *store.value())) {
@@ -181,10 +201,23 @@ void add_filters(Command& command, FleetOptions& options) {
         .check(check_moment);
 }
 
+void add_report_options(Command& command, FleetReportOptions& options) {
+    command.option("-o,--output", options.output, "of report: the page; -: standard output");
+    command
+        .option(
+            "--runs", options.runs,
+            "of report: so many of the worst cases have a link to a report of their run, in the directory FILE.runs")
+        .show_default();
+    command.option("--sessions", options.sessions,
+                   "of report: where the sessions for those are: a store in a directory, packed sessions, or "
+                   "directories of sessions. Default: the store, if it is a directory");
+}
+
 } // namespace
 
 void add_fleet(CommandLine& line, Context context) {
-    Command command = line.command("fleet", "ask a store of many nodes: nodes, misses, worst, compare, losses, verify");
+    Command command =
+        line.command("fleet", "ask a store of many nodes: nodes, misses, worst, compare, losses, verify, report");
     const auto options = std::make_shared<FleetOptions>();
     std::vector<std::string> names;
     std::string meanings = "Questions:\n";
@@ -192,6 +225,9 @@ void add_fleet(CommandLine& line, Context context) {
         names.emplace_back(question->name);
         meanings += fmt::format("  {:<8} {}\n", question->name, question->meaning);
     }
+    names.emplace_back(kReport);
+    meanings += fmt::format("  {:<8} {}\n", kReport,
+                            "an HTML page of all that, with links to the runs of the worst cases; needs -o FILE");
     command.option("QUESTION", options->question, "one of those below").required().one_of(names);
     command
         .option("PLACE", options->place,
@@ -210,12 +246,14 @@ void add_fleet(CommandLine& line, Context context) {
     command.flag("--events", options->asked.events, "of verify: count the stored events of each chunk, too");
     Option json = command.flag("--json", options->json, "as JSON");
     command.flag("--sql", options->sql, "print the statements instead of asking them").excludes(json);
+    add_report_options(command, options->report);
     add_server_options(command, options->server);
     command.footer(meanings +
                    examples({"remora fleet nodes out/fleet", "remora fleet misses out/fleet --by hour --since 2d",
                              "remora fleet worst out/fleet --task control --limit 5",
                              "remora fleet compare out/fleet node=pi-1 node=pi-2",
-                             "remora fleet verify clickhouse://store/remora --events"}));
+                             "remora fleet verify clickhouse://store/remora --events",
+                             "remora fleet report out/fleet -o out/fleet.html --since 7d"}));
     command.run([options, context] { return answer(*options, context); });
 }
 

@@ -15,17 +15,13 @@ namespace host::cli {
 
 namespace {
 
-// A million intervals take a browser about a second and 150 MB, on top of one second and 200 MB of any page. With more
-// than these a reader waits longer than three seconds.
-constexpr std::uint64_t kIntervalsMax = 2'000'000;
-
 struct ReportOptions {
     TraceInput input;
     std::string other;  // a second trace; empty: none
     std::string phases; // two of them, as phase_pair_of() takes them; empty: none
     std::string output;
     std::string raises;
-    std::uint64_t intervals_max = kIntervalsMax;
+    std::uint64_t intervals_max = kReportIntervalsMax;
     bool live = false;
     std::uint64_t port = 0; // of the live page; 0: one that is free
 };

@@ -15,6 +15,10 @@
 
 namespace host::cli {
 
+// A million intervals take a browser about a second and 150 MB, on top of one second and 200 MB of any page. With more
+// than these a reader waits longer than three seconds.
+inline constexpr std::uint64_t kReportIntervalsMax = 2'000'000;
+
 class Reading {
   public:
     struct Options {

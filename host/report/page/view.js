@@ -109,6 +109,24 @@ class View {
         return `#${words}`;
     }
 
+    // 3.14: number 14 of task 3; 3.14.b: of the second run. control/14, which other pages write: of the first task of that
+    // name that has it.
+    jobOf(text) {
+        const numbers = /^(\d+)\.(\d+)(\.b)?$/.exec(text);
+        const names = numbers ? null : /^(.*)\/(\d+)$/s.exec(text);
+        const run = numbers && numbers[3] ? 1 : 0;
+        const tasks = this.runs[run] ? this.runs[run].trace.tasks : [];
+        const [, , number] = numbers || names || [];
+        for (const task of tasks.filter((one) => numbers ? one.number === Number(numbers[1])
+                                                         : names && one.name === names[1])) {
+            const index = task.jobs.number.indexOf(Number(number));
+            if (index >= 0) {
+                return {task: task.number, index, run};
+            }
+        }
+        return null;
+    }
+
     // Parts that make no sense are ignored.
     goTo(address) {
         const words = new URLSearchParams(address.slice(1));
@@ -123,11 +141,10 @@ class View {
         this.folded = new Set(keys("fold"));
         this.by = GROUPINGS.includes(words.get("by")) ? words.get("by") : "level";
         this.order = keys("order");
-        const job = /^(\d+)\.(\d+)(\.b)?$/.exec(words.get("job") || "");
-        const run = job && job[3] ? 1 : 0;
-        const task = job && this.runs[run] && this.runs[run].trace.tasks[Number(job[1])];
-        const index = task ? task.jobs.number.indexOf(Number(job[2])) : -1;
-        this.job = index >= 0 ? {task: task.number, index, run} : null;
+        this.job = this.jobOf(words.get("job") || "");
+        if (this.job && this.row === null) {
+            this.row = `task${this.job.task}`;
+        }
         this.changed("rows");
         this.changed("pick");
         this.changed("cursors");

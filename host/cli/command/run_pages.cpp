@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "host/cli/command/run_pages.hpp"
+
+#include "host/cli/command/report_reading.hpp"
+#include "host/cli/command/session_finder.hpp"
+#include "host/cli/command/trace_input.hpp"
+#include "host/convert/output_file.hpp"
+#include "host/report/document.hpp"
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <system_error>
+#include <utility>
+
+namespace host::cli {
+
+namespace {
+
+using fleet::report::Span;
+using fleet::report::WorstCase;
+
+// Of one session: the cases of each span.
+using Spans = std::map<Span, std::vector<WorstCase*>>;
+
+// Names of stores are checked by nothing before: they become a part of a path.
+std::string page_name(const WorstCase& one, const Span& span) {
+    return fmt::format("{}.{}.{}.{}-{}.html", one.site, one.node, one.boot, span.from_ns, span.to_ns);
+}
+
+bool write_page(const std::string& path, const report::Trace& trace, Context context) {
+    const std::vector<std::vector<std::byte>> contents = {report::contents(trace)};
+    const auto destination =
+        convert::Destination::open(path, convert::Destination::Shape::file, std::span<const std::string>());
+    const auto complain = [&](const convert::Failure& failure) {
+        context.err.print("remora fleet: {}: {}\n", text::escaped(path), failure.text);
+        return false;
+    };
+    if (!destination) {
+        return complain(destination.error());
+    }
+    destination.value()->file().append(report::page(contents));
+    const auto committed = destination.value()->commit();
+    return committed ? true : complain(committed.error());
+}
+
+void write_pages_of(const std::string& session, const Spans& spans, const RunPages& pages, Context context) {
+    TraceInput input;
+    input.path = session;
+    input.options.whole_first = true; // the oracle never accuses on damaged data
+    with_trace(input, context, "reading", [&](formats::Trace& trace) {
+        std::vector<std::pair<std::unique_ptr<Reading>, const Spans::value_type*>> readings;
+        for (const auto& entry : spans) {
+            const Reading::Options options{.window = {.from_ns = entry.first.from_ns, .to_ns = entry.first.to_ns},
+                                           .intervals_max = kReportIntervalsMax,
+                                           .title = session,
+                                           .words = {}};
+            readings.emplace_back(std::make_unique<Reading>(options, std::nullopt, trace), &entry);
+        }
+        trace.for_each([&readings](const trace::Event& event) {
+            for (auto& [reading, entry] : readings) {
+                reading->add(event);
+            }
+        });
+        if (trace.facts().usable_events == 0) {
+            return trace::ExitStatus::clean; // with_trace() says so
+        }
+        for (auto& [reading, entry] : readings) {
+            const auto& [span, cases] = *entry;
+            const std::string name = page_name(*cases.front(), span);
+            reading->finish();
+            if (write_page(pages.directory + '/' + name, reading->tables(), context)) {
+                for (WorstCase* const one : cases) {
+                    one->page = name;
+                }
+            }
+        }
+        return trace::ExitStatus::clean;
+    });
+}
+
+} // namespace
+
+void write_run_pages(const RunPages& pages, std::vector<WorstCase>& cases, Context context) {
+    SessionFinder finder(pages.sessions);
+    std::map<std::string, Spans> sessions;
+    std::uint64_t left = pages.count;
+    std::uint64_t missing = 0;
+    for (WorstCase& one : cases) {
+        if (left == 0) {
+            break;
+        }
+        --left;
+        const std::string session = one.span ? finder.find(one.site, one.node, one.boot) : std::string();
+        missing += session.empty() ? 1U : 0U;
+        if (!session.empty()) {
+            sessions[session][*one.span].push_back(&one);
+        }
+    }
+    if (missing != 0) {
+        context.err.print("remora fleet: {} of the worst cases have no link: their sessions are not in {}\n", missing,
+                          text::escaped(pages.sessions));
+    }
+    if (sessions.empty()) {
+        return;
+    }
+    std::error_code error;
+    std::filesystem::create_directories(pages.directory, error);
+    if (error) {
+        context.err.print("remora fleet: {}: {}; the page has no links\n", text::escaped(pages.directory),
+                          error.message());
+        return;
+    }
+    for (const auto& [session, spans] : sessions) {
+        write_pages_of(session, spans, pages, context);
+    }
+}
+
+} // namespace host::cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// A table whose columns sort it, of which a page has the first rows: browsers are slow with many thousand.
+"use strict";
+
+const ROWS_SHOWN = 300;
+
+// A column: {title, words: text, not numbers; value(row): what sorts; text(row); cell(td, row): in place of text;
+// style(row): a class; tip(row)}. Empty values come last.
+class Table {
+    // options: {sort: index, descending, empty(): text, click(row), picked(row)}
+    constructor(parent, columns, options) {
+        this.columns = columns;
+        this.options = options;
+        this.sort = options.sort;
+        this.descending = options.descending;
+        this.rows = [];
+        const table = parent.append("div").attr("class", "scroll").append("table");
+        this.heads = table.append("thead").append("tr").selectAll("th").data(columns).join("th")
+            .classed("words", (column) => column.words).attr("scope", "col");
+        this.heads.filter((column) => column.value).append("button").text((column) => column.title)
+            .attr("title", (column) => column.help || null)
+            .on("click", (column, i) => this.sortBy(columns.indexOf(column)));
+        this.heads.filter((column) => !column.value).each(function add(column) {
+            column.head ? column.head(d3.select(this)) : d3.select(this).text(column.title);
+        });
+        this.body = table.append("tbody");
+        this.more = parent.append("p").attr("class", "cut more");
+    }
+
+    sortBy(index) {
+        this.descending = this.sort === index ? !this.descending : !this.columns[index].words;
+        this.sort = index;
+        this.draw();
+    }
+
+    show(rows) {
+        this.rows = rows;
+        this.draw();
+    }
+
+    sorted() {
+        const {value} = this.columns[this.sort];
+        const sign = this.descending ? -1 : 1;
+        const isEmpty = (one) => one === null || one === undefined || one === "";
+        return this.rows.map((row, i) => [value(row), i, row]).sort(([a, i], [b, j]) => {
+            if (isEmpty(a) || isEmpty(b)) {
+                return isEmpty(a) - isEmpty(b) || i - j;
+            }
+            return sign * (typeof a === "string" ? a.localeCompare(b, "en", {numeric: true}) : a - b) || i - j;
+        }).map(([, , row]) => row);
+    }
+
+    draw() {
+        const {columns, options} = this;
+        this.heads.attr("aria-sort", (_, i) => i !== this.sort ? null : this.descending ? "descending" : "ascending");
+        const shown = this.sorted().slice(0, ROWS_SHOWN);
+        this.body.text("");
+        const lines = this.body.selectAll("tr").data(shown).join("tr");
+        if (options.click) {
+            lines.attr("class", (row) => options.picked(row) ? "links picked" : "links")
+                .on("click", (row) => options.click(row));
+        }
+        lines.each(function fill(row) {
+            for (const column of columns) {
+                const style = [column.words ? "words" : "", column.kind || "", column.style ? column.style(row) : ""];
+                const cell = d3.select(this).append("td").attr("class", style.join(" ").trim() || null);
+                column.tip && cell.attr("title", column.tip(row) || null);
+                column.cell ? column.cell(cell, row) : cell.text(column.text(row));
+            }
+        });
+        if (shown.length === 0) {
+            this.body.append("tr").append("td").attr("class", "empty").attr("colspan", columns.length)
+                .text(options.empty());
+        }
+        this.more.text(this.rows.length > shown.length
+            ? `${grouped(this.rows.length - shown.length)} more: sort, search or choose a part.` : "");
+    }
+}
+
+// The title of a section, with a note beside it that changes.
+function addTitle(section, title) {
+    const line = section.append("div").attr("class", "title");
+    line.append("h2").text(title);
+    return {note: line.append("span").attr("class", "note"), controls: line.append("span").attr("class", "controls")};
+}
+
+// What the page does not have of a section, and the commands that show it.
+function addCuts(section, fleet, where) {
+    for (const {text, command} of fleet.facts.cuts.filter((cut) => cut.where === where)) {
+        const line = section.append("p").attr("class", "cut");
+        line.append("span").text(text);
+        addCommand(line, command);
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// The tasks, each with its jobs and how long its responses were: a strip on a logarithmic scale, the same for all.
+"use strict";
+
+const STRIP = {width: 190, height: 22};
+
+class Tasks {
+    constructor(fleet, filter) {
+        this.fleet = fleet;
+        this.filter = filter;
+        const section = d3.select("#tasks");
+        this.title = addTitle(section, "Tasks");
+        this.scale = d3.scaleLog([1e3, 1e6], [4, STRIP.width - 6]);
+        this.table = new Table(section, this.columns(), {
+            sort: 2, descending: true, click: (row) => filter.toggle("task", row.task),
+            picked: (row) => row.task === filter.task, empty: () => "No jobs."});
+        addCuts(section, fleet, "tasks");
+        filter.listen("tasks", () => this.show());
+    }
+
+    columns() {
+        const length = (title, value, help) => ({title, value, help, text: (row) => lengthText(value(row))});
+        return [
+            {title: "task", words: true, kind: "name", value: (row) => row.name, tip: (row) => row.name,
+             cell: (cell, row) => {
+                 const button = cell.append("button").attr("class", "place");
+                 button.append("i").style("background", taskColour(row.task));
+                 button.append("span").text(row.name);
+             }},
+            {title: "jobs", value: (row) => row.jobs, text: (row) => grouped(row.jobs)},
+            {title: "misses", value: (row) => row.missed, text: (row) => grouped(row.missed),
+             style: (row) => row.missed > 0 ? "bad" : "", tip: (row) => `${sharePercent(row.missed, row.jobs)} of its jobs`},
+            length("p50", (row) => row.p50, "half of the responses are not longer"),
+            length("p99", (row) => row.p99, "99 % of the responses are not longer"),
+            length("p99.9", (row) => row.p999, "99.9 % of the responses are not longer"),
+            length("worst", (row) => row.longest, "the longest response"),
+            {title: "responses", words: true, kind: "strips", head: (cell) => {
+                this.head = cell.append("svg").attr("class", "strip").attr("width", STRIP.width).attr("height", 20);
+            }, cell: (cell, row) => this.addStrip(cell, row), tip: (row) => this.stripText(row)},
+        ];
+    }
+
+    row(task, sum) {
+        const {node} = this.filter;
+        const known = node === null ? this.fleet.percentiles.get(task) : this.fleet.nodePercentiles.get(`${node}.${task}`);
+        const hidden = this.fleet.isEndless(task);
+        const whole = this.whole[task].longest;
+        const limited = (ns) => hidden || !known ? null : Math.min(ns, whole || ns);
+        return {task, name: this.fleet.taskName(task), ...sum, p50: limited(known && known.p50),
+                p99: limited(known && known.p99), p999: limited(known && known.p999),
+                longest: hidden ? null : sum.longest || null};
+    }
+
+    show() {
+        this.whole = this.fleet.sumsBy("task", {...this.filter, span: null});
+        const sums = this.fleet.sumsBy("task", this.filter);
+        const rows = sums.map((sum, task) => this.row(task, sum)).filter((row) => row.jobs > 0);
+        const times = rows.flatMap((row) => [row.p50, row.longest]).filter((ns) => ns > 0);
+        this.scale.domain([Math.pow(10, Math.floor(Math.log10(d3.min(times) / 3 || 1e3))),
+                           Math.pow(10, Math.ceil(Math.log10(d3.max(times) || 1e6)))]);
+        const notes = this.filter.span === null ? [] : ["percentiles are of all times"];
+        this.title.note.text(notes.join(", "));
+        this.drawHead();
+        this.table.show(rows);
+    }
+
+    // Powers of ten, as many as there is room for.
+    ticks() {
+        const [low, high] = this.scale.domain().map((ns) => Math.round(Math.log10(ns)));
+        return d3.range(low, high + 1).map((power) => Math.pow(10, power));
+    }
+
+    drawHead() {
+        const ticks = this.ticks();
+        const step = Math.ceil(ticks.length / 4);
+        this.head.selectAll("text").data(ticks.filter((_, i) => i % step === 0)).join("text")
+            .attr("x", (ns) => this.scale(ns)).attr("y", 14).text((ns) => NS.brief(ns))
+            .attr("text-anchor", (ns) => this.scale(ns) > STRIP.width - 24 ? "end"
+                : this.scale(ns) < 20 ? "start" : "middle");
+    }
+
+    addStrip(cell, row) {
+        if (row.p50 === null && row.longest === null) {
+            return;
+        }
+        const svg = cell.append("svg").attr("class", "strip").attr("width", STRIP.width).attr("height", STRIP.height);
+        const base = STRIP.height - 3;
+        svg.selectAll("line.grid").data(this.ticks()).join("line").attr("class", "grid").attr("x1", this.scale)
+            .attr("x2", this.scale).attr("y1", 0).attr("y2", STRIP.height);
+        if (this.filter.node === null) {
+            svg.append("path").attr("d", this.densityOf(row.task, base)).attr("fill", taskColour(row.task));
+        }
+        const x = (ns) => this.scale(Math.max(ns, this.scale.domain()[0]));
+        if (row.p50 !== null) {
+            svg.append("line").attr("class", "range").attr("x1", x(row.p50)).attr("x2", x(row.p999)).attr("y1", base)
+                .attr("y2", base);
+            svg.selectAll("line.mark").data([row.p50, row.p99, row.p999]).join("line").attr("class", "mark")
+                .attr("x1", x).attr("x2", x).attr("y1", (_, i) => base - (i === 0 ? 8 : 5)).attr("y2", base + 2);
+        }
+        if (row.longest !== null) {
+            svg.append("path").attr("class", row.missed > 0 ? "longest bad" : "longest")
+                .attr("transform", `translate(${x(row.longest)}, ${base})`).attr("d", "M-4 2L4 2L0 -5Z");
+        }
+    }
+
+    // A column for each class, as wide as it is, its height by the root of its jobs: rare ones are seen, too.
+    densityOf(task, base) {
+        const {class_ns: ends, jobs} = this.fleet.facts.classes;
+        const rows = this.fleet.classes.get(task) || [];
+        const most = d3.max(rows, (row) => jobs[row]) || 1;
+        return rows.filter((row) => ends[row] > 0).map((row) => {
+            const to = Math.max(this.scale(ends[row]), 0);
+            const from = Math.max(Math.min(this.scale(ends[row] / 1.0625), to - 1.5), 0);
+            const high = Math.max((base - 2) * Math.sqrt(jobs[row] / most), 1.5);
+            return `M${from.toFixed(1)} ${base}V${(base - high).toFixed(1)}H${to.toFixed(1)}V${base}Z`;
+        }).join("");
+    }
+
+    stripText(row) {
+        return row.p50 === null ? "" : `p50 ${lengthText(row.p50)}, p99 ${lengthText(row.p99)}, `
+            + `p99.9 ${lengthText(row.p999)}, worst ${lengthText(row.longest)}`;
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "host/report/frame.hpp"
+
+#include "host/report/packing.hpp"
+#include "host/report/sha256.hpp"
+#include "host/text/format.hpp"
+
+#include <array>
+#include <utility>
+
+asm(R"(
+    .pushsection .rodata
+report_style_begin:
+    .incbin "host/report/page/page.css"
+report_style_end:
+report_d3_begin:
+    .incbin "/usr/share/nodejs/d3/dist/d3.min.js"
+report_d3_end:
+    .popsection
+)");
+
+// NOLINTBEGIN(readability-identifier-naming): labels of the assembler
+extern "C" {
+extern const char report_style_begin[];
+extern const char report_style_end[];
+extern const char report_d3_begin[];
+extern const char report_d3_end[];
+}
+
+// NOLINTEND(readability-identifier-naming)
+
+namespace host::report {
+
+namespace {
+
+std::string hash_of(std::string_view script) {
+    return fmt::format("'sha256-{}'", base64(sha256(script)));
+}
+
+std::string style_of(const Frame& frame) {
+    return std::string(report_style_begin, report_style_end).append(frame.style);
+}
+
+std::string_view d3() {
+    return {report_d3_begin, report_d3_end};
+}
+
+} // namespace
+
+std::string packed_block(std::string_view name, std::span<const std::byte> bytes) {
+    return fmt::format("<script type=\"application/x-remora-trace\" class=\"{}\">{}</script>\n", name,
+                       base64(deflated(bytes)));
+}
+
+std::string policy_of(const Frame& frame, std::string_view more) {
+    return fmt::format("default-src 'none'; script-src {} {}; style-src {}; {}base-uri 'none'; form-action 'none'; "
+                       "require-trusted-types-for 'script'",
+                       hash_of(d3()), hash_of(frame.script), hash_of(style_of(frame)), more);
+}
+
+std::string framed(const Frame& frame, std::string_view policy, std::string_view data) {
+    const std::string style = style_of(frame);
+    const std::array<std::pair<std::string_view, std::string_view>, 5> parts = {
+        {{"@POLICY@", policy}, {"@STYLE@", style}, {"@D3@", d3()}, {"@DATA@", data}, {"@SCRIPT@", frame.script}}};
+    // What is put in is not looked at again.
+    std::string_view rest = frame.page;
+    std::string page;
+    for (const auto& [mark, part] : parts) {
+        const std::size_t at = rest.find(mark);
+        page += rest.substr(0, at);
+        page += part;
+        rest.remove_prefix(at + mark.size());
+    }
+    page += rest;
+    return page;
+}
+
+} // namespace host::report

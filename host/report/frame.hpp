@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What the pages of reports have in common: a template in which parts are put, the style, d3, and a
+// Content-Security-Policy that allows the page's own scripts by their hashes and nothing else.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace host::report {
+
+// Bytes in a script that no browser executes, of this class: base64 of raw deflate.
+[[nodiscard]] std::string packed_block(std::string_view name, std::span<const std::byte> bytes);
+
+// The parts of a page of its own kind. page has @POLICY@, @STYLE@, @D3@, @DATA@ and @SCRIPT@, each once, in this order.
+struct Frame {
+    std::string_view page;
+    std::string_view style; // after the style of all pages
+    std::string_view script;
+};
+
+// more: further directives, each with a semicolon after it.
+[[nodiscard]] std::string policy_of(const Frame& frame, std::string_view more = {});
+
+[[nodiscard]] std::string framed(const Frame& frame, std::string_view policy, std::string_view data);
+
+} // namespace host::report
