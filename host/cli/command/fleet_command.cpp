@@ -68,6 +68,9 @@ std::string contradiction_in(const FleetOptions& options, const Question& questi
         return words.empty() ? fmt::format("{} takes no --by", question.name)
                              : fmt::format("--by of {} is one of: {}", question.name, question.by);
     }
+    if (!options.report.output.empty() || !options.report.sessions.empty()) {
+        return "-o and --sessions are of report";
+    }
     if (options.asked.events && &question != &fleet::questions::kVerify) {
         return "--events is of verify";
     }

@@ -46,16 +46,22 @@ trace::ExitStatus fleet_report(const fleet::questions::Asked& asked, std::int64_
         return trace::status_of(gathered.error().cause);
     }
     fleet::report::Runs runs = runs_of(asked, options);
+    const std::string directory = options.output == "-" ? std::string() : options.output + ".runs";
     const bool has_sessions = !options.sessions.empty() || !fleet::is_server(asked.place);
-    if (options.runs != 0 && options.output != "-" && has_sessions) {
-        const std::string directory = options.output + ".runs";
+    if (options.runs != 0 && !directory.empty() && has_sessions) {
         write_run_pages({.directory = directory, .sessions = runs.sessions, .count = options.runs},
                         gathered.value().worst.rows, context);
         runs.directory = std::filesystem::path(directory).filename().string();
     }
     destination.value()->file().append(fleet::report::page(fleet::report::contents(gathered.value(), runs)));
     const auto committed = destination.value()->commit();
-    return committed ? trace::ExitStatus::clean : failed(committed.error());
+    if (!committed) {
+        return failed(committed.error());
+    }
+    if (!directory.empty()) {
+        remove_other_run_pages(directory, gathered.value().worst.rows);
+    }
+    return trace::ExitStatus::clean;
 }
 
 } // namespace host::cli

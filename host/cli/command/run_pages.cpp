@@ -3,8 +3,8 @@
 
 #include "host/cli/command/report_reading.hpp"
 #include "host/cli/command/session_finder.hpp"
-#include "host/cli/command/trace_input.hpp"
 #include "host/convert/output_file.hpp"
+#include "host/formats/trace.hpp"
 #include "host/report/document.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -13,6 +13,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <regex>
+#include <set>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -27,9 +29,14 @@ using fleet::report::WorstCase;
 // Of one session: the cases of each span.
 using Spans = std::map<Span, std::vector<WorstCase*>>;
 
-// Names of stores are checked by nothing before: they become a part of a path.
+// SessionFinder has checked the names: they become a part of a path.
 std::string page_name(const WorstCase& one, const Span& span) {
     return fmt::format("{}.{}.{}.{}-{}.html", one.site, one.node, one.boot, span.from_ns, span.to_ns);
+}
+
+bool is_page_name(const std::string& name) {
+    static const std::regex kPage("([A-Za-z0-9_-]{1,63}[.]){2}[0-9a-f]{16}[.][0-9]{1,19}-[0-9]{1,19}[.]html");
+    return std::regex_match(name, kPage);
 }
 
 bool write_page(const std::string& path, const report::Trace& trace, Context context) {
@@ -48,39 +55,45 @@ bool write_page(const std::string& path, const report::Trace& trace, Context con
     return committed ? true : complain(committed.error());
 }
 
+// What is wrong with a session is on its page; here only why it cannot be opened.
 void write_pages_of(const std::string& session, const Spans& spans, const RunPages& pages, Context context) {
-    TraceInput input;
-    input.path = session;
-    input.options.whole_first = true; // the oracle never accuses on damaged data
-    with_trace(input, context, "reading", [&](formats::Trace& trace) {
-        std::vector<std::pair<std::unique_ptr<Reading>, const Spans::value_type*>> readings;
-        for (const auto& entry : spans) {
-            const Reading::Options options{.window = {.from_ns = entry.first.from_ns, .to_ns = entry.first.to_ns},
-                                           .intervals_max = kReportIntervalsMax,
-                                           .title = session,
-                                           .words = {}};
-            readings.emplace_back(std::make_unique<Reading>(options, std::nullopt, trace), &entry);
-        }
-        trace.for_each([&readings](const trace::Event& event) {
-            for (auto& [reading, entry] : readings) {
-                reading->add(event);
-            }
-        });
-        if (trace.facts().usable_events == 0) {
-            return trace::ExitStatus::clean; // with_trace() says so
-        }
+    std::string latest;
+    trace::Diagnostics diagnostics([&latest](std::string_view line) { latest = line; });
+    trace::OpenOptions how;
+    how.whole_first = true; // the oracle never accuses on damaged data
+    const auto opened = formats::Trace::open(session, how, diagnostics);
+    if (!opened) {
+        context.err.print("remora fleet: no page for {}: {}\n", text::escaped(session), latest);
+        return;
+    }
+    formats::Trace& trace = *opened.value();
+    std::vector<std::pair<std::unique_ptr<Reading>, const Spans::value_type*>> readings;
+    for (const auto& entry : spans) {
+        const Reading::Options options{.window = {.from_ns = entry.first.from_ns, .to_ns = entry.first.to_ns},
+                                       .intervals_max = kReportIntervalsMax,
+                                       .title = session,
+                                       .words = {}};
+        readings.emplace_back(std::make_unique<Reading>(options, std::nullopt, trace), &entry);
+    }
+    trace.for_each([&readings](const trace::Event& event) {
         for (auto& [reading, entry] : readings) {
-            const auto& [span, cases] = *entry;
-            const std::string name = page_name(*cases.front(), span);
-            reading->finish();
-            if (write_page(pages.directory + '/' + name, reading->tables(), context)) {
-                for (WorstCase* const one : cases) {
-                    one->page = name;
-                }
+            reading->add(event);
+        }
+    });
+    if (trace.facts().usable_events == 0) {
+        context.err.print("remora fleet: no page for {}: no record of a known event\n", text::escaped(session));
+        return;
+    }
+    for (auto& [reading, entry] : readings) {
+        const auto& [span, cases] = *entry;
+        const std::string name = page_name(*cases.front(), span);
+        reading->finish();
+        if (write_page(pages.directory + '/' + name, reading->tables(), context)) {
+            for (WorstCase* const one : cases) {
+                one->page = name;
             }
         }
-        return trace::ExitStatus::clean;
-    });
+    }
 }
 
 } // namespace
@@ -117,6 +130,26 @@ void write_run_pages(const RunPages& pages, std::vector<WorstCase>& cases, Conte
     }
     for (const auto& [session, spans] : sessions) {
         write_pages_of(session, spans, pages, context);
+    }
+}
+
+void remove_other_run_pages(const std::string& directory, const std::vector<WorstCase>& cases) {
+    std::set<std::string> linked;
+    for (const WorstCase& one : cases) {
+        linked.insert(one.page);
+    }
+    std::error_code error;
+    std::vector<std::filesystem::path> others;
+    for (std::filesystem::directory_iterator entry(directory, error);
+         !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        std::error_code unknown;
+        const std::string name = entry->path().filename().string();
+        if (entry->is_regular_file(unknown) && is_page_name(name) && !linked.contains(name)) {
+            others.push_back(entry->path());
+        }
+    }
+    for (const std::filesystem::path& other : others) {
+        std::filesystem::remove(other, error); // one that stays there does no harm
     }
 }
 

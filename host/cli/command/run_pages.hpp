@@ -21,4 +21,7 @@ struct RunPages {
 // page. Each session is read once.
 void write_run_pages(const RunPages& pages, std::vector<fleet::report::WorstCase>& cases, Context context);
 
+// Removes what an earlier page linked to, and this one does not: files there that are named as run pages are.
+void remove_other_run_pages(const std::string& directory, const std::vector<fleet::report::WorstCase>& cases);
+
 } // namespace host::cli

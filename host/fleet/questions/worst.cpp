@@ -6,6 +6,7 @@
 #include "host/fleet/questions/runs.hpp"
 #include "host/fleet/questions/selection.hpp"
 #include "host/text/format.hpp"
+#include "host/text/shell_word.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -35,23 +36,10 @@ struct Job {
     std::optional<std::int64_t> end_ns;
 };
 
-// A word for a shell.
-std::string shell_word(const std::string& text) {
-    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,=";
-    if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) {
-        return text;
-    }
-    std::string word = "'";
-    for (const char character : text) {
-        word += character == '\'' ? std::string("'\\''") : std::string(1, character);
-    }
-    return word + '\'';
-}
-
 // The packed session in a directory store; of a server, in the directory to which it is loaded first.
 std::string archive_of(const Asked& asked, const RunName& run) {
     const std::string directory = is_server(asked.place) ? "runs" : asked.place;
-    return shell_word(
+    return text::shell_word(
         fmt::format("{}{}{}/{}/{}.rpk", directory, directory.ends_with('/') ? "" : "/", run.site, run.node, run.boot));
 }
 
@@ -61,7 +49,7 @@ std::vector<std::string> commands(const Asked& asked, const Job& job) {
         lines.emplace_back("remora load --from nats://HOST --to runs --until-empty");
     }
     const std::string archive = archive_of(asked, job.run);
-    lines.push_back(fmt::format("remora why {} --task {} --job {}", archive, shell_word(job.task), job.number));
+    lines.push_back(fmt::format("remora why {} --task {} --job {}", archive, text::shell_word(job.task), job.number));
     if (job.release_ns && job.end_ns) {
         lines.push_back(fmt::format("remora report {} --from-time {} --to {} -o worst.html", archive,
                                     std::max<std::int64_t>(*job.release_ns - kAroundNs, 0), *job.end_ns + kAroundNs));

@@ -14,6 +14,14 @@ const MEASURES = {
     jobs: {title: "jobs", of: (series, _, i) => series.jobs[i], text: grouped},
 };
 
+const DAY = d3.utcFormat("%b %-d");
+
+// A day where one begins, else the time; a year where that begins.
+function tickText(date) {
+    return date.getTime() % 86400000 !== 0 ? d3.utcFormat("%H:%M")(date)
+        : date.getUTCMonth() === 0 && date.getUTCDate() === 1 ? d3.utcFormat("%Y")(date) : DAY(date);
+}
+
 class Chart {
     constructor(fleet, filter) {
         this.fleet = fleet;
@@ -101,7 +109,8 @@ class Chart {
     drawAxes(width, height, bottom) {
         const {text} = MEASURES[this.measure];
         const ticks = this.y.ticks(4).filter((tick) => this.measure === "share" || Number.isInteger(tick));
-        const below = d3.axisBottom(this.x).ticks(Math.max(Math.floor(width / 110), 2)).tickSizeOuter(0);
+        const below = d3.axisBottom(this.x).ticks(Math.max(Math.floor(width / 110), 2)).tickSizeOuter(0)
+            .tickFormat(tickText);
         this.layers.below.attr("transform", `translate(0, ${height - AXIS_BELOW})`).call(below);
         this.layers.left.attr("transform", `translate(${LEFT}, 0)`)
             .call(d3.axisLeft(this.y).tickValues(ticks).tickFormat(text).tickSize(0).tickPadding(8))

@@ -29,9 +29,9 @@ class Nodes {
             number("misses", (row) => row.missed, {style: (row) => row.missed > 0 ? "bad" : ""}),
             {title: "share", value: (row) => row.jobs === 0 ? null : row.missed / row.jobs,
              text: (row) => sharePercent(row.missed, row.jobs)},
-            {title: "worst response", value: (row) => row.longest || null, text: (row) => lengthText(row.longest || null)},
+            {title: "worst", help: "the longest response", value: (row) => row.longest || null, text: (row) => lengthText(row.longest || null)},
             number("lost", (row) => row.lost, {style: (row) => row.lost > 0 ? "bad" : ""}),
-            {title: "accounts", words: true, value: (row) => row.state, text: (row) => row.state,
+            {title: "accounts", words: true, value: (row) => row.accounts, text: (row) => row.state,
              style: (row) => row.style, tip: (row) => row.stateTip},
             {title: "last run", words: true, value: (row) => row.last, text: (row) => row.last},
             {title: "application", words: true, kind: "name", value: (row) => row.application,
@@ -67,6 +67,6 @@ function accountOf(accounts, at) {
         : [accounts.closed[at], accounts.missing[at], accounts.open[at]];
     const text = [[missing, "missing"], [open, "open"]].filter(([count]) => count > 0)
         .map(([count, word]) => closed + missing + open === 1 ? word : `${count} ${word}`).join(", ");
-    return {state: text || (closed > 0 ? "closed" : ""), style: missing > 0 ? "bad" : open > 0 ? "warning" : "good",
+    return {accounts: -1e6 * missing - open, state: text || (closed > 0 ? "closed" : ""), style: missing > 0 ? "bad" : open > 0 ? "warning" : "good",
             stateTip: `runs: ${closed} closed, ${missing} with something missing, ${open} open`};
 }

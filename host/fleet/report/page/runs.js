@@ -2,13 +2,15 @@
 // The runs: of a node all of them, else those whose account is not closed.
 "use strict";
 
+const STATES = ["missing", "open", "closed"]; // what is to be looked at first
+
 class Runs {
     constructor(fleet, filter) {
         this.fleet = fleet;
         this.filter = filter;
         const section = d3.select("#runs");
         this.title = addTitle(section, "Runs");
-        this.table = new Table(section, this.columns(), {sort: 2, descending: true, empty: () => this.emptyText()});
+        this.table = new Table(section, this.columns(), {sort: 5, descending: false, empty: () => this.emptyText()});
         addCuts(section, fleet, "runs");
         filter.listen("runs", () => this.show());
     }
@@ -26,7 +28,7 @@ class Runs {
             words("started", (row) => momentText(runs.started_s[row])),
             stored("chunks stored", "chunks"),
             stored("records stored", "records"),
-            words("account", (row) => runs.state[row], {style: (row) => ({closed: "good", missing: "bad"})[runs.state[row]]
+            words("account", (row) => runs.state[row], {value: (row) => STATES.indexOf(runs.state[row]), style: (row) => ({closed: "good", missing: "bad"})[runs.state[row]]
                 || "warning"}),
             words("why", (row) => runs.why[row], {kind: "long"}),
         ];

@@ -53,7 +53,12 @@ class Table {
     draw() {
         const {columns, options} = this;
         this.heads.attr("aria-sort", (_, i) => i !== this.sort ? null : this.descending ? "descending" : "ascending");
-        const shown = this.sorted().slice(0, ROWS_SHOWN);
+        const sorted = this.sorted();
+        const shown = sorted.slice(0, ROWS_SHOWN);
+        const picked = options.picked && sorted.find(options.picked);
+        if (picked && !shown.includes(picked)) {
+            shown[shown.length - 1] = picked;
+        }
         this.body.text("");
         const lines = this.body.selectAll("tr").data(shown).join("tr");
         if (options.click) {
@@ -68,12 +73,23 @@ class Table {
                 column.cell ? column.cell(cell, row) : cell.text(column.text(row));
             }
         });
+        this.reveal(this.body.select(".picked").node());
         if (shown.length === 0) {
             this.body.append("tr").append("td").attr("class", "empty").attr("colspan", columns.length)
                 .text(options.empty());
         }
         this.more.text(this.rows.length > shown.length
             ? `${grouped(this.rows.length - shown.length)} more: sort, search or choose a part.` : "");
+    }
+
+    // Moves only what is in the table, not the page.
+    reveal(line) {
+        const box = this.body.node().closest(".scroll");
+        const head = this.heads.node().offsetHeight;
+        if (line && (line.offsetTop - head < box.scrollTop || line.offsetTop + line.offsetHeight > box.scrollTop
+            + box.clientHeight)) {
+            box.scrollTop = line.offsetTop - head - 60;
+        }
     }
 }
 

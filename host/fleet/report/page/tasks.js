@@ -2,20 +2,28 @@
 // The tasks, each with its jobs and how long its responses were: a strip on a logarithmic scale, the same for all.
 "use strict";
 
-const STRIP = {width: 190, height: 22};
+const STRIP = {least: 150, most: 640, height: 22};
 
 class Tasks {
     constructor(fleet, filter) {
         this.fleet = fleet;
         this.filter = filter;
+        this.domain = this.domainOf();
         const section = d3.select("#tasks");
         this.title = addTitle(section, "Tasks");
-        this.scale = d3.scaleLog([1e3, 1e6], [4, STRIP.width - 6]);
+        this.scale = d3.scaleLog();
         this.table = new Table(section, this.columns(), {
             sort: 2, descending: true, click: (row) => filter.toggle("task", row.task),
             picked: (row) => row.task === filter.task, empty: () => "No jobs."});
         addCuts(section, fleet, "tasks");
         filter.listen("tasks", () => this.show());
+        this.section = section.node();
+        new ResizeObserver(() => this.width !== this.widthOfStrips() && this.show()).observe(this.section);
+    }
+
+    // What the figures leave of the line.
+    widthOfStrips() {
+        return Math.min(Math.max(this.section.clientWidth - 640, STRIP.least), STRIP.most);
     }
 
     columns() {
@@ -35,7 +43,7 @@ class Tasks {
             length("p99.9", (row) => row.p999, "99.9 % of the responses are not longer"),
             length("worst", (row) => row.longest, "the longest response"),
             {title: "responses", words: true, kind: "strips", head: (cell) => {
-                this.head = cell.append("svg").attr("class", "strip").attr("width", STRIP.width).attr("height", 20);
+                this.head = cell.append("svg").attr("class", "strip").attr("height", 20);
             }, cell: (cell, row) => this.addStrip(cell, row), tip: (row) => this.stripText(row)},
         ];
     }
@@ -55,35 +63,48 @@ class Tasks {
         this.whole = this.fleet.sumsBy("task", {...this.filter, span: null});
         const sums = this.fleet.sumsBy("task", this.filter);
         const rows = sums.map((sum, task) => this.row(task, sum)).filter((row) => row.jobs > 0);
-        const times = rows.flatMap((row) => [row.p50, row.longest]).filter((ns) => ns > 0);
-        this.scale.domain([Math.pow(10, Math.floor(Math.log10(d3.min(times) / 3 || 1e3))),
-                           Math.pow(10, Math.ceil(Math.log10(d3.max(times) || 1e6)))]);
-        const notes = this.filter.span === null ? [] : ["percentiles are of all times"];
-        this.title.note.text(notes.join(", "));
+        this.width = this.widthOfStrips();
+        this.scale.domain(this.domain).range([6, this.width - 8]);
+        const single = this.filter.node === null ? "" : "of the node; ";
+        this.title.note.text(`${single}lines: p50, p99, p99.9; triangle: worst`
+            + `${this.filter.span === null ? "" : "; percentiles are of all times: they are not stored by time"}`);
         this.drawHead();
         this.table.show(rows);
     }
 
-    // Powers of ten, as many as there is room for.
+    // Of the whole fleet: the strips do not move when the filter changes.
+    domainOf() {
+        const {classes, counts} = this.fleet.facts;
+        const ends = classes.class_ns.filter((ns, i) => ns > 0 && !this.fleet.isEndless(classes.task[i]));
+        const most = d3.max(counts.longest_ns.filter((_, i) => !this.fleet.isEndless(counts.task[i])));
+        return ends.length === 0 ? [1e3, 1e6] : [d3.min(ends) / 1.3, 1.3 * Math.max(d3.max(ends), most || 0)];
+    }
+
+    // Powers of ten and, where there is room, twice and five times as much.
     ticks() {
-        const [low, high] = this.scale.domain().map((ns) => Math.round(Math.log10(ns)));
-        return d3.range(low, high + 1).map((power) => Math.pow(10, power));
+        const [low, high] = this.scale.domain();
+        const powers = d3.range(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))).map((power) => Math.pow(10, power));
+        const isWide = this.width / powers.length > 150;
+        return powers.flatMap((power) => isWide ? [power, 2 * power, 5 * power] : [power])
+            .filter((ns) => ns >= low && ns <= high);
     }
 
     drawHead() {
         const ticks = this.ticks();
-        const step = Math.ceil(ticks.length / 4);
+        const step = Math.ceil(ticks.length * 52 / this.width);
+        this.head.attr("width", this.width);
         this.head.selectAll("text").data(ticks.filter((_, i) => i % step === 0)).join("text")
             .attr("x", (ns) => this.scale(ns)).attr("y", 14).text((ns) => NS.brief(ns))
-            .attr("text-anchor", (ns) => this.scale(ns) > STRIP.width - 24 ? "end"
+            .attr("text-anchor", (ns) => this.scale(ns) > this.width - 24 ? "end"
                 : this.scale(ns) < 20 ? "start" : "middle");
     }
 
     addStrip(cell, row) {
         if (row.p50 === null && row.longest === null) {
+            cell.append("span").attr("class", "muted").text(this.fleet.isEndless(row.task) ? "ends only with the run" : "");
             return;
         }
-        const svg = cell.append("svg").attr("class", "strip").attr("width", STRIP.width).attr("height", STRIP.height);
+        const svg = cell.append("svg").attr("class", "strip").attr("width", this.width).attr("height", STRIP.height);
         const base = STRIP.height - 3;
         svg.selectAll("line.grid").data(this.ticks()).join("line").attr("class", "grid").attr("x1", this.scale)
             .attr("x2", this.scale).attr("y1", 0).attr("y2", STRIP.height);

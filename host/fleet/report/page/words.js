@@ -6,7 +6,15 @@ const grouped = (number) => number.toLocaleString("en");
 const counted = (number, one, many) => `${grouped(number)} ${number === 1 ? one : many}`;
 const sharePercent = (part, whole) => whole === 0 ? "" : percent(part / whole);
 const NS = new Times(1e6); // a tick is a nanosecond
-const lengthText = (ns) => ns === null || ns === undefined ? "" : `${ns < 0 ? "\u2212" : ""}${NS.brief(Math.abs(ns))}`;
+
+// As `remora fleet` prints it.
+function lengthText(ns) {
+    if (ns === null || ns === undefined) {
+        return "";
+    }
+    const [size, unit] = NS.unitFor(Math.abs(ns));
+    return `${ns < 0 ? "\u2212" : ""}${(Math.abs(ns) / size).toFixed(size === 1 ? 0 : 2)}\u202f${unit}`;
+}
 
 // Three digits, but never a share that is not 0 as 0.
 function percent(share) {
