@@ -3,7 +3,6 @@
 of `remora fleet` answer, filters and brush choose a part of it, its links open reports of runs, names are text."""
 import base64
 import json
-import os
 import re
 import sqlite3
 import zlib
@@ -24,10 +23,8 @@ def store(ctx, nodes=NODES, runs=2):
     for number, (site, node) in enumerate(nodes):
         for run in range(runs):
             boot += 1
-            session = fleet_sessions.write_session(ctx.dir / "sessions" / site / node / f"{boot}", boot)
-            started = BEGIN + run * DAY + number * HOUR
-            for file in session.iterdir():
-                os.utime(file, (started, started))
+            fleet_sessions.write_session(ctx.dir / "sessions" / site / node / f"{boot}", boot,
+                                         started=BEGIN + run * DAY + number * HOUR)
     ctx.remora("load", "--from", ctx.dir / "sessions", "--to", ctx.dir / "fleet", "--until-empty")
     return ctx.dir / "fleet"
 
@@ -94,9 +91,9 @@ def holds_what_the_questions_answer(ctx):
     keys = ("site", "node", "runs", "events", "lost", "application", "state")
     expect_equal(found, [tuple(row[key] for key in keys) for row in asked(ctx, "nodes", place)], "nodes")
     size = block["counts"]["bucket_s"]
-    expect_equal(size, HOUR, "seconds of a bucket")
+    expect(size <= HOUR, f"{size} s of a bucket")
     for by, key in (("node", node), ("task", lambda row: (names["task"][row["task"]],)),
-                    ("hour", lambda row: (block["counts"]["begin_s"] + size * row["bucket"],))):
+                    ("hour", lambda row: ((block["counts"]["begin_s"] + size * row["bucket"]) // HOUR * HOUR,))):
         expected = {tuple(row[name] for name in {"node": ("site", "node"), "hour": ("time_s",)}.get(by, (by,))):
                     (row["jobs"], row["missed"]) for row in asked(ctx, "misses", place, "--by", by)}
         expect_equal(sums_of(block, key), expected, f"jobs and misses by {by}")
@@ -111,8 +108,8 @@ def holds_what_the_questions_answer(ctx):
     percentiles = [(names["task"][row["task"]], row["p50_ns"]) for row in rows_of(block["percentiles"])]
     compared = json.loads(ctx.remora("fleet", "compare", place, "site=north", "site=south", "--json").stdout)["compare"]
     for task, p50 in percentiles:
-        expect(any(p50 == value for row in compared if row["task"] == task for value in row.values())
-               or task in ("idle", "main", "consumer", "load-a", "load-b"), f"{task}: {p50}, {compared}")
+        expect(any(p50 == value for row in compared if row["task"] == task for value in row.values()),
+               f"{task}: {p50}, {compared}")
 
 
 @case
@@ -284,6 +281,9 @@ def fill(place):
                 classes += [(*run, 0, f"task-{task}", 100_000 * (task + 1) * (16 + i) // 16, 100 + i) for i in range(40)]
                 worst += [(*run, 0, f"task-{task}", i, BEGIN, 0, 1000 + i, 900, 1000 + i, 100 + i, 1, "completed")
                           for i in range(3)]
+        database.executemany("INSERT INTO nodes(site, node, boot, started_s, application, kernel, complete) VALUES "
+                             "(?, ?, ?, ?, 'control', 'Remora', 1)",
+                             [(*node, f"{number:016x}", BEGIN) for number, node in enumerate(nodes)])
         insert = lambda table, columns, rows: database.executemany(
             f"INSERT INTO {table}(site, node, boot, started_s, part, task, {columns}) VALUES "
             f"({', '.join('?' * len(rows[0]))})", rows)

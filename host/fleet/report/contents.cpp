@@ -95,13 +95,11 @@ void add_column(Json& json, std::string_view key, const Rows& rows, const Value&
     json.end_array();
 }
 
-void add_names(Json& json, const Names& names, const Responses& responses) {
+void add_names(Json& json, const Names& names) {
     json.begin_object("names");
     add_column(json, "site", names.nodes.all(), [](const auto& entry) { return text::escaped(entry.first.first); });
     add_column(json, "node", names.nodes.all(), [](const auto& entry) { return text::escaped(entry.first.second); });
     add_column(json, "task", names.tasks.all(), [](const auto& entry) { return text::escaped(entry.first); });
-    add_column(json, "endless", names.tasks.all(),
-               [&responses](const auto& entry) { return responses.endless.contains(entry.first) ? 1 : 0; });
     json.end_object();
 }
 
@@ -271,7 +269,7 @@ std::vector<std::byte> contents(const Gathered& gathered, const Runs& runs) {
     json.member("place", text::made_printable(shown_address(gathered.asked.place)));
     json.member("made_s", gathered.made_s);
     json.member("selection", text::made_printable(fleet_command("report", gathered.asked, "")));
-    add_names(json, names, gathered.responses);
+    add_names(json, names);
     add_nodes(json, gathered, names);
     add_runs(json, gathered, names);
     add_counts(json, gathered.counts, names);

@@ -56,7 +56,8 @@ lib::Result<void, StoreFailure> find_span(Counts& counts, const std::string& whe
     if (!answer.value().rows.empty()) {
         questions::Cells cells(answer.value().rows.front());
         counts.begin_s = cells.number();
-        counts.end_s = cells.number() + kMinute;
+        const std::int64_t last_s = cells.number();
+        counts.end_s = last_s > 0 ? last_s + kMinute : counts.begin_s; // of no rows both are 0, or not known
     }
     return {};
 }
@@ -99,6 +100,9 @@ lib::Result<Counts, StoreFailure> counts_of(const questions::Selection& selectio
     Counts counts;
     if (auto found = find_span(counts, where, database); !found) {
         return found.error();
+    }
+    if (counts.begin_s == counts.end_s) {
+        return counts;
     }
     std::size_t size = first_size(counts, max.buckets);
     for (; size + 1 < kBuckets.size(); ++size) {

@@ -57,23 +57,6 @@ Done read_nodes(Responses& responses, const std::string& where, std::uint64_t ro
     return {};
 }
 
-Done read_endless(Responses& responses, const std::string& where, Database& database) {
-    const auto answer = database.query(fmt::format(
-        "SELECT task, sum(CASE WHEN outcome <> 'ended' THEN 1 ELSE 0 END) AS n FROM worst_jobs{} GROUP BY task",
-        where));
-    if (!answer) {
-        return answer.error();
-    }
-    for (const std::vector<Value>& row : answer.value().rows) {
-        questions::Cells cells(row);
-        std::string task = cells.text();
-        if (cells.count() == 0) {
-            responses.endless.insert(std::move(task));
-        }
-    }
-    return {};
-}
-
 } // namespace
 
 lib::Result<Responses, StoreFailure> responses_of(const questions::Selection& selection, Database& database,
@@ -84,9 +67,6 @@ lib::Result<Responses, StoreFailure> responses_of(const questions::Selection& se
         return read.error();
     }
     if (auto read = read_nodes(responses, where, nodes_max, database); !read) {
-        return read.error();
-    }
-    if (auto read = read_endless(responses, where, database); !read) {
         return read.error();
     }
     return responses;

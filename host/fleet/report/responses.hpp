@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -26,9 +25,8 @@ struct Responses {
     std::vector<ResponseClass> classes; // of the whole fleet, by task and class_ns
     std::map<std::string, questions::ResponseClasses> of_tasks;
     std::map<std::tuple<std::string, std::string, std::string>, questions::ResponseClasses>
-        of_nodes;                  // site, node, task
-    bool without_nodes = false;    // of_nodes would be too many
-    std::set<std::string> endless; // tasks of which a job ends only with the task: their responses say nothing
+        of_nodes;               // site, node, task
+    bool without_nodes = false; // they would be too many
 };
 
 // nodes_max: rows that are read for of_nodes.

@@ -95,8 +95,10 @@ class Chart {
         this.drawLegend();
         this.brush.extent([[LEFT, 2], [width - 8, height - AXIS_BELOW]]);
         this.layers.brush.call(this.brush);
+        this.isMoving = true; // that is no choice of the reader, although an event of the mouse may be its cause
         this.layers.brush.call(this.brush.move,
                                this.filter.span && this.filter.span.map((bucket) => this.xOf(bucket)));
+        this.isMoving = false;
         this.layers.brush.select(".overlay").on("mousemove", () => this.showTip()).on("mouseleave", () => this.hideTip());
         this.layers.brush.select(".selection").on("mousemove", () => this.showTip())
             .on("mouseleave", () => this.hideTip());
@@ -168,7 +170,7 @@ class Chart {
 
     // Whole buckets. A brush of no width, or a click, is all of the time.
     brushed() {
-        if (!d3.event.sourceEvent) {
+        if (this.isMoving || !d3.event.sourceEvent) {
             return;
         }
         const {selection} = d3.event;

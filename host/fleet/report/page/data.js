@@ -33,11 +33,6 @@ class Fleet {
         return this.facts.names.task[task];
     }
 
-    // Its jobs end only with itself, as that of the idle task does: their responses say nothing.
-    isEndless(task) {
-        return this.facts.names.endless[task] === 1;
-    }
-
     bucketOf(time_s) {
         return Math.floor((time_s - this.facts.counts.begin_s) / this.facts.counts.bucket_s);
     }
@@ -68,9 +63,7 @@ class Fleet {
             const sum = sums[counts[name][row]];
             sum.jobs += counts.jobs[row];
             sum.missed += counts.missed[row];
-            if (name === "task" || !this.isEndless(counts.task[row])) {
-                sum.longest = Math.max(sum.longest, counts.longest_ns[row]);
-            }
+            sum.longest = Math.max(sum.longest, counts.longest_ns[row]);
         });
         return sums;
     }

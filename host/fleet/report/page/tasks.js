@@ -51,12 +51,11 @@ class Tasks {
     row(task, sum) {
         const {node} = this.filter;
         const known = node === null ? this.fleet.percentiles.get(task) : this.fleet.nodePercentiles.get(`${node}.${task}`);
-        const hidden = this.fleet.isEndless(task);
         const whole = this.whole[task].longest;
-        const limited = (ns) => hidden || !known ? null : Math.min(ns, whole || ns);
+        const limited = (ns) => !known ? null : Math.min(ns, whole || ns);
         return {task, name: this.fleet.taskName(task), ...sum, p50: limited(known && known.p50),
                 p99: limited(known && known.p99), p999: limited(known && known.p999),
-                longest: hidden ? null : sum.longest || null};
+                longest: sum.longest || null};
     }
 
     show() {
@@ -75,8 +74,8 @@ class Tasks {
     // Of the whole fleet: the strips do not move when the filter changes.
     domainOf() {
         const {classes, counts} = this.fleet.facts;
-        const ends = classes.class_ns.filter((ns, i) => ns > 0 && !this.fleet.isEndless(classes.task[i]));
-        const most = d3.max(counts.longest_ns.filter((_, i) => !this.fleet.isEndless(counts.task[i])));
+        const ends = classes.class_ns.filter((ns) => ns > 0);
+        const most = d3.max(counts.longest_ns);
         return ends.length === 0 ? [1e3, 1e6] : [d3.min(ends) / 1.3, 1.3 * Math.max(d3.max(ends), most || 0)];
     }
 
@@ -101,7 +100,7 @@ class Tasks {
 
     addStrip(cell, row) {
         if (row.p50 === null && row.longest === null) {
-            cell.append("span").attr("class", "muted").text(this.fleet.isEndless(row.task) ? "ends only with the run" : "");
+            cell.append("span").attr("class", "muted").text("no job was completed");
             return;
         }
         const svg = cell.append("svg").attr("class", "strip").attr("width", this.width).attr("height", STRIP.height);
