@@ -322,6 +322,6 @@ def an_empty_store_is_a_page(ctx):
     with chromium(ctx) as page:
         page.open(path).painted()
         expect("No jobs are stored" in page.text("#chart"), page.text("#chart"))
-        for section, words in (("tasks", "No jobs"), ("worst", "No job has ended"), ("runs", "No run is stored")):
+        for section, words in (("nodes", "No node is stored"), ("tasks", "No jobs"), ("worst", "No job has ended"), ("runs", "No run is stored")):
             expect(words in page.text(f"#{section}"), page.text(f"#{section}"))
         expect_equal(page.complaints(), [], "complaints")

@@ -4,6 +4,7 @@
 
 const PARTS_SHOWN = 7; // the others are one part
 const LEFT = 56;
+const RIGHT = 24; // room for half of the last time
 const VOLUME_HEIGHT = 22;
 const AXIS_BELOW = 22;
 
@@ -87,13 +88,13 @@ class Chart {
         this.drawn = this.stacks();
         const bottom = height - AXIS_BELOW - VOLUME_HEIGHT - 4;
         const {begin_s: begin, end_s: end, bucket_s: size} = this.fleet.facts.counts;
-        this.x = d3.scaleUtc([new Date(1000 * begin), new Date(1000 * Math.max(end, begin + size))], [LEFT, width - 8]);
+        this.x = d3.scaleUtc([new Date(1000 * begin), new Date(1000 * Math.max(end, begin + size))], [LEFT, width - RIGHT]);
         this.y = d3.scaleLinear([0, d3.max(this.drawn.total) || 1], [bottom, 8]).nice(4);
         this.title.note.text(this.fleet.buckets > 0 ? `by ${sizeText(size)}, UTC` : "");
         this.drawAxes(width, height, bottom);
         this.drawBars(bottom, height - AXIS_BELOW);
         this.drawLegend();
-        this.brush.extent([[LEFT, 2], [width - 8, height - AXIS_BELOW]]);
+        this.brush.extent([[LEFT, 2], [width - RIGHT, height - AXIS_BELOW]]);
         this.layers.brush.call(this.brush);
         this.isMoving = true; // that is no choice of the reader, although an event of the mouse may be its cause
         this.layers.brush.call(this.brush.move,
@@ -118,7 +119,7 @@ class Chart {
             .call(d3.axisLeft(this.y).tickValues(ticks).tickFormat(text).tickSize(0).tickPadding(8))
             .select(".domain").remove();
         this.layers.grid.selectAll("line").data(ticks.filter((tick) => tick > 0)).join("line").attr("class", "grid")
-            .attr("x1", LEFT).attr("x2", width - 8).attr("y1", this.y).attr("y2", this.y);
+            .attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", this.y).attr("y2", this.y);
         const isEmpty = d3.max(this.drawn.total) === 0 || this.drawn.total.length === 0;
         this.layers.left.style("display", isEmpty ? "none" : null);
         this.layers.grid.style("display", isEmpty ? "none" : null);

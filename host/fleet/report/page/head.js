@@ -29,14 +29,14 @@ function showHead(fleet) {
     chip(chips, "plain", "jobs", grouped(jobs));
     chip(chips, missed > 0 ? "bad" : jobs > 0 ? "good" : "plain", "deadlines",
          missed > 0 ? `${grouped(missed)} missed, ${sharePercent(missed, jobs)} of all jobs` : "no miss recorded");
-    chip(chips, lost > 0 ? "bad" : "good", "lost", lost > 0 ? counted(lost, "record", "records") : "nothing");
+    chip(chips, lost > 0 ? "bad" : nodes.node.length > 0 ? "good" : "plain", "lost", lost > 0 ? counted(lost, "record", "records") : "nothing");
     showAccounts(chips, accounts);
 }
 
 function showAccounts(chips, accounts) {
     const [closed, missing, open] = [accounts.closed, accounts.missing, accounts.open].map((column) => d3.sum(column));
     const parts = [[closed, "closed"], [missing, "with something missing"], [open, "open"]];
-    chip(chips, missing > 0 ? "bad" : open > 0 ? "warning" : "good", "accounts",
+    chip(chips, missing > 0 ? "bad" : open > 0 ? "warning" : closed > 0 ? "good" : "plain", "accounts",
          parts.filter(([count]) => count > 0).map(([count, word]) => `${grouped(count)} ${word}`).join(", ") || "none",
          "closed: every record that the machine committed is stored; open: its session has not ended, or it did not "
          + "count");

@@ -13,7 +13,7 @@ class Nodes {
             .attr("spellcheck", "false").on("input", () => this.show());
         this.table = new Table(section, this.columns(), {
             sort: 4, descending: true, click: (row) => filter.toggle("node", row.node),
-            picked: (row) => row.node === filter.node, empty: () => "No node has these words."});
+            picked: (row) => row.node === filter.node, empty: () => fleet.nodes === 0 ? "No node is stored." : "No node has these words."});
         addCuts(section, fleet, "nodes");
         filter.listen("nodes", () => this.show());
     }
