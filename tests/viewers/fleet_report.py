@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """fleet_report: the page that `remora fleet report` writes, opened in Chromium: what it shows equals what the questions
 of `remora fleet` answer, filters and brush choose a part of it, its links open reports of runs, names are text."""
-import base64
 import json
 import re
 import sqlite3
-import zlib
 
 from support import fleet_sessions
 from support.cases import case, expect, expect_equal
+from support.fleet_page import asked, block_of, page_of, rows_of
 from viewers import report
 from viewers.browser import chromium
 
@@ -27,29 +26,6 @@ def store(ctx, nodes=NODES, runs=2):
                                          started=BEGIN + run * DAY + number * HOUR)
     ctx.remora("load", "--from", ctx.dir / "sessions", "--to", ctx.dir / "fleet", "--until-empty")
     return ctx.dir / "fleet"
-
-
-def page_of(ctx, place, *options, name="fleet.html"):
-    ctx.remora("fleet", "report", place, "-o", ctx.dir / name, *options)
-    return ctx.dir / name
-
-
-def block_of(page):
-    packed = re.search(r'<script type="application/x-remora-trace" class="fleet">([^<]*)</script>',
-                       page.read_text(encoding="utf-8")).group(1)
-    return json.loads(zlib.decompress(base64.b64decode(packed, validate=True), wbits=-15))
-
-
-def asked(ctx, question, place, *options):
-    """The rows of an answer."""
-    done = ctx.remora("fleet", question, place, "--json", "--limit", "0", *options, codes=(0, 2, 6))
-    return json.loads(done.stdout)[{"verify": "runs"}.get(question, question)]
-
-
-def rows_of(table):
-    """Columns as rows."""
-    columns = [name for name, values in table.items() if isinstance(values, list)]
-    return [dict(zip(columns, values)) for values in zip(*(table[name] for name in columns))]
 
 
 def sums_of(block, key):

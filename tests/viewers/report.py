@@ -215,6 +215,22 @@ def keys_are_enough(ctx):
 
 
 @case
+def an_address_names_a_job(ctx):
+    """By the name of its task, a slash in it included, and its number; one that does not exist is no job."""
+    jobs = job_traces.periodic(2, 4000, 1000, count=8, late=())
+    path = report(ctx, job_traces.store(ctx, "named.dat", jobs, {2: "a/b c"}))
+    job = "const {job} = report.view; return job && report.trace.tasks[job.task].jobs.number[job.index]"
+    with chromium(ctx) as page:
+        page.open(path, "#job=a%2Fb%20c%2F5").painted()
+        expect_equal(page.run(job), 5, "the job picked")
+        expect_equal(page.run("return report.rows.byKey.get(report.view.row).label"), "a/b c", "its row")
+        expect("job 5" in page.text("#side"), page.text("#side"))
+        for address in ("#job=a%2Fb%20c%2F50", "#job=b%20c%2F5", "#job=%2F5", "#job=a%2Fb%20c"):
+            page.open(path, address).painted()
+            expect_equal(page.run(job), None, f"the job of {address}")
+
+
+@case
 def n_is_the_first_miss_in_sight(ctx):
     """With nothing picked: of the whole trace the first one, backwards the last one; of a part those that are in it."""
     jobs = job_traces.periodic(2, 4000, 1000, count=8, late=(2, 5, 6, 8))
