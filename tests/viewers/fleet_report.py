@@ -201,7 +201,7 @@ def a_hostile_name_is_text(ctx):
 
 @case
 def links_open_the_reports_of_runs(ctx):
-    """The first worst cases have one, of a span around the job, which is picked there. An earlier page's are removed."""
+    """The first worst cases have one, of a span around the job, which is picked there; those of a page before go."""
     place = store(ctx)
     pages = ctx.dir / "fleet.html.runs"
     pages.mkdir()
@@ -231,7 +231,8 @@ def links_open_the_reports_of_runs(ctx):
         picked = page.run("""const {task, index} = report.view.job;
             return [report.trace.tasks[task].name, report.trace.tasks[task].jobs.number[index], report.view.row]""")
         expect_equal(picked[:2], [block["names"]["task"][linked[0]["task"]], linked[0]["job"]], "the job picked")
-        expect(picked[2].startswith("task") and f"job {linked[0]['job']}" in page.text("#side"), page.text("#side")[:200])
+        expect(picked[2].startswith("task"), picked[2])
+        expect(f"job {linked[0]['job']}" in page.text("#side"), page.text("#side")[:200])
         expect_equal(page.complaints(), [], "complaints")
     elsewhere = block_of(page_of(ctx, place, "--runs", "2", "--sessions", ctx.dir / "sessions", name="other.html"))
     expect_equal(sum(1 for row in rows_of(elsewhere["worst"]) if row["page"]), 2, "links to reports of sessions")
@@ -251,10 +252,11 @@ def fill(place):
             run = (site, node, f"{number:016x}", BEGIN)
             for task in range(MANY["tasks"]):
                 for hour in range(0, MANY["hours"], 2):
-                    minutes.append((*run, 0, f"task-{task}", BEGIN + hour * HOUR, 1000 + hour, (number + hour) % 97 // 96,
-                                    1_000_000 + 1000 * number + hour))
+                    minutes.append((*run, 0, f"task-{task}", BEGIN + hour * HOUR, 1000 + hour,
+                                    (number + hour) % 97 // 96, 1_000_000 + 1000 * number + hour))
                     jobs += 1000 + hour
-                classes += [(*run, 0, f"task-{task}", 100_000 * (task + 1) * (16 + i) // 16, 100 + i) for i in range(40)]
+                classes += [(*run, 0, f"task-{task}", 100_000 * (task + 1) * (16 + i) // 16, 100 + i)
+                            for i in range(40)]
                 worst += [(*run, 0, f"task-{task}", i, BEGIN, 0, 1000 + i, 900, 1000 + i, 100 + i, 1, "completed")
                           for i in range(3)]
         database.executemany("INSERT INTO nodes(site, node, boot, started_s, application, kernel, complete) VALUES "
@@ -298,6 +300,7 @@ def an_empty_store_is_a_page(ctx):
     with chromium(ctx) as page:
         page.open(path).painted()
         expect("No jobs are stored" in page.text("#chart"), page.text("#chart"))
-        for section, words in (("nodes", "No node is stored"), ("tasks", "No jobs"), ("worst", "No job has ended"), ("runs", "No run is stored")):
+        for section, words in (("nodes", "No node is stored"), ("tasks", "No jobs"), ("worst", "No job has ended"),
+                               ("runs", "No run is stored")):
             expect(words in page.text(f"#{section}"), page.text(f"#{section}"))
         expect_equal(page.complaints(), [], "complaints")

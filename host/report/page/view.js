@@ -109,8 +109,8 @@ class View {
         return `#${words}`;
     }
 
-    // 3.14: number 14 of task 3; 3.14.b: of the second run. control/14, which other pages write: of the first task of that
-    // name that has it.
+    // 3.14: number 14 of task 3; 3.14.b: of the second run. control/14, which other pages write: of the first task of
+    // that name that has it.
     jobOf(text) {
         const numbers = /^(\d+)\.(\d+)(\.b)?$/.exec(text);
         const names = numbers ? null : /^(.*)\/(\d+)$/s.exec(text);

@@ -77,7 +77,8 @@ class Chart {
         const rest = ranked.slice(PARTS_SHOWN);
         if (rest.length > 0) {
             shown.push({key: null, name: counted(rest.length, `other ${this.by}`, `other ${this.by}s`),
-                        colour: theme().idle, values: Array.from(all.jobs, (_, i) => d3.sum(rest, (part) => part.values[i]))});
+                        colour: theme().idle,
+                        values: Array.from(all.jobs, (_, i) => d3.sum(rest, (part) => part.values[i]))});
         }
         return {all, shown, total: Array.from(all.jobs, (_, i) => d3.sum(shown, (part) => part.values[i]))};
     }
@@ -88,7 +89,8 @@ class Chart {
         this.drawn = this.stacks();
         const bottom = height - AXIS_BELOW - VOLUME_HEIGHT - 4;
         const {begin_s: begin, end_s: end, bucket_s: size} = this.fleet.facts.counts;
-        this.x = d3.scaleUtc([new Date(1000 * begin), new Date(1000 * Math.max(end, begin + size))], [LEFT, width - RIGHT]);
+        const times = [begin, Math.max(end, begin + size)].map((time_s) => new Date(1000 * time_s));
+        this.x = d3.scaleUtc(times, [LEFT, width - RIGHT]);
         this.y = d3.scaleLinear([0, d3.max(this.drawn.total) || 1], [bottom, 8]).nice(4);
         this.title.note.text(this.fleet.buckets > 0 ? `by ${sizeText(size)}, UTC` : "");
         this.drawAxes(width, height, bottom);
@@ -100,8 +102,7 @@ class Chart {
         this.layers.brush.call(this.brush.move,
                                this.filter.span && this.filter.span.map((bucket) => this.xOf(bucket)));
         this.isMoving = false;
-        this.layers.brush.select(".overlay").on("mousemove", () => this.showTip()).on("mouseleave", () => this.hideTip());
-        this.layers.brush.select(".selection").on("mousemove", () => this.showTip())
+        this.layers.brush.selectAll(".overlay, .selection").on("mousemove", () => this.showTip())
             .on("mouseleave", () => this.hideTip());
     }
 
@@ -129,8 +130,10 @@ class Chart {
     }
 
     emptyText() {
-        return this.fleet.buckets === 0 ? "No jobs are stored: a run has some when its session has ended and all of its "
-            + "chunks are stored." : this.measure === "jobs" ? "No jobs." : "No job missed its deadline.";
+        if (this.fleet.buckets === 0) {
+            return "No jobs are stored: a run has some when its session has ended and all of its chunks are stored.";
+        }
+        return this.measure === "jobs" ? "No jobs." : "No job missed its deadline.";
     }
 
     drawBars(bottom, base) {
@@ -149,12 +152,12 @@ class Chart {
         const left = (i) => this.xOf(i) + gap / 2;
         const wide = Math.max(this.xOf(1) - this.xOf(0) - gap, 1);
         this.layers.bars.selectAll("rect").data(bars).join("rect").attr("x", (bar) => left(bar.i)).attr("width", wide)
-            .attr("y", (bar) => this.y(bar.high)).attr("height", (bar) => Math.max(this.y(bar.low) - this.y(bar.high), 1))
-            .attr("fill", (bar) => bar.colour);
+            .attr("y", (bar) => this.y(bar.high))
+            .attr("height", (bar) => Math.max(this.y(bar.low) - this.y(bar.high), 1)).attr("fill", (bar) => bar.colour);
         const most = d3.max(all.jobs) || 1;
         const volume = Array.from(all.jobs, (jobs, i) => [jobs, i]).filter(([jobs]) => jobs > 0);
-        this.layers.volume.selectAll("rect").data(volume).join("rect").attr("class", "volume").attr("x", ([, i]) => left(i))
-            .attr("width", wide).attr("y", ([jobs]) => base - Math.max(VOLUME_HEIGHT * jobs / most, 1))
+        this.layers.volume.selectAll("rect").data(volume).join("rect").attr("class", "volume")
+            .attr("x", ([, i]) => left(i)).attr("width", wide).attr("y", ([jobs]) => base - Math.max(VOLUME_HEIGHT * jobs / most, 1))
             .attr("height", ([jobs]) => Math.max(VOLUME_HEIGHT * jobs / most, 1));
         this.layers.volume.selectAll("text").data(volume.length > 0 ? ["jobs"] : []).join("text")
             .attr("x", LEFT - 8).attr("y", base - 6).attr("text-anchor", "end").text((text) => text);

@@ -18,7 +18,8 @@ class Fleet {
         this.nodeNames = names.node.map((node, i) => `${names.site[i]}/${node}`);
         this.rowOfNode = indexed(facts.nodes.node, this.nodes);
         this.accountsOfNode = indexed(facts.accounts.node, this.nodes);
-        this.percentiles = new Map(facts.percentiles.task.map((task, i) => [task, percentilesAt(facts.percentiles, i)]));
+        const whole = facts.percentiles;
+        this.percentiles = new Map(whole.task.map((task, i) => [task, percentilesAt(whole, i)]));
         const single = facts.node_percentiles;
         this.nodePercentiles = new Map(single.task.map((task, i) => [`${single.node[i]}.${task}`,
                                                                      percentilesAt(single, i)]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which part of the fleet the page shows: a node, a task, a span of time, or all. It is in the address after #, so a link
-// shows the same. Whoever shows something listens.
+// Which part of the fleet the page shows: a node, a task, a span of time, or all. It is in the address after #, so a
+// link shows the same. Whoever shows something listens.
 "use strict";
 
 class Filter {
@@ -47,9 +47,10 @@ class Filter {
     }
 
     parts() {
-        return [["node", this.node !== null && this.fleet.nodeName(this.node)],
-                ["task", this.task !== null && this.fleet.taskName(this.task)],
-                ["span", this.span !== null && `${spanText(...this.times())} UTC`]].filter(([, text]) => text !== false);
+        const parts = [["node", this.node, () => this.fleet.nodeName(this.node)],
+                       ["task", this.task, () => this.fleet.taskName(this.task)],
+                       ["span", this.span, () => `${spanText(...this.times())} UTC`]];
+        return parts.filter(([, value]) => value !== null).map(([name, , text]) => [name, text()]);
     }
 
     show() {

@@ -29,7 +29,8 @@ function showHead(fleet) {
     chip(chips, "plain", "jobs", grouped(jobs));
     chip(chips, missed > 0 ? "bad" : jobs > 0 ? "good" : "plain", "deadlines",
          missed > 0 ? `${grouped(missed)} missed, ${sharePercent(missed, jobs)} of all jobs` : "no miss recorded");
-    chip(chips, lost > 0 ? "bad" : nodes.node.length > 0 ? "good" : "plain", "lost", lost > 0 ? counted(lost, "record", "records") : "nothing");
+    chip(chips, lost > 0 ? "bad" : nodes.node.length > 0 ? "good" : "plain", "lost",
+         lost > 0 ? counted(lost, "record", "records") : "nothing");
     showAccounts(chips, accounts);
 }
 

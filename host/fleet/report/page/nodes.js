@@ -13,7 +13,8 @@ class Nodes {
             .attr("spellcheck", "false").on("input", () => this.show());
         this.table = new Table(section, this.columns(), {
             sort: 4, descending: true, click: (row) => filter.toggle("node", row.node),
-            picked: (row) => row.node === filter.node, empty: () => fleet.nodes === 0 ? "No node is stored." : "No node has these words."});
+            picked: (row) => row.node === filter.node,
+            empty: () => fleet.nodes === 0 ? "No node is stored." : "No node has these words."});
         addCuts(section, fleet, "nodes");
         filter.listen("nodes", () => this.show());
     }
@@ -29,7 +30,8 @@ class Nodes {
             number("misses", (row) => row.missed, {style: (row) => row.missed > 0 ? "bad" : ""}),
             {title: "share", value: (row) => row.jobs === 0 ? null : row.missed / row.jobs,
              text: (row) => sharePercent(row.missed, row.jobs)},
-            {title: "worst", help: "the longest response", value: (row) => row.longest || null, text: (row) => lengthText(row.longest || null)},
+            {title: "worst", help: "the longest response", value: (row) => row.longest || null,
+             text: (row) => lengthText(row.longest || null)},
             number("lost", (row) => row.lost, {style: (row) => row.lost > 0 ? "bad" : ""}),
             {title: "accounts", words: true, value: (row) => row.accounts, text: (row) => row.state,
              style: (row) => row.style, tip: (row) => row.stateTip},
@@ -67,6 +69,7 @@ function accountOf(accounts, at) {
         : [accounts.closed[at], accounts.missing[at], accounts.open[at]];
     const text = [[missing, "missing"], [open, "open"]].filter(([count]) => count > 0)
         .map(([count, word]) => closed + missing + open === 1 ? word : `${count} ${word}`).join(", ");
-    return {accounts: -1e6 * missing - open, state: text || (closed > 0 ? "closed" : ""), style: missing > 0 ? "bad" : open > 0 ? "warning" : "good",
+    return {accounts: -1e6 * missing - open, state: text || (closed > 0 ? "closed" : ""),
+            style: missing > 0 ? "bad" : open > 0 ? "warning" : "good",
             stateTip: `runs: ${closed} closed, ${missing} with something missing, ${open} open`};
 }

@@ -28,8 +28,9 @@ class Runs {
             words("started", (row) => momentText(runs.started_s[row])),
             stored("chunks stored", "chunks"),
             stored("records stored", "records"),
-            words("account", (row) => runs.state[row], {value: (row) => STATES.indexOf(runs.state[row]), style: (row) => ({closed: "good", missing: "bad"})[runs.state[row]]
-                || "warning"}),
+            words("account", (row) => runs.state[row], {
+                value: (row) => STATES.indexOf(runs.state[row]),
+                style: (row) => ({closed: "good", missing: "bad"})[runs.state[row]] || "warning"}),
             words("why", (row) => runs.why[row], {kind: "long"}),
         ];
     }
@@ -42,8 +43,8 @@ class Runs {
             (node !== null || runs.state[row] !== "closed"));
         this.title.note.text(node !== null ? `of ${this.fleet.nodeName(node)}` : "whose account is not closed");
         this.empty = runs.node.length === 0 ? "No run is stored."
-            : node !== null || span !== null ? "No run began in this time." : "All accounts are closed. Click a node to "
-                + "see its runs.";
+            : node !== null || span !== null ? "No run began in this time."
+                : "All accounts are closed. Click a node to see its runs.";
         this.table.show(rows);
     }
 

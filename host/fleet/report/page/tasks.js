@@ -37,7 +37,8 @@ class Tasks {
              }},
             {title: "jobs", value: (row) => row.jobs, text: (row) => grouped(row.jobs)},
             {title: "misses", value: (row) => row.missed, text: (row) => grouped(row.missed),
-             style: (row) => row.missed > 0 ? "bad" : "", tip: (row) => `${sharePercent(row.missed, row.jobs)} of its jobs`},
+             style: (row) => row.missed > 0 ? "bad" : "",
+             tip: (row) => `${sharePercent(row.missed, row.jobs)} of its jobs`},
             length("p50", (row) => row.p50, "half of the responses are not longer"),
             length("p99", (row) => row.p99, "99 % of the responses are not longer"),
             length("p99.9", (row) => row.p999, "99.9 % of the responses are not longer"),
@@ -50,7 +51,8 @@ class Tasks {
 
     row(task, sum) {
         const {node} = this.filter;
-        const known = node === null ? this.fleet.percentiles.get(task) : this.fleet.nodePercentiles.get(`${node}.${task}`);
+        const known = node === null ? this.fleet.percentiles.get(task)
+            : this.fleet.nodePercentiles.get(`${node}.${task}`);
         const whole = this.whole[task].longest;
         const limited = (ns) => !known ? null : Math.min(ns, whole || ns);
         return {task, name: this.fleet.taskName(task), ...sum, p50: limited(known && known.p50),
@@ -82,7 +84,8 @@ class Tasks {
     // Powers of ten and, where there is room, twice and five times as much.
     ticks() {
         const [low, high] = this.scale.domain();
-        const powers = d3.range(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))).map((power) => Math.pow(10, power));
+        const powers = d3.range(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)))
+            .map((power) => Math.pow(10, power));
         const isWide = this.width / powers.length > 150;
         return powers.flatMap((power) => isWide ? [power, 2 * power, 5 * power] : [power])
             .filter((ns) => ns >= low && ns <= high);

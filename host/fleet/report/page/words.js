@@ -18,7 +18,8 @@ function lengthText(ns) {
 
 // Three digits, but never a share that is not 0 as 0.
 function percent(share) {
-    const text = share === 0 || share >= 0.001 ? (100 * share).toFixed(share >= 0.1 ? 1 : 2) : (100 * share).toPrecision(1);
+    const isRound = share === 0 || share >= 0.001;
+    const text = isRound ? (100 * share).toFixed(share >= 0.1 ? 1 : 2) : (100 * share).toPrecision(1);
     return `${text}\u202f%`;
 }
 

@@ -28,7 +28,8 @@ class Worst {
             words("node", (row) => this.fleet.nodeName(worst.node[row])),
             words("task", (row) => this.fleet.taskName(worst.task[row])),
             {title: "job", value: (row) => worst.job[row], text: (row) => grouped(worst.job[row])},
-            {title: "time", words: true, value: (row) => worst.time_s[row], text: (row) => momentText(worst.time_s[row])},
+            {title: "time", words: true, value: (row) => worst.time_s[row],
+             text: (row) => momentText(worst.time_s[row])},
             length("response", "response_ns"),
             length("deadline", "deadline_ns"),
             length("lateness", "lateness_ns", {style: (row) => worst.lateness_ns[row] > 0 ? "bad" : ""}),
@@ -49,8 +50,8 @@ class Worst {
         const {worst, directory} = this.fleet.facts;
         if (worst.page[row] !== "") {
             const job = encodeURIComponent(`${this.fleet.taskName(worst.task[row])}/${worst.job[row]}`);
-            cell.append("a").attr("href", `./${encodeURIComponent(directory)}/${encodeURIComponent(worst.page[row])}#job=${job}`)
-                .text("timeline");
+            const [folder, file] = [directory, worst.page[row]].map(encodeURIComponent);
+            cell.append("a").attr("href", `./${folder}/${file}#job=${job}`).text("timeline");
         } else if (worst.command[row] !== "") {
             addCopy(cell, worst.command[row]);
             cell.append("span").attr("class", "muted").text(" command");
