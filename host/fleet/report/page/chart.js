@@ -157,7 +157,8 @@ class Chart {
         const most = d3.max(all.jobs) || 1;
         const volume = Array.from(all.jobs, (jobs, i) => [jobs, i]).filter(([jobs]) => jobs > 0);
         this.layers.volume.selectAll("rect").data(volume).join("rect").attr("class", "volume")
-            .attr("x", ([, i]) => left(i)).attr("width", wide).attr("y", ([jobs]) => base - Math.max(VOLUME_HEIGHT * jobs / most, 1))
+            .attr("x", ([, i]) => left(i)).attr("width", wide)
+            .attr("y", ([jobs]) => base - Math.max(VOLUME_HEIGHT * jobs / most, 1))
             .attr("height", ([jobs]) => Math.max(VOLUME_HEIGHT * jobs / most, 1));
         this.layers.volume.selectAll("text").data(volume.length > 0 ? ["jobs"] : []).join("text")
             .attr("x", LEFT - 8).attr("y", base - 6).attr("text-anchor", "end").text((text) => text);
