@@ -69,6 +69,8 @@ TEST_F(CountsTest, AreCoarserIfTheyWereTooMany) {
     EXPECT_FALSE(counts.cut);
     ASSERT_EQ(counts.rows.size(), 1U);
     EXPECT_EQ(counts.rows[0].jobs, 4U);
+    EXPECT_EQ(counts.rows[0].missed, 2U);
+    EXPECT_EQ(counts.rows[0].longest_ns, 4000U);
 }
 
 TEST_F(CountsTest, AreThoseWithTheMostMissesIfNothingElseHelps) {
