@@ -7,6 +7,7 @@ import sqlite3
 
 from support import fleet_sessions
 from support.cases import case, expect, expect_equal
+from support.context import ROOT
 from support.fleet_page import asked, block_of, page_of, rows_of
 from viewers import report
 from viewers.browser import chromium
@@ -91,8 +92,8 @@ def holds_what_the_questions_answer(ctx):
 @case
 def shows_it_without_a_network(ctx):
     """The tables on the page, the head; only the file itself is asked for, and the policy refuses nothing of it."""
-    place = store(ctx)
-    path = page_of(ctx, place, "--runs", "0")
+    place = store(ctx, [(site, f"pi-{number}") for site in ("north", "south") for number in range(1, 7)], 3)
+    path = page_of(ctx, place.relative_to(ROOT))
     nodes, jobs = asked(ctx, "nodes", place), asked(ctx, "misses", place, "--by", "node")
     with chromium(ctx) as page:
         page.open(path).painted()

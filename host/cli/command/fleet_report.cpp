@@ -6,25 +6,26 @@
 #include "host/fleet/network.hpp"
 #include "host/fleet/report/page.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 
 #include <filesystem>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace host::cli {
 
 namespace {
 
-// Packed sessions that the page's commands name: of a server they must be loaded first.
-fleet::report::Runs runs_of(const fleet::questions::Asked& asked, const FleetReportOptions& options) {
-    fleet::report::Runs runs;
-    runs.sessions = !options.sessions.empty() ? options.sessions : fleet::is_server(asked.place) ? "runs" : asked.place;
-    while (runs.sessions.size() > 1 && runs.sessions.ends_with('/')) {
-        runs.sessions.pop_back();
+// Where sessions are at hand. Empty: nowhere.
+std::string sessions_of(const fleet::questions::Asked& asked, const FleetReportOptions& options) {
+    std::string directory = !options.sessions.empty()       ? options.sessions
+                            : fleet::is_server(asked.place) ? std::string()
+                                                            : asked.place;
+    while (directory.size() > 1 && directory.ends_with('/')) {
+        directory.pop_back();
     }
-    if (fleet::is_server(asked.place) && options.sessions.empty()) {
-        runs.preparation = "remora load --from nats://HOST --to runs --until-empty";
-    }
-    return runs;
+    return directory;
 }
 
 } // namespace
@@ -45,12 +46,17 @@ trace::ExitStatus fleet_report(const fleet::questions::Asked& asked, std::int64_
         context.err.print("remora fleet: {}\n", gathered.error().text);
         return trace::status_of(gathered.error().cause);
     }
-    fleet::report::Runs runs = runs_of(asked, options);
+    std::vector<fleet::report::WorstCase>& cases = gathered.value().worst.rows;
     const std::string directory = options.output == "-" ? std::string() : options.output + ".runs";
-    const bool has_sessions = !options.sessions.empty() || !fleet::is_server(asked.place);
-    if (options.runs != 0 && !directory.empty() && has_sessions) {
-        write_run_pages({.directory = directory, .sessions = runs.sessions, .count = options.runs},
-                        gathered.value().worst.rows, context);
+    const std::string sessions = sessions_of(asked, options);
+    fleet::report::Runs runs;
+    if (sessions.empty()) {
+        runs.preparation = fmt::format("remora load --from nats://HOST --to {} --until-empty", fleet::report::kFetched);
+    } else {
+        find_sessions(sessions, cases);
+    }
+    if (options.runs != 0 && !directory.empty() && !sessions.empty()) {
+        write_run_pages(directory, options.runs, cases, context);
         runs.directory = std::filesystem::path(directory).filename().string();
     }
     destination.value()->file().append(fleet::report::page(fleet::report::contents(gathered.value(), runs)));
@@ -59,7 +65,7 @@ trace::ExitStatus fleet_report(const fleet::questions::Asked& asked, std::int64_
         return failed(committed.error());
     }
     if (!directory.empty()) {
-        remove_other_run_pages(directory, gathered.value().worst.rows);
+        remove_other_run_pages(directory, cases);
     }
     return trace::ExitStatus::clean;
 }

@@ -9,6 +9,7 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -56,7 +57,7 @@ bool write_page(const std::string& path, const report::Trace& trace, Context con
 }
 
 // What is wrong with a session is on its page; here only why it cannot be opened.
-void write_pages_of(const std::string& session, const Spans& spans, const RunPages& pages, Context context) {
+void write_pages_of(const std::string& session, const Spans& spans, const std::string& directory, Context context) {
     std::string latest;
     trace::Diagnostics diagnostics([&latest](std::string_view line) { latest = line; });
     trace::OpenOptions how;
@@ -88,7 +89,7 @@ void write_pages_of(const std::string& session, const Spans& spans, const RunPag
         const auto& [span, cases] = *entry;
         const std::string name = page_name(*cases.front(), span);
         reading->finish();
-        if (write_page(pages.directory + '/' + name, reading->tables(), context)) {
+        if (write_page(directory + '/' + name, reading->tables(), context)) {
             for (WorstCase* const one : cases) {
                 one->page = name;
             }
@@ -98,38 +99,38 @@ void write_pages_of(const std::string& session, const Spans& spans, const RunPag
 
 } // namespace
 
-void write_run_pages(const RunPages& pages, std::vector<WorstCase>& cases, Context context) {
-    SessionFinder finder(pages.sessions);
-    std::map<std::string, Spans> sessions;
-    std::uint64_t left = pages.count;
-    std::uint64_t missing = 0;
+void find_sessions(const std::string& directory, std::vector<WorstCase>& cases) {
+    SessionFinder finder(directory);
     for (WorstCase& one : cases) {
-        if (left == 0) {
-            break;
-        }
-        --left;
-        const std::string session = one.span ? finder.find(one.site, one.node, one.boot) : std::string();
-        missing += session.empty() ? 1U : 0U;
-        if (!session.empty()) {
-            sessions[session][*one.span].push_back(&one);
+        one.session = finder.find(one.site, one.node, one.boot);
+    }
+}
+
+void write_run_pages(const std::string& directory, std::uint64_t count, std::vector<WorstCase>& cases,
+                     Context context) {
+    std::map<std::string, Spans> sessions;
+    std::uint64_t missing = 0;
+    for (WorstCase& one : std::span(cases).first(std::min<std::size_t>(count, cases.size()))) {
+        if (one.session.empty()) {
+            ++missing;
+        } else if (one.span) {
+            sessions[one.session][*one.span].push_back(&one);
         }
     }
     if (missing != 0) {
-        context.err.print("remora fleet: {} of the worst cases have no link: their sessions are not in {}\n", missing,
-                          text::escaped(pages.sessions));
+        context.err.print("remora fleet: {} of the worst cases have no link: their sessions are not there\n", missing);
     }
     if (sessions.empty()) {
         return;
     }
     std::error_code error;
-    std::filesystem::create_directories(pages.directory, error);
+    std::filesystem::create_directories(directory, error);
     if (error) {
-        context.err.print("remora fleet: {}: {}; the page has no links\n", text::escaped(pages.directory),
-                          error.message());
+        context.err.print("remora fleet: {}: {}; the page has no links\n", text::escaped(directory), error.message());
         return;
     }
     for (const auto& [session, spans] : sessions) {
-        write_pages_of(session, spans, pages, context);
+        write_pages_of(session, spans, directory, context);
     }
 }
 

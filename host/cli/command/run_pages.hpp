@@ -11,15 +11,14 @@
 
 namespace host::cli {
 
-struct RunPages {
-    std::string directory; // where they are written; it is made if there is none
-    std::string sessions;  // a store in a directory, packed sessions, or directories of sessions
-    std::uint64_t count = 0;
-};
+// Names the session of each case that is in the directory: a store in a directory, packed sessions, or directories of
+// sessions.
+void find_sessions(const std::string& directory, std::vector<fleet::report::WorstCase>& cases);
 
-// Writes those of the first `count` cases and names them there. What cannot be read or written is reported, and has no
-// page. Each session is read once.
-void write_run_pages(const RunPages& pages, std::vector<fleet::report::WorstCase>& cases, Context context);
+// Writes those of the first `count` cases into the directory, which is made if there is none, and names them there.
+// What cannot be read or written is reported, and has no page. Each session is read once.
+void write_run_pages(const std::string& directory, std::uint64_t count, std::vector<fleet::report::WorstCase>& cases,
+                     Context context);
 
 // Removes what an earlier page linked to, and this one does not: files there that are named as run pages are.
 void remove_other_run_pages(const std::string& directory, const std::vector<fleet::report::WorstCase>& cases);

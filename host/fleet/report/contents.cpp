@@ -97,9 +97,11 @@ void add_column(Json& json, std::string_view key, const Rows& rows, const Value&
 
 void add_names(Json& json, const Names& names) {
     json.begin_object("names");
-    add_column(json, "site", names.nodes.all(), [](const auto& entry) { return text::escaped(entry.first.first); });
-    add_column(json, "node", names.nodes.all(), [](const auto& entry) { return text::escaped(entry.first.second); });
-    add_column(json, "task", names.tasks.all(), [](const auto& entry) { return text::escaped(entry.first); });
+    add_column(json, "site", names.nodes.all(),
+               [](const auto& entry) { return text::made_printable(entry.first.first); });
+    add_column(json, "node", names.nodes.all(),
+               [](const auto& entry) { return text::made_printable(entry.first.second); });
+    add_column(json, "task", names.tasks.all(), [](const auto& entry) { return text::made_printable(entry.first); });
     json.end_object();
 }
 
@@ -118,7 +120,7 @@ void add_nodes(Json& json, const Gathered& gathered, const Names& names) {
         add_column(json, key, rows, [&](std::size_t row) { return columns.number(row, key); });
     }
     for (const std::string_view key : {"application", "kernel", "state"}) {
-        add_column(json, key, rows, [&](std::size_t row) { return text::escaped(columns.text(row, key)); });
+        add_column(json, key, rows, [&](std::size_t row) { return text::made_printable(columns.text(row, key)); });
     }
     json.end_object();
 }
@@ -205,18 +207,21 @@ void add_worst(Json& json, const Gathered& gathered, const Runs& runs, const Nam
     json.begin_object("worst");
     add_column(json, "node", rows, [&](const WorstCase& one) { return names.nodes.of({one.site, one.node}); });
     add_column(json, "task", rows, [&](const WorstCase& one) { return names.tasks.of(one.task); });
-    add_column(json, "boot", rows, [](const WorstCase& one) { return text::escaped(one.boot); });
+    add_column(json, "boot", rows, [](const WorstCase& one) { return text::made_printable(one.boot); });
     add_column(json, "job", rows, [](const WorstCase& one) { return one.job; });
     add_column(json, "time_s", rows, [](const WorstCase& one) { return one.time_s; });
     add_column(json, "response_ns", rows, [](const WorstCase& one) { return one.response_ns; });
     add_column(json, "deadline_ns", rows, [](const WorstCase& one) { return one.deadline_ns; });
     add_column(json, "lateness_ns", rows, [](const WorstCase& one) { return one.lateness_ns; });
     add_column(json, "missed", rows, [](const WorstCase& one) { return one.missed ? 1 : 0; });
-    add_column(json, "outcome", rows, [](const WorstCase& one) { return text::escaped(one.outcome); });
+    add_column(json, "outcome", rows, [](const WorstCase& one) { return text::made_printable(one.outcome); });
     add_column(json, "page", rows, [](const WorstCase& one) { return std::string_view(one.page); });
     add_column(json, "command", rows, [&](const WorstCase& one) {
-        const std::string archive = fmt::format("{}/{}/{}/{}.rpk", runs.sessions, one.site, one.node, one.boot);
-        return one.span ? text::made_printable(report_command(archive, *one.span)) : std::string();
+        std::string session = one.session;
+        if (session.empty() && !runs.preparation.empty()) {
+            session = fmt::format("{}/{}/{}/{}.rpk", kFetched, one.site, one.node, one.boot);
+        }
+        return one.span && !session.empty() ? text::made_printable(report_command(session, *one.span)) : std::string();
     });
     json.end_object();
     json.member("directory", runs.directory);

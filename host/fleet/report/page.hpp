@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace host::fleet::report {
@@ -14,12 +15,13 @@ namespace host::fleet::report {
 // Where the reports of runs are.
 struct Runs {
     std::string directory{};   // beside the page; empty: there are none
-    std::string sessions{};    // the directory in which commands find packed sessions
-    std::string preparation{}; // the command that fills it; empty: it is there
+    std::string preparation{}; // the command that fetches the sessions; empty: those that there are are at hand
 };
 
-// JSON. Names are as they are, but bytes that are no UTF-8, and characters that would change the text around them, are
-// escaped as everywhere.
+// Where that command puts them.
+inline constexpr std::string_view kFetched = "runs";
+
+// JSON. Names are as `remora sql` has them; characters that would change the text around them are escaped.
 [[nodiscard]] std::vector<std::byte> contents(const Gathered& gathered, const Runs& runs);
 
 [[nodiscard]] std::string page(const std::vector<std::byte>& contents);

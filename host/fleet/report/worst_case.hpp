@@ -27,7 +27,8 @@ struct WorstCase {
     std::optional<std::int64_t> lateness_ns;
     bool missed = false;
     std::string outcome;
-    std::string page{}; // the name of the report of its run; empty: there is none
+    std::string session{}; // of its run: the path; empty: it is not at hand
+    std::string page{};    // the name of the report of its run; empty: there is none
 };
 
 struct WorstCases {
