@@ -13,11 +13,11 @@ namespace support::fleet {
 
 class FakeOutlet final : public host::fleet::Outlet {
   public:
-    lib::Result<void, host::fleet::NetworkFailure> publish(std::span<const host::fleet::Message> messages,
+    lib::Result<void, host::fleet::NetworkFailure> publish(std::span<const host::fleet::Message> batch,
                                                            std::size_t& stored) override {
         using host::fleet::NetworkFailure;
         stored = 0;
-        for (const host::fleet::Message& message : messages) {
+        for (const host::fleet::Message& message : batch) {
             if (refused) {
                 return NetworkFailure{lib::Error::refused, "refused"};
             }
