@@ -193,7 +193,7 @@ pictures: export PICTURES := docs/pictures
 pictures: kernel $(REMORA) ## test: draw the pictures of the documents anew, by the cases that open each viewer
 	@tests/run.py viewers kernelshark_drawn vcd_shown speedscope_draws_a_trace_of_events \
 	  report_a_job_shows_where_its_time_went report_compare_goes_to_what_differs \
-	  fleet_report_shows_it_without_a_network
+	  fleet_report_a_week_is_drawn
 	@tests/run.py integration call_stacks_are_drawn_by_a_page
 
 test-mutants: $(RELEASED_TEST_KERNEL) $(REMORA) ## test: kernels with one error each: `remora check` must report the rule

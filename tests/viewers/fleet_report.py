@@ -2,6 +2,8 @@
 """fleet_report: the page that `remora fleet report` writes, opened in Chromium: what it shows equals what the questions
 of `remora fleet` answer, filters and brush choose a part of it, its links open reports of runs, names are text."""
 import json
+import os
+import random
 import re
 import sqlite3
 
@@ -9,7 +11,7 @@ from support import fleet_sessions
 from support.cases import case, expect, expect_equal
 from support.context import ROOT
 from support.fleet_page import asked, block_of, page_of, rows_of
-from viewers import report
+from viewers import job_traces, report, traces
 from viewers.browser import chromium
 
 BEGIN = 1_795_600_800  # 2026-11-25 10:00 UTC
@@ -92,8 +94,8 @@ def holds_what_the_questions_answer(ctx):
 @case
 def shows_it_without_a_network(ctx):
     """The tables on the page, the head; only the file itself is asked for, and the policy refuses nothing of it."""
-    place = store(ctx, [(site, f"pi-{number}") for site in ("north", "south") for number in range(1, 7)], 3)
-    path = page_of(ctx, place.relative_to(ROOT))
+    place = store(ctx)
+    path = page_of(ctx, place, "--runs", "0")
     nodes, jobs = asked(ctx, "nodes", place), asked(ctx, "misses", place, "--by", "node")
     with chromium(ctx) as page:
         page.open(path).painted()
@@ -115,10 +117,8 @@ def shows_it_without_a_network(ctx):
         expect(f"{sum(row['missed'] for row in jobs)} missed" in page.text("#head"), page.text("#head"))
         expect_equal([url for url in page.requests() if url != f"file://{path}"], [], "requests")
         expect_equal(page.complaints(), [], "complaints")
-        page.driver.save_screenshot(str(ctx.dir / "fleet.png"))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', path.read_text()).group(1)
     expect(policy.startswith("default-src 'none'; script-src 'sha256-") and "unsafe" not in policy, policy)
-    ctx.picture(ctx.dir / "fleet.png", "fleet")
 
 
 @case
@@ -238,6 +238,65 @@ def links_open_the_reports_of_runs(ctx):
     elsewhere = block_of(page_of(ctx, place, "--runs", "2", "--sessions", ctx.dir / "sessions", name="other.html"))
     expect_equal(sum(1 for row in rows_of(elsewhere["worst"]) if row["page"]), 2, "links to reports of sessions")
     ctx.remora("fleet", "report", place, codes=(1,))
+
+
+WORK = {"control": (2, 900, 5000), "sensor": (3, 240, 2000), "logger": (4, 2600, 20000)}  # context, response, deadline
+WORSE = "north/pi-3"
+
+
+def week(ctx):
+    """Twelve nodes, a run each day: responses are spread; those of one node become longer from day to day."""
+    chance = random.Random(7)
+    boot = 0
+    for site, node in [(site, f"pi-{number}") for site in ("north", "south", "west") for number in range(1, 5)]:
+        (ctx.dir / "sessions" / site / node).mkdir(parents=True)
+        for day in range(7):
+            boot += 1
+            jobs, at = [], 0
+            for _ in range(60):
+                for task, response, deadline in WORK.values():
+                    factor = 1 + 0.35 * day * (f"{site}/{node}" == WORSE)
+                    end = at + int(response * factor * chance.lognormvariate(0, 0.45))
+                    jobs.append(job_traces.Job(task, at, at + 20, max(end, at + 40), at + deadline))
+                    at = max(end, at + 40) + 500
+            data = job_traces.records_of(jobs)
+            tasks = {job_traces.IDLE: "idle", **{number: name for name, (number, *_) in WORK.items()}}
+            session = traces.session(ctx, traces.chunk(data, tasks=tasks, boot_id=boot),
+                                     directory=f"sessions/{site}/{node}/{boot}")
+            started = BEGIN + day * DAY + chance.randrange(10 * HOUR)
+            for file in session.iterdir():
+                os.utime(file, (started, started))
+    ctx.remora("load", "--from", ctx.dir / "sessions", "--to", ctx.dir / "fleet", "--until-empty")
+    return ctx.dir / "fleet"
+
+
+@case
+def a_week_is_drawn(ctx):
+    """Stacks in the order of their misses, the words under the pointer; the worst node comes first, by nodes, too."""
+    place = week(ctx)
+    path = page_of(ctx, place.relative_to(ROOT), "--runs", "5")
+    by_task = asked(ctx, "misses", place, "--by", "task")
+    with chromium(ctx, size="1400,1400") as page:
+        page.open(path).painted()
+        late = [row["task"] for row in sorted(by_task, key=lambda row: -row["missed"]) if row["missed"]]
+        expect_equal(page.texts(".legend > span > span"), late, "legend")
+        expect_equal(cells(page, "nodes")[0][0], WORSE, "the node with the most misses")
+        bucket, jobs, missed = page.run("""const {all} = fleet.chart.drawn;
+            const bucket = all.missed.indexOf(Math.max(...all.missed));
+            return [bucket, all.jobs[bucket], all.missed[bucket]]""")
+        x = page.run("return fleet.chart.xOf(arguments[0] + 0.5)", bucket)
+        box = page.run("const box = document.getElementById('chart').getBoundingClientRect();"
+                       "return [box.left, box.top]")
+        page.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": box[0] + x,
+                                                                 "y": box[1] + 60})
+        page.painted()
+        expect(f"{jobs} jobs, {missed} missed" in page.text("#tip"), page.text("#tip"))
+        page.driver.save_screenshot(str(ctx.dir / "fleet.png"))
+        page.run("""const by = document.querySelectorAll('#misses select')[1]; by.value = 'node';
+            by.dispatchEvent(new Event('change'))""")
+        expect_equal(page.texts(".legend > span > span")[0], WORSE, "the first stack by nodes")
+        expect_equal(page.complaints(), [], "complaints")
+    ctx.picture(ctx.dir / "fleet.png", "fleet")
 
 
 MANY = {"nodes": 1000, "tasks": 8, "hours": 60}
