@@ -274,13 +274,17 @@ def week(ctx):
 def a_week_is_drawn(ctx):
     """Stacks in the order of their misses, the words under the pointer; the worst node comes first, by nodes, too."""
     place = week(ctx)
-    path = page_of(ctx, place.relative_to(ROOT), "--runs", "5")
+    path = page_of(ctx, place.relative_to(ROOT), "--runs", "6")
     by_task = asked(ctx, "misses", place, "--by", "task")
     with chromium(ctx, size="1400,1400") as page:
         page.open(path).painted()
         late = [row["task"] for row in sorted(by_task, key=lambda row: -row["missed"]) if row["missed"]]
         expect_equal(page.texts(".legend > span > span"), late, "legend")
         expect_equal(cells(page, "nodes")[0][0], WORSE, "the node with the most misses")
+        worst = rows_of(block_of(path)["worst"])
+        linked = {(row["boot"], row["task"], row["job"]) for row in worst if row["page"]}
+        expected = [sorted(worst, key=lambda row: -row[key])[:2] for key in ("response_ns", "lateness_ns")]
+        expect(linked >= {(row["boot"], row["task"], row["job"]) for row in sum(expected, [])}, f"{linked}, {expected}")
         bucket, jobs, missed = page.run("""const {all} = fleet.chart.drawn;
             const bucket = all.missed.indexOf(Math.max(...all.missed));
             return [bucket, all.jobs[bucket], all.missed[bucket]]""")

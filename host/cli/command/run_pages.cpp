@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,6 +55,23 @@ bool write_page(const std::string& path, const report::Trace& trace, Context con
     destination.value()->file().append(report::page(contents));
     const auto committed = destination.value()->commit();
     return committed ? true : complain(committed.error());
+}
+
+std::set<WorstCase*> chosen_of(std::vector<WorstCase>& cases, std::uint64_t count) {
+    std::vector<WorstCase*> late;
+    for (WorstCase& one : cases) {
+        late.push_back(&one);
+    }
+    std::ranges::stable_sort(late, std::greater{}, [](const WorstCase* one) { return one->lateness_ns; });
+    std::set<WorstCase*> chosen;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        for (WorstCase* const one : {&cases[i], late[i]}) {
+            if (chosen.size() < count) {
+                chosen.insert(one);
+            }
+        }
+    }
+    return chosen;
 }
 
 // What is wrong with a session is on its page; here only why it cannot be opened.
@@ -110,11 +128,11 @@ void write_run_pages(const std::string& directory, std::uint64_t count, std::vec
                      Context context) {
     std::map<std::string, Spans> sessions;
     std::uint64_t missing = 0;
-    for (WorstCase& one : std::span(cases).first(std::min<std::size_t>(count, cases.size()))) {
-        if (one.session.empty()) {
+    for (WorstCase* const one : chosen_of(cases, count)) {
+        if (one->session.empty()) {
             ++missing;
-        } else if (one.span) {
-            sessions[one.session][*one.span].push_back(&one);
+        } else if (one->span) {
+            sessions[one->session][*one->span].push_back(one);
         }
     }
     if (missing != 0) {

@@ -15,8 +15,9 @@ namespace host::cli {
 // sessions.
 void find_sessions(const std::string& directory, std::vector<fleet::report::WorstCase>& cases);
 
-// Writes those of the first `count` cases into the directory, which is made if there is none, and names them there.
-// What cannot be read or written is reported, and has no page. Each session is read once.
+// Writes those of `count` cases into the directory, which is made if there is none, and names them there: in turn the
+// next longest response and the next greatest lateness. cases: by response. What cannot be read or written is reported,
+// and has no page. Each session is read once.
 void write_run_pages(const std::string& directory, std::uint64_t count, std::vector<fleet::report::WorstCase>& cases,
                      Context context);
 
