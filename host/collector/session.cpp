@@ -97,8 +97,9 @@ formats::dat::Manifest Session::manifest() const {
     formats::dat::Manifest manifest;
     manifest.origin = "udp";
     manifest.started_s = m_started_s;
-    manifest.boot_id = m_boot_id; // also if there was no space for a chunk
-    manifest.chunks = m_writer.chunks();
+    manifest.boot_id = m_boot_id;                 // also if there was no space for a chunk
+    const auto sealed = m_writer.sealed_chunks(); // what is stated of a chunk must not be true of a part of it
+    manifest.chunks.assign(sealed.begin(), sealed.end());
     manifest.build = m_writer.build();
     manifest.announced = m_writer.export_end();
     const auto described = std::ranges::find_if(manifest.chunks, &formats::dat::ManifestChunk::described);

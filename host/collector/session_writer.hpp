@@ -71,6 +71,11 @@ class SessionWriter {
 
     [[nodiscard]] const std::vector<formats::dat::ManifestChunk>& chunks() const { return m_chunks; }
 
+    // Without the one whose file still grows.
+    [[nodiscard]] std::span<const formats::dat::ManifestChunk> sealed_chunks() const {
+        return std::span(m_chunks).first(m_chunks.size() - (m_file != nullptr ? 1 : 0));
+    }
+
     [[nodiscard]] const std::optional<tracer::ExportEnd>& export_end() const { return m_export_end; }
 
     [[nodiscard]] const std::optional<tracer::Build>& build() const { return m_build; }

@@ -160,6 +160,20 @@ TEST_F(Verdict, SaysUntilTheEndThatItReceives) {
     EXPECT_FALSE(m_session->settled());
 }
 
+// Who reads a session that still grows would take what is stated of a part of a chunk for the whole of it.
+TEST_F(Verdict, ListsNoChunkWhoseFileStillGrows) {
+    bind();
+    for (std::uint16_t number = 0; number < 3; ++number) {
+        send_all(chunk(number, 10).bytes()); // faster than manifests become durable: the last ones are listed later
+    }
+    send(packets(chunk(3, 150).bytes()).front());
+    m_syncer.drain();
+    m_session->list_sealed();
+    m_syncer.drain();
+    EXPECT_EQ(formats::dat::load_manifest(m_path).value().chunks.size(), 3U);
+    EXPECT_EQ(close().chunks.size(), 4U);
+}
+
 TEST_F(Verdict, SaysThatNothingCame) {
     EXPECT_EQ(close().reason, "no packet came: asked to stop");
     restart({});
