@@ -29,6 +29,7 @@ constexpr std::uint64_t kSessionBytes = std::uint64_t{128} << 20;
 constexpr std::chrono::seconds kKeepEvery{10};
 constexpr std::chrono::milliseconds kAgain{500}; // a session whose chunks still come
 constexpr std::chrono::milliseconds kAgainMax{10'000};
+constexpr std::uint64_t kEarlyDeliveries = 6;  // within 10 s
 constexpr std::chrono::milliseconds kNap{100}; // within which a loader notices that it is to end
 
 // The manifest names the boot once, for all of its chunks.
@@ -135,7 +136,8 @@ Loader::Done Loader::add(std::span<const ReadChunk> chunks) {
         }
         const auto known = m_store.chunks_of(chunk.run);
         return known && std::ranges::any_of(known.value(), [&chunk](const StoredChunk& one) {
-                   return one.key == chunk.key && one.crc32c == chunk.crc32c;
+                   return one.key == chunk.key && one.crc32c == chunk.crc32c &&
+                          one.sequence == chunk.message->sequence; // else its place in the stream is another one now
                });
     };
     std::vector<ReadChunk> fresh;
@@ -232,6 +234,16 @@ Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
         ready.pop_back();
     }
     return fetched;
+}
+
+// Chunks that were published after their session may be among what has not come yet: for some deliveries they are
+// waited for. Later than that they are stored, but the rows of the session are not made of them: verify shows that.
+bool Loader::is_early(const Message& message) {
+    if (message.deliveries > kEarlyDeliveries) {
+        return false;
+    }
+    const auto pending = m_source.pending();
+    return pending && pending.value() > 1;
 }
 
 lib::Result<std::string, NetworkFailure> Loader::image_of(const Run& run, const StoredChunk& chunk) {

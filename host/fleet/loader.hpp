@@ -71,6 +71,7 @@ class Loader {
     [[nodiscard]] Done fetch(const StoredChunks& stored, Ready& one, bool& whole);
     [[nodiscard]] Done store(std::deque<Ready>& ready);
     [[nodiscard]] Done reject(const Message& message, std::string_view reason);
+    [[nodiscard]] bool is_early(const Message& message);
     [[nodiscard]] lib::Result<std::string, NetworkFailure> image_of(const Run& run, const StoredChunk& chunk);
 
     // Repeats it while a server is away. What is being loaded stays this loader's meanwhile. closed: the loader is to

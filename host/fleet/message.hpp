@@ -65,7 +65,7 @@ struct Message {
 
 inline constexpr std::string_view kStream = "REMORA";          // subjects REMORA.>
 inline constexpr std::string_view kDeadStream = "REMORA_DEAD"; // subjects REMORA_DEAD.>
-inline constexpr std::string_view kConsumer = "load";          // durable, shared by all loaders
+inline constexpr std::string_view kConsumer = "load";          // durable, shared by all loaders into one store
 inline constexpr std::string_view kIdHeader = "Nats-Msg-Id";
 inline constexpr std::string_view kKindHeader = "Remora-Kind";
 inline constexpr std::string_view kStartedHeader = "Remora-Started";

@@ -29,8 +29,9 @@ struct Credentials {
 struct Network {
     lib::Result<std::shared_ptr<Outlet>, NetworkFailure> (*outlet)(const std::string& url,
                                                                    const Credentials&) = nullptr;
-    lib::Result<std::shared_ptr<Source>, NetworkFailure> (*source)(const std::string& url,
-                                                                   const Credentials&) = nullptr;
+    // consumer: the name under which the server keeps how far the loaders of one store have come.
+    lib::Result<std::shared_ptr<Source>, NetworkFailure> (*source)(const std::string& url, const Credentials&,
+                                                                   const std::string& consumer) = nullptr;
     lib::Result<std::shared_ptr<Store>, StoreFailure> (*store)(const std::string& url, const Credentials&) = nullptr;
 };
 

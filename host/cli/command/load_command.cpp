@@ -26,6 +26,7 @@ struct LoadOptions {
     std::string to;
     std::string site;
     std::string node;
+    std::string consumer{fleet::kConsumer};
     ServerOptions server;
     std::string store_password_file;
     std::uint64_t batch = 512;
@@ -37,7 +38,7 @@ using OpenSource = lib::Result<std::shared_ptr<fleet::Source>, trace::Refusal>;
 
 OpenSource open_source(const LoadOptions& options, const fleet::Credentials& credentials) {
     if (fleet::is_server(options.from)) {
-        auto source = fleet::network()->source(options.from, credentials);
+        auto source = fleet::network()->source(options.from, credentials, options.consumer);
         return source ? OpenSource(std::move(source.value())) : trace::Refusal{source.error().text};
     }
     auto source = fleet::local::DirectorySource::open(options.from, {.site = options.site, .node = options.node},
@@ -129,6 +130,12 @@ void add_load(CommandLine& line, Context context) {
         .check(check_name)
         .show_default();
     command.option("--node", options->node, "likewise, else the name of this host").check(check_name);
+    command
+        .option("--consumer", options->consumer,
+                "of a stream: how far it is loaded is kept under this name; loaders with the same name share the "
+                "messages, so each store needs a name of its own")
+        .check(check_name)
+        .show_default();
     add_server_options(command, options->server);
     command.option("--store-password-file", options->store_password_file,
                    "file with the password of the store, if it is another one");

@@ -21,6 +21,11 @@ constexpr std::string_view kTerminated = "+TERM";
 // Of a dead letter: what it was when it came.
 constexpr const char* kFirstIdHeader = "Remora-Id";
 constexpr const char* kFirstSubjectHeader = "Remora-Subject";
+constexpr const char* kCutHeader = "Remora-Cut"; // only of one whose body is cut: how many bytes the first one had
+
+// Of a dead letter: a longer text of its head is cut, and room in the largest message for all of them.
+constexpr std::size_t kLetterTextMax = 512;
+constexpr std::size_t kLetterHeadBytes = 8192;
 
 // The largest message has this much more than its body, at most; what a server counts against the limit of a request.
 constexpr std::size_t kHeadBytes = 4096;
@@ -109,12 +114,12 @@ lib::Result<void, NetworkFailure> NatsSource::subscribe(NatsConnection& connecti
     jsConsumerInfo* info = nullptr;
     jsErrCode code{};
     natsStatus status =
-        js_GetConsumerInfo(&info, connection.streams(), kStream.data(), kConsumer.data(), nullptr, &code);
+        js_GetConsumerInfo(&info, connection.streams(), kStream.data(), m_consumer.c_str(), nullptr, &code);
     NatsOwned<jsConsumerInfo> owned(info);
     if (code == JSConsumerNotFoundErr || status == NATS_NOT_FOUND) {
         jsConsumerConfig config;
         jsConsumerConfig_Init(&config);
-        config.Durable = kConsumer.data();
+        config.Durable = m_consumer.c_str();
         config.DeliverPolicy = js_DeliverAll;
         config.AckPolicy = js_AckExplicit;
         config.AckWait = std::chrono::nanoseconds(kAckWait).count();
@@ -126,15 +131,16 @@ lib::Result<void, NetworkFailure> NatsSource::subscribe(NatsConnection& connecti
         owned.reset(info);
     }
     if (status != NATS_OK) {
-        return connection.failure(status, fmt::format("consumer {}", kConsumer), code);
+        return connection.failure(status, fmt::format("consumer {}", m_consumer), code);
     }
     natsSubscription* subscription = nullptr;
     code = {};
-    options.Consumer = kConsumer.data();
-    status = js_PullSubscribe(&subscription, connection.streams(), nullptr, kConsumer.data(), nullptr, &options, &code);
+    options.Consumer = m_consumer.c_str();
+    status =
+        js_PullSubscribe(&subscription, connection.streams(), nullptr, m_consumer.c_str(), nullptr, &options, &code);
     m_subscription.reset(subscription);
     return status == NATS_OK ? lib::Result<void, NetworkFailure>()
-                             : connection.failure(status, fmt::format("consumer {}", kConsumer), code);
+                             : connection.failure(status, fmt::format("consumer {}", m_consumer), code);
 }
 
 // The first one is waited for; it says how many there are, and only so many are asked for: a request for more would
@@ -238,7 +244,7 @@ lib::Result<void, NetworkFailure> NatsSource::say_surely(const std::vector<std::
     auto awaited = m_replies->await("acknowledging", [](std::size_t /*request*/, natsMsg* /*answer*/) {});
     if (!awaited && awaited.error().cause == lib::Error::not_found) {
         m_subscription = nullptr; // all of it is made anew by the next call
-        return m_connection->failure(lib::Error::unreachable, fmt::format("consumer {} has gone", kConsumer));
+        return m_connection->failure(lib::Error::unreachable, fmt::format("consumer {} has gone", m_consumer));
     }
     return awaited;
 }
@@ -299,12 +305,15 @@ lib::Result<void, NetworkFailure> NatsSource::reject(const Message& message, std
 // for the same message has the same id.
 lib::Result<void, NetworkFailure> NatsSource::bury(const DeadLetter& letter, const std::string& reply) {
     natsMsg* made = nullptr;
-    natsStatus status = natsMsg_Create(&made, dead_subject_of(letter.from).c_str(), nullptr, letter.body.data(),
-                                       static_cast<int>(letter.body.size()));
+    // The letter has a longer head than the message had, which may be as large as the server takes.
+    const std::size_t payload = m_connection->payload_max();
+    const std::string_view body = letter.body.substr(0, payload - std::min(payload, kLetterHeadBytes));
+    natsStatus status = natsMsg_Create(&made, dead_subject_of(letter.from).c_str(), nullptr, body.data(),
+                                       static_cast<int>(body.size()));
     const NatsOwned<natsMsg> owned(made);
     const auto set = [&status, made](const char* name, std::string_view value) {
         if (status == NATS_OK) {
-            status = natsMsgHeader_Set(made, name, std::string(value).c_str());
+            status = natsMsgHeader_Set(made, name, std::string(value.substr(0, kLetterTextMax)).c_str());
         }
     };
     set(kIdHeader.data(), fmt::format("rejected/{}/{}", letter.sequence, letter.id));
@@ -313,6 +322,9 @@ lib::Result<void, NetworkFailure> NatsSource::bury(const DeadLetter& letter, con
     set(kKindHeader.data(), letter.kind);
     set(kStartedHeader.data(), letter.started);
     set(kReasonHeader.data(), text::made_printable(letter.reason));
+    if (body.size() != letter.body.size()) {
+        set(kCutHeader, fmt::format("{}", letter.body.size()));
+    }
     jsPubAck* answer = nullptr;
     jsErrCode code{};
     if (status == NATS_OK) {
@@ -357,10 +369,10 @@ lib::Result<NatsOwned<jsConsumerInfo>, NetworkFailure> NatsSource::consumer() {
     jsConsumerInfo* info = nullptr;
     jsErrCode code{};
     const natsStatus status =
-        js_GetConsumerInfo(&info, m_connection->streams(), kStream.data(), kConsumer.data(), nullptr, &code);
+        js_GetConsumerInfo(&info, m_connection->streams(), kStream.data(), m_consumer.c_str(), nullptr, &code);
     NatsOwned<jsConsumerInfo> owned(info);
     if (status != NATS_OK) {
-        return m_connection->failure(status, fmt::format("consumer {}", kConsumer), code);
+        return m_connection->failure(status, fmt::format("consumer {}", m_consumer), code);
     }
     return owned;
 }
@@ -400,9 +412,9 @@ lib::Result<std::uint64_t, NetworkFailure> NatsSource::pending() {
            static_cast<std::uint64_t>(std::max<std::int64_t>(info.value()->NumAckPending, 0));
 }
 
-lib::Result<std::shared_ptr<Source>, NetworkFailure> nats_source(const std::string& addresses,
-                                                                 const Credentials& credentials) {
-    auto source = std::make_shared<NatsSource>(addresses, credentials);
+lib::Result<std::shared_ptr<Source>, NetworkFailure>
+nats_source(const std::string& addresses, const Credentials& credentials, const std::string& consumer) {
+    auto source = std::make_shared<NatsSource>(addresses, credentials, consumer);
     if (const auto connected = source->connect(); !connected) {
         return connected.error();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Takes from JetStream: one durable consumer, `load`, that all loaders share. A message that no loader acknowledges
-// within kAckWait is given again, to any of them. A connection that is lost is made anew by the next call.
+// Takes from JetStream: one durable consumer that all loaders into one store share. A message that no loader
+// acknowledges within kAckWait is given again, to any of them. A connection that is lost is made anew by the next call.
 #pragma once
 
 #include "host/fleet/network/nats_connection.hpp"
@@ -21,9 +21,10 @@ class NatsSource final : public Source {
     static constexpr std::chrono::seconds kAckWait{60};
     static constexpr std::int64_t kAckPendingMax = 65'536; // of all loaders together
 
-    NatsSource(std::string addresses, Credentials credentials)
+    NatsSource(std::string addresses, Credentials credentials, std::string consumer)
         : m_addresses(std::move(addresses))
-        , m_credentials(std::move(credentials)) {}
+        , m_credentials(std::move(credentials))
+        , m_consumer(std::move(consumer)) {}
 
     [[nodiscard]] lib::Result<void, NetworkFailure> connect();
 
@@ -54,6 +55,7 @@ class NatsSource final : public Source {
 
     std::string m_addresses;
     Credentials m_credentials;
+    std::string m_consumer;
     std::shared_ptr<NatsConnection> m_connection;
     std::shared_ptr<NatsReplies> m_replies;
     NatsOwned<natsSubscription> m_subscription;
@@ -63,7 +65,7 @@ class NatsSource final : public Source {
     std::uint64_t m_pending = 0; // after the last message that came
 };
 
-[[nodiscard]] lib::Result<std::shared_ptr<Source>, NetworkFailure> nats_source(const std::string& addresses,
-                                                                               const Credentials& credentials);
+[[nodiscard]] lib::Result<std::shared_ptr<Source>, NetworkFailure>
+nats_source(const std::string& addresses, const Credentials& credentials, const std::string& consumer);
 
 } // namespace host::fleet

@@ -37,6 +37,7 @@ constexpr auto kParts = std::to_array<Part>({
     {"dropped", "dropped", "NULL", "max"},
     {"refused", "refused", "NULL", "max"},
     {"overwritten", "overwritten", "NULL", "max"},
+    {"derived_events", "events AS derived_events", "0", "max"},
     {"stored_chunks", "0 AS stored_chunks", "count(*)", "sum"},
     {"stored_records", "0 AS stored_records", "sum(records)", "sum"},
     {"stored_events", "0 AS stored_events", "sum(events)", "sum"},
@@ -68,8 +69,9 @@ RunRow run_of(Cells cells) {
                                                       &run.tracer_made, &run.dropped, &run.refused, &run.overwritten}) {
         *count = optional_count(cells);
     }
-    for (std::uint64_t* const count : {&run.stored_chunks, &run.stored_records, &run.stored_events, &run.compact_chunks,
-                                       &run.chunk_dropped, &run.chunk_refused, &run.chunk_overwritten}) {
+    for (std::uint64_t* const count :
+         {&run.derived_events, &run.stored_chunks, &run.stored_records, &run.stored_events, &run.compact_chunks,
+          &run.chunk_dropped, &run.chunk_refused, &run.chunk_overwritten}) {
         *count = cells.count();
     }
     return run;

@@ -41,6 +41,7 @@ struct RunRow {
     std::optional<std::uint64_t> dropped;
     std::optional<std::uint64_t> refused;
     std::optional<std::uint64_t> overwritten;
+    std::uint64_t derived_events = 0; // of which jobs and the other rows of the session were made
     // Of the stored chunks.
     std::uint64_t stored_chunks = 0;
     std::uint64_t stored_records = 0;

@@ -5,6 +5,7 @@
 //   committed + made by the tracer - overwritten = sent    the machine's totals; of runs without compact chunks
 //   sent = listed                                     the totals and the manifest
 //   each listed chunk is stored, with its checksum    the manifest and the store
+//   the session's rows were made of all its events    the store, if each listed chunk and no other is stored
 //   each chunk has all its events                     with --events, in a store that has a table of them
 //
 // A run whose end is not stored, or whose machine did not count, is open: what is not known is no fault.
@@ -108,6 +109,19 @@ void check_chunks(Judged& judged) {
     }
 }
 
+// A chunk that came later than its session is stored, but jobs and the other rows were made without it.
+void check_rows(Judged& judged) {
+    const RunRow& run = judged.run;
+    const bool as_listed = run.ended && judged.gaps.chunks == 0 && judged.gaps.other == 0 &&
+                           run.stored_chunks == run.listed_chunks && run.compact_chunks == 0 &&
+                           run.missing_records == 0;
+    if (as_listed && run.derived_events != run.stored_events) {
+        judged.faults.push_back(fmt::format("its jobs and other rows were made of {} of {} events: chunks came after "
+                                            "the session; remove the rows of this run and load it again",
+                                            run.derived_events, run.stored_events));
+    }
+}
+
 void check_transfer(Judged& judged) {
     const RunRow& run = judged.run;
     if (run.missing_records != 0) {
@@ -168,6 +182,7 @@ Judged judge(const RunRow& run, const GapsByRun& gaps, const EventsByRun& events
                                             found->second.chunks, found->second.first, found->second.found,
                                             found->second.expected));
     }
+    check_rows(judged);
     check_transfer(judged);
     check_totals(judged);
     return judged;
