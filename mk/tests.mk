@@ -153,7 +153,7 @@ test: deps ## test: everything
 
 .PHONY: soak
 soak: deps ## test: long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, test-tsan
-	@tests/all.sh soak-simulation soak-hangs soak-resets test-record-path test-tsan soak-mutate
+	@tests/all.sh soak-simulation soak-hangs soak-resets test-record-path test-tsan soak-fleet soak-mutate
 
 .PHONY: soak-hangs
 soak-hangs: export HANGS := 200
@@ -187,6 +187,10 @@ test-viewers: $(REMORA) compat ## test: the output of `remora convert`, read by 
 .PHONY: test-fleet
 test-fleet: fleet ## test: traces of many machines, through the real servers NATS and ClickHouse
 	@tests/run.py fleet
+
+.PHONY: soak-fleet
+soak-fleet: fleet ## test: FLEET_ROUNDS=20 SEED=1: parts of a fleet killed at random, messages twice, late and forged
+	@tests/soak/fleet.py $(or $(FLEET_ROUNDS),20) $(or $(SEED),1)
 
 .PHONY: pictures
 pictures: export PICTURES := docs/pictures

@@ -57,12 +57,14 @@ lib::Result<trace::TraceFacts, Refusal> read(const Message& message, Use use) {
     if (bytes == nullptr) {
         return Refusal{"no memory for a chunk"};
     }
-    std::string damage;
-    trace::Diagnostics diagnostics([&damage](std::string_view line) {
-        if (damage.empty()) {
+    std::string damage; // the first; other remarks are no reason to refuse it
+    const trace::Diagnostics* counted = nullptr;
+    trace::Diagnostics diagnostics([&damage, &counted](std::string_view line) {
+        if (damage.empty() && counted->damaged()) {
             damage = line;
         }
     });
+    counted = &diagnostics;
     const trace::OpenOptions options{.find_kernel = false, .kind = trace::InputKind::records};
     const auto trace =
         formats::Trace::open({.name = message.id, .bytes = bytes, .keep_open = true}, options, diagnostics);

@@ -29,7 +29,9 @@ constexpr std::uint64_t kSessionBytes = std::uint64_t{128} << 20;
 constexpr std::chrono::seconds kKeepEvery{10};
 constexpr std::chrono::milliseconds kAgain{500}; // a session whose chunks still come
 constexpr std::chrono::milliseconds kAgainMax{10'000};
-constexpr std::uint64_t kEarlyDeliveries = 6;  // within 10 s
+constexpr std::uint64_t kEarlyDeliveries = 4; // within 5 s
+// After 5 minutes: a server that was killed may count a message as open for ever.
+constexpr std::uint64_t kDeliveriesMax = 40;
 constexpr std::chrono::milliseconds kNap{100}; // within which a loader notices that it is to end
 
 // The manifest names the boot once, for all of its chunks.

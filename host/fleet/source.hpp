@@ -45,7 +45,8 @@ class Source {
     // The message of this sequence again, also if it was acknowledged. not_found: the stream does not have it any more.
     [[nodiscard]] virtual lib::Result<Message, NetworkFailure> fetch(std::uint64_t sequence) = 0;
 
-    // Everything before this sequence is acknowledged or rejected: nothing that was published before it still comes.
+    // Of a message that was given, and is not acknowledged: everything before it is acknowledged or rejected, so
+    // nothing that was published before it still comes.
     [[nodiscard]] virtual lib::Result<bool, NetworkFailure> settled_before(std::uint64_t sequence) = 0;
 
     // How many messages are neither acknowledged nor rejected.

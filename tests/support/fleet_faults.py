@@ -8,11 +8,11 @@ import sqlite3
 import subprocess
 import threading
 
-from support.cases import expect, expect_equal
-from support.context import BUILD, REMORA, ROOT
+from support.cases import Failure, expect, expect_equal
+from support.context import REMORA, ROOT
 from support.fleet_sessions import published, write_session
 
-REMORA_FLEET = ROOT / BUILD / "host/remora-fleet"
+REMORA_FLEET = ROOT / f"{REMORA}-fleet"
 STARTED = 1_700_000_000
 
 # Tables of a directory store; ClickHouse has `events`, too.
@@ -125,10 +125,10 @@ def rows_of_clickhouse(server, database):
 
 def expect_same(found, expected, what):
     for table, rows in expected.items():
-        differing = [row for row in found[table] if row not in rows][:1], [row for row in rows
-                                                                           if row not in found[table]][:1]
-        expect(found[table] == rows, f"{what}: {table} has {len(found[table])} rows, expected {len(rows)}; only here "
-                                     f"and only there: {differing}")
+        if found[table] != rows:
+            here, there = ({str(row) for row in one} for one in (found[table], rows))
+            raise Failure(f"{what}: {table} has {len(found[table])} rows, expected {len(rows)}; only here and only "
+                          f"there: {sorted(here - there)[:1]} {sorted(there - here)[:1]}")
 
 
 def undisturbed(ctx, sessions, place):

@@ -383,13 +383,15 @@ lib::Result<bool, NetworkFailure> NatsSource::settled_before(std::uint64_t seque
         return info.error();
     }
     const jsConsumerInfo& state = *info.value();
-    // With nothing on its way, all that was delivered is settled, too.
+    // With nothing else on its way, all that was delivered is settled: the floor of a server that was killed may stay
+    // below for ever.
+    const bool is_alone = state.NumAckPending <= 1;
     const std::uint64_t settled =
-        state.NumAckPending == 0 ? std::max(state.AckFloor.Stream, state.Delivered.Stream) : state.AckFloor.Stream;
+        is_alone ? std::max(state.AckFloor.Stream, state.Delivered.Stream) : state.AckFloor.Stream;
     if (settled + 1 >= sequence) {
         return true;
     }
-    if (state.NumAckPending != 0) {
+    if (!is_alone) {
         return false;
     }
     // What the stream has removed does not come any more.
