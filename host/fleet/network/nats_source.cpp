@@ -176,7 +176,10 @@ lib::Result<void, NetworkFailure> NatsSource::request(std::size_t number, std::s
     Messages received;
     const natsStatus status = natsSubscription_FetchRequest(received.into(), m_subscription.get(), &wanted);
     if (status != NATS_OK && (status != NATS_TIMEOUT || !m_connection->alive())) {
-        const auto failure = m_connection->failure(status, "taking messages");
+        auto failure = m_connection->failure(status, "taking messages");
+        if (failure.text.find("Consumer Deleted") != std::string::npos) {
+            failure.cause = lib::Error::unreachable; // the next call makes it anew, and its stream
+        }
         m_subscription = nullptr;
         return failure;
     }
@@ -371,6 +374,10 @@ lib::Result<NatsOwned<jsConsumerInfo>, NetworkFailure> NatsSource::consumer() {
     const natsStatus status =
         js_GetConsumerInfo(&info, m_connection->streams(), kStream.data(), m_consumer.c_str(), nullptr, &code);
     NatsOwned<jsConsumerInfo> owned(info);
+    if (code == JSConsumerNotFoundErr || code == JSStreamNotFoundErr || status == NATS_NOT_FOUND) {
+        m_subscription = nullptr; // all of it is made anew by the next call
+        return m_connection->failure(lib::Error::unreachable, fmt::format("consumer {} has gone", m_consumer));
+    }
     if (status != NATS_OK) {
         return m_connection->failure(status, fmt::format("consumer {}", m_consumer), code);
     }
