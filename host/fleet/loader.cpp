@@ -217,7 +217,8 @@ Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
     const bool is_whole = std::ranges::all_of(manifest->chunks, [&](const ManifestChunk& chunk) {
         return !chunk.described || found_in(stored, manifest.value(), chunk) != nullptr;
     });
-    if (is_being_loaded || (!is_whole && !is_settled)) {
+    const bool may_come = message.deliveries <= kDeliveriesMax && (!is_settled || is_early(message));
+    if (is_being_loaded || (!is_whole && may_come)) {
         m_source.give_back(
             message, std::min(kAgain * static_cast<int>(std::min<std::uint64_t>(message.deliveries, 20)), kAgainMax));
         return {};
