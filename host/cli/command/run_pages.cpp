@@ -37,8 +37,8 @@ std::string page_name(const WorstCase& one, const Span& span) {
 }
 
 bool is_page_name(const std::string& name) {
-    static const std::regex kPage("([A-Za-z0-9_-]{1,63}[.]){2}[0-9a-f]{16}[.][0-9]{1,19}-[0-9]{1,19}[.]html");
-    return std::regex_match(name, kPage);
+    static const std::regex page("([A-Za-z0-9_-]{1,63}[.]){2}[0-9a-f]{16}[.][0-9]{1,19}-[0-9]{1,19}[.]html");
+    return std::regex_match(name, page);
 }
 
 bool write_page(const std::string& path, const report::Trace& trace, Context context) {
@@ -59,6 +59,7 @@ bool write_page(const std::string& path, const report::Trace& trace, Context con
 
 std::set<WorstCase*> chosen_of(std::vector<WorstCase>& cases, std::uint64_t count) {
     std::vector<WorstCase*> late;
+    late.reserve(cases.size());
     for (WorstCase& one : cases) {
         late.push_back(&one);
     }
@@ -107,7 +108,7 @@ void write_pages_of(const std::string& session, const Spans& spans, const std::s
         const auto& [span, cases] = *entry;
         const std::string name = page_name(*cases.front(), span);
         reading->finish();
-        if (write_page(directory + '/' + name, reading->tables(), context)) {
+        if (write_page(fmt::format("{}/{}", directory, name), reading->tables(), context)) {
             for (WorstCase* const one : cases) {
                 one->page = name;
             }
