@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <utility>
 
 namespace host::fleet {
 
@@ -19,7 +20,6 @@ namespace {
 
 using formats::dat::ChunkKey;
 using trace::Event;
-using trace::Refusal;
 
 // The reader takes files: one in memory alone. Null if there is none left.
 std::shared_ptr<trace::ByteSource> source_of(const std::string& body) {
@@ -51,11 +51,15 @@ void use_events(std::span<const Event> batch, Use use) {
     }
 }
 
+ChunkFailure corrupt(std::string text) {
+    return {lib::Error::corrupt, std::move(text)};
+}
+
 template <typename Use>
-lib::Result<trace::TraceFacts, Refusal> read(const Message& message, Use use) {
+lib::Result<trace::TraceFacts, ChunkFailure> read(const Message& message, Use use) {
     const auto bytes = source_of(message.body);
     if (bytes == nullptr) {
-        return Refusal{"no memory for a chunk"};
+        return ChunkFailure{lib::Error::no_space, "no memory for a chunk"};
     }
     std::string damage; // the first; other remarks are no reason to refuse it
     const trace::Diagnostics* counted = nullptr;
@@ -75,25 +79,25 @@ lib::Result<trace::TraceFacts, Refusal> read(const Message& message, Use use) {
         diagnostics.finish();
     }
     if (!trace || diagnostics.damaged()) {
-        return Refusal{damage.empty() ? "no chunk" : damage};
+        return corrupt(damage.empty() ? "no chunk" : damage);
     }
     return trace.value()->facts();
 }
 
-Refusal other_key(const tracer::ChunkBegin& description) {
-    return {fmt::format("its header is that of another chunk, {}",
-                        chunk_message_id({.boot_id = description.boot_id,
-                                          .cpu = description.cpu,
-                                          .chunk = description.chunk,
-                                          .generation = description.generation}))};
+ChunkFailure other_key(const tracer::ChunkBegin& description) {
+    return corrupt(fmt::format("its header is that of another chunk, {}",
+                               chunk_message_id({.boot_id = description.boot_id,
+                                                 .cpu = description.cpu,
+                                                 .chunk = description.chunk,
+                                                 .generation = description.generation})));
 }
 
 } // namespace
 
-lib::Result<ReadChunk, Refusal> read_chunk(const Message& message) {
+lib::Result<ReadChunk, ChunkFailure> read_chunk(const Message& message) {
     const auto key = chunk_key_of(message.id);
     if (!key || key->boot_id == 0) {
-        return Refusal{"its id does not name a chunk of a known boot"};
+        return corrupt("its id does not name a chunk of a known boot");
     }
     ReadChunk chunk{.message = &message,
                     .run = {.from = message.from, .boot_id = key->boot_id, .started_s = message.started_s},
@@ -108,7 +112,7 @@ lib::Result<ReadChunk, Refusal> read_chunk(const Message& message) {
         return facts.error();
     }
     if (facts->chunks.size() != 1 || !facts->chunks.front().described) {
-        return Refusal{fmt::format("{} chunks with a header are in it, not one", facts->chunks.size())};
+        return corrupt(fmt::format("{} chunks with a header are in it, not one", facts->chunks.size()));
     }
     const trace::ChunkReport& report = facts->chunks.front();
     chunk.description = report.description;
@@ -125,10 +129,10 @@ lib::Result<ReadChunk, Refusal> read_chunk(const Message& message) {
     return chunk;
 }
 
-lib::Result<void, Refusal> for_each_event(const ReadChunk& chunk,
-                                          const std::function<void(std::span<const Event>)>& use) {
+lib::Result<void, ChunkFailure> for_each_event(const ReadChunk& chunk,
+                                               const std::function<void(std::span<const Event>)>& use) {
     const auto facts = read(*chunk.message, [&use](std::span<const Event> events) { use(events); });
-    return facts ? lib::Result<void, Refusal>() : facts.error();
+    return facts ? lib::Result<void, ChunkFailure>() : facts.error();
 }
 
 } // namespace host::fleet

@@ -14,11 +14,13 @@
 
 namespace host::fleet {
 
-// Refused, with the reason: it is no chunk, it is damaged, or it is not the one that its id names.
-[[nodiscard]] lib::Result<ReadChunk, trace::Refusal> read_chunk(const Message& message);
+using ChunkFailure = trace::Failure<lib::Error>;
 
-// The events of a chunk that read_chunk() has accepted, in their order, metadata left out. io: no temporary file.
-[[nodiscard]] lib::Result<void, trace::Refusal>
+// corrupt: it is no chunk, it is damaged, or it is not the one that its id names; no_space: no memory to read it.
+[[nodiscard]] lib::Result<ReadChunk, ChunkFailure> read_chunk(const Message& message);
+
+// The events of a chunk that read_chunk() has accepted, in their order, metadata left out. Failures: likewise.
+[[nodiscard]] lib::Result<void, ChunkFailure>
 for_each_event(const ReadChunk& chunk, const std::function<void(std::span<const trace::Event>)>& use);
 
 } // namespace host::fleet

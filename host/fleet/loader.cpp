@@ -74,6 +74,9 @@ Loader::Done Loader::run() {
             messages = std::move(batch.value());
             return {};
         });
+        for (const std::string& line : m_source.take_rejected()) {
+            note_rejected(line);
+        }
         if (done) {
             done = load(messages);
         }
@@ -114,6 +117,8 @@ Loader::Done Loader::load_chunks(std::span<Message> messages) {
         if (chunk) {
             std::swap(messages[chunks.size()], messages[i]);
             chunks.push_back(std::move(chunk.value()));
+        } else if (chunk.error().cause != lib::Error::corrupt) {
+            return chunk.error(); // that is not the message's fault
         } else if (const Done rejected = reject(messages[i], chunk.error().text); !rejected) {
             return rejected;
         }
@@ -328,12 +333,16 @@ Loader::Done Loader::store(std::deque<Ready>& ready) {
 }
 
 Loader::Done Loader::reject(const Message& message, std::string_view reason) {
+    note_rejected(
+        fmt::format("{} of {}.{}: {}", text::escaped(message.id), message.from.site, message.from.node, reason));
+    return persist([&] { return m_source.reject(message, reason); });
+}
+
+void Loader::note_rejected(std::string_view line) {
     ++m_counts.rejected;
     if (m_options.report) {
-        m_options.report(fmt::format("rejected: {} of {}.{}: {}", text::escaped(message.id), message.from.site,
-                                     message.from.node, reason));
+        m_options.report(fmt::format("rejected: {}", line));
     }
-    return persist([&] { return m_source.reject(message, reason); });
 }
 
 void Loader::keep() {

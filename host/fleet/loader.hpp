@@ -44,7 +44,7 @@ class Loader {
         std::uint64_t bytes = 0;    // likewise
         std::uint64_t sessions = 0; // likewise
         std::uint64_t again = 0;    // delivered, and stored already
-        std::uint64_t rejected = 0;
+        std::uint64_t rejected = 0; // with what the source left out
     };
 
     // Both outlive the loader.
@@ -70,6 +70,7 @@ class Loader {
     [[nodiscard]] Done prepare(const Message& message, std::deque<Ready>& ready);
     [[nodiscard]] Done fetch(const StoredChunks& stored, Ready& one, bool& whole);
     [[nodiscard]] Done store(std::deque<Ready>& ready);
+    void note_rejected(std::string_view line);
     [[nodiscard]] Done reject(const Message& message, std::string_view reason);
     [[nodiscard]] bool is_early(const Message& message);
     [[nodiscard]] lib::Result<std::string, NetworkFailure> image_of(const Run& run, const StoredChunk& chunk);

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::size_t kNameMax = 63;
 
-constexpr std::uint64_t kStartedMax = 0xFFFF'FFFF; // as the tables store it
-
 bool is_name_character(char character) {
     return (character >= 'A' && character <= 'Z') || (character >= 'a' && character <= 'z') ||
            (character >= '0' && character <= '9') || character == '_' || character == '-';

@@ -39,6 +39,9 @@ struct NodeName {
 // 16 hexadecimal digits, as everywhere else.
 [[nodiscard]] std::string boot_text(std::uint64_t boot_id);
 
+// The greatest time at which a session can begin, as the tables store it.
+inline constexpr std::uint64_t kStartedMax = 0xFFFF'FFFF;
+
 enum class MessageKind : std::uint8_t { chunk, session };
 
 struct Message {

@@ -35,11 +35,19 @@ std::vector<std::string> addresses_of(std::string_view addresses) {
 }
 
 std::string shown_address(std::string_view address) {
-    std::string shown;
+    std::vector<std::string> shown;
     for (const std::string& one : addresses_of(address)) {
-        shown += (shown.empty() ? "" : ",") + shown_one(one);
+        if (shown.empty() || one.find("://") != std::string::npos) {
+            shown.push_back(one);
+        } else {
+            shown.back() += ',' + one; // of the same server: a password may hold a comma
+        }
     }
-    return shown;
+    std::string text;
+    for (const std::string& one : shown) {
+        text += (text.empty() ? "" : ",") + shown_one(one);
+    }
+    return text;
 }
 
 } // namespace host::fleet

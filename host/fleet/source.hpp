@@ -30,6 +30,10 @@ class Source {
     [[nodiscard]] virtual lib::Result<std::vector<Message>, NetworkFailure>
     take(std::size_t messages_max, std::size_t bytes_max, std::chrono::milliseconds wait) = 0;
 
+    // What take() has left out since the last call, because it is no message of ours: a line of text for each. It is
+    // not given again.
+    [[nodiscard]] virtual std::vector<std::string> take_rejected() { return {}; }
+
     // It is in the store. The server knows that when this returns.
     [[nodiscard]] virtual lib::Result<void, NetworkFailure> acknowledge(std::span<const Message> messages) = 0;
 

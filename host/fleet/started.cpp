@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "host/fleet/started.hpp"
 
+#include "host/fleet/message.hpp"
+
 #include <string>
 #include <sys/stat.h>
 
 namespace host::fleet {
 
 std::int64_t started_of(const std::string& directory, const formats::dat::Manifest& manifest) {
-    if (manifest.started_s != 0) {
+    // A clock that was not set is better replaced than stored.
+    if (manifest.started_s != 0 && manifest.started_s <= kStartedMax) {
         return static_cast<std::int64_t>(manifest.started_s);
     }
     const std::string name =

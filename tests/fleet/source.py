@@ -90,13 +90,14 @@ def source_rejects_what_is_no_message_of_ours(ctx):
                 answer = json.loads(client.request(subject, f"body {number}".encode(),
                                                    {**unique, "Nats-Msg-Id": unique["Nats-Msg-Id"] + " " * number}))
                 expect("error" not in answer, f"{answer}")
-        counts = load(ctx, server)
+        counts = load(ctx, server, codes=(2,))
         expect_equal((counts["chunks"], counts["sessions"]), (2, 1), f"{counts}")
         expect_settled(ctx, server)
         letters = {body.decode(): (subject, headers) for _, subject, headers, body in dead_letters(server)}
         with server.client() as client:
             stored = [entry for entry in client.messages() if entry[3].startswith(b"body")]
         expect_equal(len(letters), len(stored), "dead letters")
+        expect_equal(counts["rejected"], len(stored), "what the loader counts")
         for _, subject, headers, body in stored:
             reason = bad[int(body.split()[1])][2]
             letter_subject, letter = letters[body.decode()]

@@ -27,6 +27,8 @@ using fleet::questions::Question;
 using fleet::questions::Verdict;
 using trace::ExitStatus;
 
+constexpr std::uint64_t kLimitMax = 1'000'000'000;
+
 struct FleetOptions {
     std::string question;
     std::string place;
@@ -245,7 +247,7 @@ void add_fleet(CommandLine& line, Context context) {
     command.option("--by", options->asked.by,
                    "of misses: node-task (default), node, task, application, minute, hour, day; of worst: response "
                    "(default), lateness");
-    command.option("--limit", options->limit, "so many rows at most; 0: all");
+    command.option("--limit", options->limit, "so many rows at most; 0: all").range(0U, kLimitMax);
     command.flag("--events", options->asked.events, "of verify: count the stored events of each chunk, too");
     Option json = command.flag("--json", options->json, "as JSON");
     command.flag("--sql", options->sql, "print the statements instead of asking them").excludes(json);

@@ -37,7 +37,10 @@ struct LoadOptions {
 using OpenSource = lib::Result<std::shared_ptr<fleet::Source>, trace::Refusal>;
 
 OpenSource open_source(const LoadOptions& options, const fleet::Credentials& credentials) {
-    if (fleet::is_server(options.from)) {
+    if (fleet::is_server(options.from) || options.from.find("://") != std::string::npos) {
+        if (std::string fault = check_nats(options.from); !fault.empty()) {
+            return trace::Refusal{std::move(fault)};
+        }
         auto source = fleet::network()->source(options.from, credentials, options.consumer);
         return source ? OpenSource(std::move(source.value())) : trace::Refusal{source.error().text};
     }

@@ -23,6 +23,7 @@
 #include <optional>
 #include <sys/resource.h>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace host::cli {
@@ -116,12 +117,16 @@ void report_left(const PublishOptions& options, const SpoolPublisher& spool, Con
         return;
     }
     std::string names;
+    std::string name_options; // else what nothing is published of yet would get other names
     for (const std::string& session : left) {
         names += ' ' + text::escaped(session);
     }
-    complain(context, fmt::format("{} not published as a whole; `remora publish{} --to {}` continues",
+    for (const auto& [option, value] : {std::pair("--site", &options.site), std::pair("--node", &options.node)}) {
+        name_options += value->empty() ? "" : fmt::format(" {} {}", option, *value);
+    }
+    complain(context, fmt::format("{} not published as a whole; `remora publish{} --to {}{}` continues",
                                   counted(left.size(), "session") + (left.size() == 1 ? " is" : " are"), names,
-                                  fleet::shown_address(options.to)));
+                                  fleet::shown_address(options.to), name_options));
 }
 
 ExitStatus publish_sessions(const PublishOptions& options, const fleet::Credentials& credentials, Context context) {

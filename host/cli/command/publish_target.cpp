@@ -28,7 +28,9 @@ std::string check_name(const std::string& text) {
 
 std::string check_nats(const std::string& text) {
     const auto addresses = fleet::addresses_of(text);
-    const auto is_nats = [](const std::string& one) { return one.starts_with("nats://") || one.starts_with("tls://"); };
+    const auto is_nats = [](const std::string& one) {
+        return (one.starts_with("nats://") || one.starts_with("tls://")) && !one.ends_with('/');
+    };
     return !addresses.empty() && std::ranges::all_of(addresses, is_nats)
                ? ""
                : fmt::format("{} is no server of NATS: nats://HOST or nats://HOST:PORT, with TLS tls://HOST",

@@ -188,6 +188,9 @@ lib::Result<Answer, StoreFailure> read_rows(std::string_view body_untrusted) {
     if (rest.empty()) {
         return answer; // of a statement without rows
     }
+    if (const auto error = server_error_of(rest)) { // whatever the status was
+        return StoreFailure{cause_of(error->code), fmt::format("ClickHouse: code {}: {}", error->code, error->text)};
+    }
     if (!rest.ends_with('\n')) {
         return corrupt("it ends within a row");
     }

@@ -25,7 +25,7 @@ class Batch {
         const auto read = for_each_event(
             chunk, [this, &rows](std::span<const trace::Event> events) { rows.append(m_events, events); });
         if (!read) {
-            return StoreFailure{lib::Error::corrupt, fmt::format("chunk {}: {}", chunk.message->id, read.error().text)};
+            return StoreFailure{read.error().cause, fmt::format("chunk {}: {}", chunk.message->id, read.error().text)};
         }
         m_event_count += rows.events();
         append_chunk(m_chunks, chunk);

@@ -35,6 +35,9 @@ DirectorySource::open(const std::string& path, const NodeName& names, const Node
         source->add(found.path, {.site = first_of(names.site, found.names.site, published.site),
                                  .node = first_of(names.node, found.names.node, published.node)});
     }
+    if (source->m_sessions.empty() && !source->m_rejected.empty()) {
+        return trace::Refusal{source->m_rejected.front()};
+    }
     if (source->m_sessions.empty()) {
         return trace::Refusal{fmt::format("{}: no session is in it: neither a manifest.json nor directories with one",
                                           text::escaped(path))};
@@ -43,10 +46,12 @@ DirectorySource::open(const std::string& path, const NodeName& names, const Node
 }
 
 void DirectorySource::add(const std::string& path, const NodeName& names) {
-    auto manifest = formats::dat::load_manifest(path);
-    auto text = trace::read_file((fs::path(path) / formats::dat::kManifestName).string(), kFileBytesMax);
-    if (!manifest || !text) {
-        return; // of a session that is just being made, or of something else
+    const std::string file = (fs::path(path) / formats::dat::kManifestName).string();
+    auto text = trace::read_file(file, kFileBytesMax);
+    auto manifest = text ? formats::dat::parse_manifest(text.value()) : trace::Refusal{text.error().text};
+    if (!manifest) {
+        m_rejected.push_back(fmt::format("{}: {}", text::escaped(file), manifest.error().text));
+        return;
     }
     Session session{.path = path,
                     .from = names,
@@ -103,6 +108,7 @@ lib::Result<std::vector<Message>, NetworkFailure> DirectorySource::take(std::siz
         ++m_deliveries[sequence - 1];
         auto message = message_of(sequence);
         if (!message) {
+            m_rejected.push_back(message.error().text);
             m_open.erase(sequence); // the session cannot have it: its manifest lists what is missing
             continue;
         }

@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace host::fleet::local {
@@ -27,6 +28,9 @@ class DirectorySource final : public Source {
     take(std::size_t messages_max, std::size_t bytes_max, std::chrono::milliseconds wait) override;
     [[nodiscard]] lib::Result<void, NetworkFailure> acknowledge(std::span<const Message> messages) override;
     void give_back(const Message& message, std::chrono::milliseconds delay) override;
+
+    // Files that cannot be read: of chunks, and manifests.
+    [[nodiscard]] std::vector<std::string> take_rejected() override { return std::exchange(m_rejected, {}); }
 
     void keep(std::span<const Message> /*messages*/) override {}
 
@@ -57,9 +61,10 @@ class DirectorySource final : public Source {
     [[nodiscard]] lib::Result<Message, NetworkFailure> message_of(std::uint64_t sequence) const;
 
     std::vector<Session> m_sessions;
-    std::vector<Item> m_items;               // by sequence - 1
-    std::deque<std::uint64_t> m_waiting;     // sequences to be given
-    std::set<std::uint64_t> m_open;          // neither acknowledged nor rejected
+    std::vector<Item> m_items;           // by sequence - 1
+    std::deque<std::uint64_t> m_waiting; // sequences to be given
+    std::set<std::uint64_t> m_open;      // neither acknowledged nor rejected
+    std::vector<std::string> m_rejected;
     std::vector<std::uint64_t> m_deliveries; // by sequence - 1
 };
 

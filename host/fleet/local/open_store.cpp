@@ -3,7 +3,7 @@
 #include "host/fleet/open_store.hpp"
 
 #include "host/fleet/local/directory_store.hpp"
-#include "host/text/escape.hpp"
+#include "host/fleet/server_text.hpp"
 #include "host/text/format.hpp"
 #include "lib/assert.hpp"
 
@@ -17,7 +17,7 @@ OpenedStore open_server(const std::string& place, const Credentials& credentials
     if (!place.starts_with("clickhouse")) {
         return StoreFailure{lib::Error::refused, fmt::format("{}: traces come from there; a store is a directory, or "
                                                              "clickhouse://HOST[:PORT]/DATABASE",
-                                                             text::escaped(place))};
+                                                             shown_address(place))};
     }
     ASSERT(network() != nullptr);
     return network()->store(place, credentials);
@@ -26,6 +26,14 @@ OpenedStore open_server(const std::string& place, const Credentials& credentials
 } // namespace
 
 OpenedStore open_store(const std::string& place, const Credentials& credentials, OpenMode mode) {
+    if (!is_server(place) && place.find("://") != std::string::npos) { // a directory's name does not look like that
+        return StoreFailure{lib::Error::refused, fmt::format("{}: no store is of this kind; a store is a directory, or "
+                                                             "clickhouse://HOST[:PORT]/DATABASE",
+                                                             shown_address(place))};
+    }
+    if (place.empty()) {
+        return StoreFailure{lib::Error::refused, "the place of the store is empty: name a directory"};
+    }
     const auto access = mode == OpenMode::read ? local::Access::read : local::Access::write;
     auto store = is_server(place) ? open_server(place, credentials) : local::DirectoryStore::open(place, access);
     if (!store || mode == OpenMode::read) {

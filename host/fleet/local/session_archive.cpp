@@ -81,8 +81,12 @@ lib::Result<void, StoreFailure> make_directories(const std::string& path) {
             return made;
         }
     }
-    if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
-        return failure_of(path, errno);
+    if (::mkdir(path.c_str(), 0777) != 0) {
+        const int number = errno;
+        // Another loader was faster, or it is no directory.
+        if (number != EEXIST || !fs::is_directory(path, failed)) {
+            return failure_of(path, number == EEXIST ? ENOTDIR : number);
+        }
     }
     const int number = flush_directory(above);
     return number == 0 ? lib::Result<void, StoreFailure>() : failure_of(above, number);

@@ -128,8 +128,11 @@ class CurlHttp final : public Http {
         , m_tls(tls) {
         append(m_headers, "Expect:"); // not first to ask whether the body may be sent
         append(m_headers, "Content-Type: application/octet-stream");
-        if (!credentials.user.empty()) {
-            append(m_headers, "X-ClickHouse-User: " + credentials.user);
+        // With a password the server takes no user for one without a name.
+        const std::string user =
+            credentials.user.empty() && !credentials.password.empty() ? "default" : credentials.user;
+        if (!user.empty()) {
+            append(m_headers, "X-ClickHouse-User: " + user);
         }
         if (!credentials.password.empty()) {
             append(m_headers, "X-ClickHouse-Key: " + credentials.password);

@@ -44,7 +44,14 @@ NetworkFailure not_connected(natsStatus status, const std::string& shown) {
                                   "must be of this host name; --tls-cert and --tls-key are what it may ask for",
                                   detail));
     }
-    if (status == NATS_ADDRESS_MISSING || status == NATS_INVALID_ARG || status == NATS_PROTOCOL_ERROR) {
+    // Also of a server that ends meanwhile.
+    if (status == NATS_PROTOCOL_ERROR) {
+        return failed(lib::Error::unreachable, shown,
+                      fmt::format("what answers is no server of NATS, or it closes the connection ({}): one that "
+                                  "verifies its clients needs --tls-cert and --tls-key",
+                                  detail));
+    }
+    if (status == NATS_ADDRESS_MISSING || status == NATS_INVALID_ARG) {
         return failed(lib::Error::invalid_argument, shown,
                       fmt::format("no server of NATS ({}): an address is nats://HOST or nats://HOST:PORT", detail));
     }

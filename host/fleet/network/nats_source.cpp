@@ -202,15 +202,20 @@ lib::Result<void, NetworkFailure> NatsSource::receive(natsMsg* received, std::ve
     const MessageHead head = head_of(received);
     auto message = message_of(head);
     if (!message) {
-        return bury({.from = node_of_subject(head.subject).value_or(unnamed_node()),
-                     .sequence = data->Sequence.Stream,
-                     .subject = head.subject,
-                     .id = head.id,
-                     .kind = head.kind,
-                     .started = head.started,
-                     .body = body_of(received),
-                     .reason = message.error().text},
-                    natsMsg_GetReply(received));
+        auto buried = bury({.from = node_of_subject(head.subject).value_or(unnamed_node()),
+                            .sequence = data->Sequence.Stream,
+                            .subject = head.subject,
+                            .id = head.id,
+                            .kind = head.kind,
+                            .started = head.started,
+                            .body = body_of(received),
+                            .reason = message.error().text},
+                           natsMsg_GetReply(received));
+        if (buried) {
+            m_rejected.push_back(
+                fmt::format("message {} of {}: {}", data->Sequence.Stream, kStream, message.error().text));
+        }
+        return buried;
     }
     message.value().body = body_of(received);
     message.value().sequence = data->Sequence.Stream;
@@ -357,7 +362,7 @@ lib::Result<Message, NetworkFailure> NatsSource::fetch(std::uint64_t sequence) {
     }
     auto message = message_of(head_of(found));
     if (!message) {
-        return m_connection->failure(lib::Error::refused,
+        return m_connection->failure(lib::Error::not_found, // the stream is another one than the chunk came from
                                      fmt::format("message {}: {}", sequence, message.error().text));
     }
     message.value().body = body_of(found);

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace host::fleet {
@@ -31,6 +32,9 @@ class NatsSource final : public Source {
     [[nodiscard]] lib::Result<std::vector<Message>, NetworkFailure>
     take(std::size_t messages_max, std::size_t bytes_max, std::chrono::milliseconds wait) override;
     [[nodiscard]] lib::Result<void, NetworkFailure> acknowledge(std::span<const Message> messages) override;
+
+    [[nodiscard]] std::vector<std::string> take_rejected() override { return std::exchange(m_rejected, {}); }
+
     void give_back(const Message& message, std::chrono::milliseconds delay) override;
     void keep(std::span<const Message> messages) override;
     [[nodiscard]] lib::Result<void, NetworkFailure> reject(const Message& message, std::string_view reason) override;
@@ -62,6 +66,7 @@ class NatsSource final : public Source {
     // Where a message that was given is acknowledged, by its handle; it stays valid over a new connection.
     std::unordered_map<std::uint64_t, std::string> m_given;
     std::uint64_t m_last_handle = 0;
+    std::vector<std::string> m_rejected;
     std::uint64_t m_pending = 0; // after the last message that came
 };
 

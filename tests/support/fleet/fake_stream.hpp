@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <gtest/gtest.h>
 #include <map>
 #include <optional>
@@ -210,6 +211,9 @@ class FakeStream final : public host::fleet::Source {
     }
 
     lib::Result<bool, NetworkFailure> settled_before(std::uint64_t sequence) override {
+        if (const auto others = std::exchange(meanwhile, nullptr)) {
+            others();
+        }
         return m_failures.call<bool>([&] {
             std::uint64_t floor = 1;
             while (settled.contains(floor)) {
@@ -228,6 +232,7 @@ class FakeStream final : public host::fleet::Source {
     std::set<std::uint64_t> settled; // acknowledged or rejected
     std::set<std::uint64_t> gone;    // what the stream does not have any more
     std::map<std::string, std::string> dead;
+    std::function<void()> meanwhile; // what another loader does just before the next settled_before()
 
   private:
     // The time that a loader has for them is over.

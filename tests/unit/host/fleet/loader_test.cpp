@@ -2,6 +2,7 @@
 // A loader between a source and a store that fail, or end, at any call.
 #include "host/fleet/loader.hpp"
 
+#include "host/fleet/chunk_events.hpp"
 #include "tests/support/fleet/fake_stream.hpp"
 #include "tests/support/fleet/runs.hpp"
 
@@ -75,6 +76,30 @@ TEST_F(LoaderTest, TheSessionWaitsForItsChunksWhateverTheOrder) {
     batch = 1;
     ASSERT_TRUE(load());
     expect_everything(run);
+}
+
+// Another loader has the chunks, and stores them while this one asks whether the session can be stored.
+TEST_F(LoaderTest, WhatAnotherLoaderStoresMeanwhileIsNotMissingInTheSession) {
+    const RunOfChunks run = run_of(kBoot, 2);
+    publish(run);
+    ASSERT_TRUE(load());
+    const auto rows = store.sessions.at(kBoot);
+    FakeStore other_store(failures);
+    FakeStream other(failures, other_store);
+    for (const Message& message : stream.all) {
+        other.publish(message);
+    }
+    const auto taken = other.take(2, 0, {});
+    other.meanwhile = [&] {
+        std::vector<ReadChunk> chunks;
+        for (const Message& message : taken.value()) {
+            chunks.push_back(read_chunk(message).value());
+        }
+        ASSERT_TRUE(other_store.add_chunks(chunks));
+        ASSERT_TRUE(other.acknowledge(taken.value()));
+    };
+    ASSERT_TRUE(Loader(other, other_store, {.until_empty = true, .wait = {}}).run());
+    EXPECT_EQ(other_store.sessions.at(kBoot), rows);
 }
 
 // Each call fails once, before or after its effect. A server that is away is waited for.

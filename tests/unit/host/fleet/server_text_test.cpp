@@ -14,6 +14,8 @@ TEST(ServerText, NeverShowsAPassword) {
     EXPECT_EQ(shown_address("nats://user:p@ss@host"), "nats://host");
     EXPECT_EQ(shown_address("nats://token@host"), "nats://host");
     EXPECT_EQ(shown_address("user:pass@host"), "host");
+    EXPECT_EQ(shown_address("nats://user:pa,ss@host"), "nats://host");
+    EXPECT_EQ(shown_address("nats://a,b:4222"), "nats://a,b:4222");
     EXPECT_EQ(shown_address("nats://u:p@a,tls://u:p@b:1"), "nats://a,tls://b:1");
 }
 
