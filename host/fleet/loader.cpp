@@ -196,20 +196,18 @@ Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
     bool is_settled = false;
     StoredChunks stored;
     const Done asked = persist([&]() -> Done {
+        // First the source: what another loader stores and acknowledges in between is not missing in the store then.
+        const auto settled = m_source.settled_before(message.sequence);
         const auto session = m_store.has_session(run);
         const auto chunks = m_store.chunks_of(run);
-        if (!session || !chunks) {
-            return !session ? session.error() : chunks.error();
+        if (!settled || !session || !chunks) {
+            return !settled ? settled.error() : !session ? session.error() : chunks.error();
         }
+        is_settled = settled.value();
         is_there = session.value();
         for (const StoredChunk& chunk : chunks.value()) {
             stored.insert_or_assign(chunk.key, chunk);
         }
-        const auto settled = m_source.settled_before(message.sequence);
-        if (!settled) {
-            return settled.error();
-        }
-        is_settled = settled.value();
         return {};
     });
     if (!asked) {

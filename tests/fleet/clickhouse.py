@@ -272,6 +272,17 @@ def clickhouse_asks_for_the_password(ctx):
         expect_equal(load(ctx, sessions, url, "--password-file", right)["sessions"], 1, "sessions")
 
 
+@case(timeout_s=180)
+def clickhouse_takes_a_password_of_the_default_user(ctx):
+    """Without a user in the address or an option the password is that of `default`."""
+    sessions = fleet_of(ctx, 1)
+    right = ctx.dir / "right"
+    right.write_text("secret\n")
+    with clickhouse_server.server(ctx, password="secret") as server:
+        counts = load(ctx, sessions, f"clickhouse://127.0.0.1:{server.http}/remora", "--password-file", right)
+        expect_equal(counts["sessions"], 1, "sessions")
+
+
 @case
 def clickhouse_divides_by_the_day_of_utc(ctx):
     """Whatever the time zone of the server is."""

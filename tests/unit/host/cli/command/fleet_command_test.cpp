@@ -103,6 +103,9 @@ TEST_F(FleetCommand, RefusesWhatDoesNotFitTheQuestion) {
     EXPECT_NE(refused({"fleet", "verify", place(), "--events"}).find("needs a store with a table of events"),
               std::string::npos);
     EXPECT_NE(refused({"fleet", "nodes", place(), "--since", "soon"}).find("must be a time in UTC"), std::string::npos);
+    for (const char* limit : {"-1", "18446744073709551615", "99999999999999999999", "x"}) {
+        EXPECT_NE(refused({"fleet", "misses", place(), "--limit", limit}).find("--limit"), std::string::npos) << limit;
+    }
     EXPECT_NE(refused({"fleet", "nodes", m_directory / "none"}).find("this is no store of a fleet"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(m_directory / "none"));
 }

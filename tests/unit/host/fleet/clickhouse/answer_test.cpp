@@ -63,6 +63,12 @@ TEST(ClickHouseAnswer, ThatEndsWithAnExceptionIsAFailure) {
     EXPECT_THAT(answer.error().text, HasSubstr("code 241: Memory limit"));
 }
 
+TEST(ClickHouseAnswer, ThatIsAnExceptionIsAFailureWhateverTheStatusWas) {
+    const auto failed = read_rows("Code: 60. DB::Exception: Table a.b does not exist.\n");
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().cause, lib::Error::refused);
+}
+
 TEST(ClickHouseException, IsReadInBothForms) {
     const auto old_form =
         server_error_of("Code: 60, e.displayText() = DB::Exception: Table a.b doesn't exist., e.what() = "

@@ -10,6 +10,8 @@
 #include "tests/support/fleet_run.hpp"
 
 #include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -296,6 +298,13 @@ TEST_F(DirectoryStoreTest, APlaceIsADirectoryOrAServer) {
     EXPECT_TRUE(open_store(place(), {}, OpenMode::read)) << "it was made";
     EXPECT_EQ(open_store("nats://host", {}, OpenMode::read).error().text,
               "nats://host: traces come from there; a store is a directory, or clickhouse://HOST[:PORT]/DATABASE");
+    EXPECT_EQ(open_store("http://user:secret@host/x", {}, OpenMode::write).error().text,
+              "http://host/x: no store is of this kind; a store is a directory, or clickhouse://HOST[:PORT]/DATABASE");
+    EXPECT_EQ(open_store("nats://user:secret@host", {}, OpenMode::read).error().text.find("secret"), std::string::npos);
+    EXPECT_EQ(open_store("", {}, OpenMode::write).error().cause, lib::Error::refused);
+    std::ofstream(m_scratch / "file") << "text";
+    EXPECT_THAT(open_store(m_scratch / "file", {}, OpenMode::write).error().text,
+                testing::HasSubstr("Not a directory"));
 }
 
 } // namespace
