@@ -160,10 +160,8 @@ class FakeStream final : public host::fleet::Source {
                                                            std::chrono::milliseconds /*wait*/) override {
         return m_failures.call<std::vector<Message>>([&] {
             std::vector<Message> messages;
-            if (m_waiting.empty()) {
-                m_waiting.swap(m_delayed);
-            }
-            if (m_waiting.empty()) {
+            if (m_waiting.empty()) { // also what was on its way when an answer was lost
+                m_delayed.clear();
                 give_again();
             }
             while (messages.size() < messages_max && !m_waiting.empty()) {
