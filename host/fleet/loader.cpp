@@ -30,7 +30,7 @@ constexpr std::chrono::seconds kKeepEvery{10};
 constexpr std::chrono::milliseconds kAgain{500}; // a session whose chunks still come
 constexpr std::chrono::milliseconds kAgainMax{10'000};
 constexpr std::uint64_t kEarlyDeliveries = 4; // within 5 s
-// After 5 minutes: a server that was killed may count a message as open for ever.
+// After 5 minutes: a server that was killed may count a message as open forever.
 constexpr std::uint64_t kDeliveriesMax = 40;
 constexpr std::chrono::milliseconds kNap{100}; // within which a loader notices that it is to end
 
@@ -49,6 +49,13 @@ const StoredChunk* found_in(const std::map<ChunkKey, StoredChunk>& stored, const
 }
 
 } // namespace
+
+// What source and store answer of a run.
+struct Loader::Known {
+    bool settled = false; // no chunk that was published before the session still comes
+    bool session = false; // it is stored
+    StoredChunks chunks;  // likewise
+};
 
 struct Loader::Ready {
     const Message* message = nullptr;
@@ -181,6 +188,22 @@ Loader::Done Loader::load_sessions(std::span<const Message> messages) {
     return store(ready);
 }
 
+// First the source: what another loader stores and acknowledges in between is not missing in the store then.
+Loader::Done Loader::ask(const Message& message, const Run& run, Known& known) {
+    const auto settled = m_source.settled_before(message.sequence);
+    const auto session = m_store.has_session(run);
+    const auto chunks = m_store.chunks_of(run);
+    if (!settled || !session || !chunks) {
+        return !settled ? settled.error() : !session ? session.error() : chunks.error();
+    }
+    known.settled = settled.value();
+    known.session = session.value();
+    for (const StoredChunk& chunk : chunks.value()) {
+        known.chunks.insert_or_assign(chunk.key, chunk);
+    }
+    return {};
+}
+
 Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
     auto manifest = formats::dat::parse_manifest(message.body);
     if (!manifest) {
@@ -192,35 +215,18 @@ Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
     const Run run{.from = message.from, .boot_id = manifest->boot_id, .started_s = message.started_s};
     const bool is_being_loaded = std::ranges::any_of(
         ready, [&run](const Ready& one) { return one.run.from == run.from && one.run.boot_id == run.boot_id; });
-    bool is_there = false;
-    bool is_settled = false;
-    StoredChunks stored;
-    const Done asked = persist([&]() -> Done {
-        // First the source: what another loader stores and acknowledges in between is not missing in the store then.
-        const auto settled = m_source.settled_before(message.sequence);
-        const auto session = m_store.has_session(run);
-        const auto chunks = m_store.chunks_of(run);
-        if (!settled || !session || !chunks) {
-            return !settled ? settled.error() : !session ? session.error() : chunks.error();
-        }
-        is_settled = settled.value();
-        is_there = session.value();
-        for (const StoredChunk& chunk : chunks.value()) {
-            stored.insert_or_assign(chunk.key, chunk);
-        }
-        return {};
-    });
-    if (!asked) {
+    Known known;
+    if (const Done asked = persist([&] { return ask(message, run, known); }); !asked) {
         return asked;
     }
-    if (is_there) {
+    if (known.session) {
         ++m_counts.again;
         return persist([&] { return m_source.acknowledge({&message, 1}); });
     }
     const bool is_whole = std::ranges::all_of(manifest->chunks, [&](const ManifestChunk& chunk) {
-        return !chunk.described || found_in(stored, manifest.value(), chunk) != nullptr;
+        return !chunk.described || found_in(known.chunks, manifest.value(), chunk) != nullptr;
     });
-    const bool may_come = message.deliveries <= kDeliveriesMax && (!is_settled || is_early(message));
+    const bool may_come = message.deliveries <= kDeliveriesMax && (!known.settled || is_early(message));
     if (is_being_loaded || (!is_whole && may_come)) {
         m_source.give_back(
             message, std::min(kAgain * static_cast<int>(std::min<std::uint64_t>(message.deliveries, 20)), kAgainMax));
@@ -235,7 +241,7 @@ Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
                      .manifest = std::move(manifest.value()),
                      .directory = std::move(directory.value())});
     bool whole = true;
-    const Done fetched = fetch(stored, ready.back(), whole);
+    const Done fetched = fetch(known.chunks, ready.back(), whole);
     if (!whole) {
         ready.pop_back();
     }

@@ -61,12 +61,14 @@ class Loader {
     using Done = lib::Result<void, NetworkFailure>;
 
     using StoredChunks = std::map<formats::dat::ChunkKey, StoredChunk>;
+    struct Known;
     struct Ready; // a session whose chunks are at hand
 
     [[nodiscard]] Done load(std::vector<Message>& messages);
     [[nodiscard]] Done load_chunks(std::span<Message> messages);
     [[nodiscard]] Done add(std::span<const ReadChunk> chunks);
     [[nodiscard]] Done load_sessions(std::span<const Message> messages);
+    [[nodiscard]] Done ask(const Message& message, const Run& run, Known& known);
     [[nodiscard]] Done prepare(const Message& message, std::deque<Ready>& ready);
     [[nodiscard]] Done fetch(const StoredChunks& stored, Ready& one, bool& whole);
     [[nodiscard]] Done store(std::deque<Ready>& ready);

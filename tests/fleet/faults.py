@@ -311,7 +311,8 @@ def fault_loader_without_the_right_credentials(ctx):
 @case(timeout_s=60)
 def fault_spool_full_while_the_server_is_away(ctx):
     """What --total-bytes cut off is in no chunk that is listed; after it is published and loaded, verify says why."""
-    from fleet.record import packets, record, said, send as send_packets, wait_for  # pylint: disable=import-outside-toplevel
+    # pylint: disable-next=import-outside-toplevel
+    from fleet.record import packets, record, said, send as send_packets, wait_for
     server = NatsServer(ctx.dir / "nats")
     with record(ctx, "--serve", ctx.dir / "served", "--publish", server.address, "--total-bytes", "150K", "--json") as (
             process, address):

@@ -396,7 +396,7 @@ lib::Result<bool, NetworkFailure> NatsSource::settled_before(std::uint64_t seque
     }
     const jsConsumerInfo& state = *info.value();
     // With nothing else on its way, all that was delivered is settled: the floor of a server that was killed may stay
-    // below for ever.
+    // below forever.
     const bool is_alone = state.NumAckPending <= 1;
     const std::uint64_t settled =
         is_alone ? std::max(state.AckFloor.Stream, state.Delivered.Stream) : state.AckFloor.Stream;
