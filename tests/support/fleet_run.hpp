@@ -111,7 +111,7 @@ class FleetRun {
                                 : column.name == "node"      ? host::sql::Cell(std::string_view(m_run.from.node))
                                 : column.name == "boot"      ? host::sql::Cell(std::string_view(boot))
                                 : column.name == "started_s" ? host::sql::Cell(m_run.started_s)
-                                : found == columns.end()     ? host::sql::Cell()
+                                : found == columns.end()     ? otherwise(table, column.name)
                                 : found->second.index() == 0
                                     ? host::sql::Cell(std::get<0>(found->second))
                                     : host::sql::Cell(std::string_view(std::get<1>(found->second))));
@@ -141,6 +141,15 @@ class FleetRun {
     }
 
   private:
+    // A node's rows were made of all its events.
+    [[nodiscard]] host::sql::Cell otherwise(host::fleet::Table table, std::string_view column) const {
+        std::uint64_t events = 0;
+        for (const host::fleet::ReadChunk& chunk : m_chunks) {
+            events += chunk.events;
+        }
+        return table == host::fleet::Table::nodes && column == "events" ? host::sql::Cell(events) : host::sql::Cell();
+    }
+
     host::fleet::Run m_run;
     std::vector<host::fleet::Message> m_messages;
     std::vector<host::fleet::ReadChunk> m_chunks;

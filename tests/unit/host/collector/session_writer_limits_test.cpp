@@ -83,6 +83,7 @@ TEST_F(SessionWriting, KeepsTheFirstErrorAndWritesNothingMore) {
 TEST_F(SessionWriting, ReportsAFullDiskAndAFailedOne) {
     for (const bool full : {true, false}) {
         restart({});
+        m_syncer.drain(); // its thread opens no file meanwhile
         const int next = ::dup(0);
         ::close(next);
         add(chunk(0, 5).bytes(), 0, preamble() + 2);

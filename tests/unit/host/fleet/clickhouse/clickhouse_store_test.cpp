@@ -5,6 +5,7 @@
 #include "host/fleet/clickhouse/shard.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -69,6 +70,17 @@ class ClickHouseStoreTest : public testing::Test {
         m_script.answers.emplace_back(HttpAnswer{.status = status, .body = std::move(body)});
     }
 
+    // The tables of all INSERTs, in their order.
+    [[nodiscard]] std::vector<std::string> inserted() const {
+        std::vector<std::string> tables;
+        for (const Request& request : m_script.requests) {
+            const std::string query = request.parameter("query");
+            const std::size_t begin = query.find("`.`") + 3;
+            tables.push_back(query.substr(begin, query.find('`', begin) - begin));
+        }
+        return tables;
+    }
+
     void away() { m_script.answers.emplace_back(StoreFailure{lib::Error::unreachable, "away"}); }
 
     Script m_script;
@@ -115,33 +127,50 @@ TEST_F(ClickHouseStoreTest, AsksForTheChunksOfARunWhereTheRunIs) {
                 HasSubstr("chunks_rows FINAL WHERE site = 'plant' AND node = 'press' AND boot = '000000000000b007'"));
 }
 
-TEST_F(ClickHouseStoreTest, SendsThePartsOfASessionAndAtLastItsNode) {
-    const auto row = [](Table table, std::int64_t part, const RowSink& sink) {
-        std::vector<sql::Cell> cells(columns_of(table).size());
-        cells[4] = sql::Cell(part);
-        sink(table, cells);
+// Row of a part; the other columns are NULL or 0.
+void put_row(Table table, std::int64_t part, const RowSink& sink) {
+    std::vector<sql::Cell> cells(columns_of(table).size());
+    cells[4] = sql::Cell(part);
+    sink(table, cells);
+}
+
+TEST_F(ClickHouseStoreTest, SendsTheRowsOfSeveralSessionsTogetherAndAtLastTheirNodes) {
+    const auto small = [](const RowSink& sink) {
+        put_row(Table::nodes, 0, sink);
+        put_row(Table::listed, 0, sink);
+        put_row(Table::jobs, 0, sink);
+        put_row(Table::losses, 0, sink);
+        put_row(Table::jobs, 1, sink);
+        return lib::Result<void, trace::Refusal>();
     };
     auto one = store("clickhouse://a/fleet");
-    const auto done =
-        one.add_session({.run = m_run, .manifest = nullptr, .directory = "", .rows = [&row](const RowSink& sink) {
-                             row(Table::nodes, 0, sink);
-                             row(Table::listed, 0, sink);
-                             row(Table::jobs, 0, sink);
-                             row(Table::losses, 0, sink);
-                             row(Table::jobs, 0, sink);
-                             row(Table::jobs, 1, sink);
-                             return lib::Result<void, trace::Refusal>();
-                         }});
-    ASSERT_TRUE(done);
-    std::vector<std::string> tables;
-    for (const Request& request : m_script.requests) {
-        const std::string query = request.parameter("query");
-        tables.push_back(query.substr(0, query.find(' ', 12)));
-    }
-    EXPECT_THAT(tables, testing::ElementsAre("INSERT INTO `fleet`.`jobs_rows`", "INSERT INTO `fleet`.`listed_rows`",
-                                             "INSERT INTO `fleet`.`jobs_rows`", "INSERT INTO `fleet`.`losses_rows`",
-                                             "INSERT INTO `fleet`.`nodes_rows`"));
-    EXPECT_EQ(m_script.requests[0].body.size(), 2 * m_script.requests[2].body.size());
+    const ReadSession session{.run = m_run, .manifest = nullptr, .directory = "", .rows = small};
+    ASSERT_TRUE(one.add_sessions(std::array{session, session}));
+    EXPECT_THAT(inserted(), testing::ElementsAre("listed_rows", "jobs_rows", "losses_rows", "nodes_rows"));
+}
+
+// What a view derives from a part is the same again only if the part is in one INSERT.
+TEST_F(ClickHouseStoreTest, DividesNoPartBetweenTwoInserts) {
+    const auto rows = [](std::uint32_t last) {
+        return [last](const RowSink& sink) {
+            put_row(Table::jobs, 0, sink);
+            for (std::uint32_t i = 0; i < kRowsPerPart; ++i) {
+                put_row(Table::jobs, 1, sink);
+            }
+            for (std::uint32_t i = 0; i < last; ++i) {
+                put_row(Table::jobs, 2, sink);
+            }
+            return lib::Result<void, trace::Refusal>();
+        };
+    };
+    auto one = store("clickhouse://a/fleet");
+    ASSERT_TRUE(
+        one.add_sessions(std::array{ReadSession{.run = m_run, .manifest = nullptr, .directory = "", .rows = rows(5)},
+                                    ReadSession{.run = m_run, .manifest = nullptr, .directory = "", .rows = rows(0)}}));
+    // The first two parts; five rows and the other session's first two parts.
+    EXPECT_THAT(inserted(), testing::ElementsAre("jobs_rows", "jobs_rows"));
+    EXPECT_EQ(m_script.requests[0].body.size() / (kRowsPerPart + 1) * (kRowsPerPart + 6),
+              m_script.requests[1].body.size());
 }
 
 TEST_F(ClickHouseStoreTest, DoesNotSayThatASessionIsThereAfterAFailure) {
