@@ -33,7 +33,7 @@ struct FollowOptions {
 struct OpenOptions {
     std::uint32_t tsc_khz = 0; // 0: as the trace says
     std::string kernel{};      // image that ran, for the formats of trace_printf; empty: the session's copy, if any
-    bool find_kernel = true; // also where none is named; false: who reads shows no texts
+    bool find_kernel = true;   // also where none is named; false: who reads shows no texts
     InputKind kind = InputKind::detect;
     bool machine_clock = false; // times of the machine's counter, also where the kernel's clock was set back
     bool strict = false;        // stop at the first damage
