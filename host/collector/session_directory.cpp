@@ -141,7 +141,7 @@ lib::Result<std::uint64_t, Failure> remove_session(const std::string& path) {
         const auto files = formats::dat::list_chunk_files(path);
         for (const std::string& file : files ? files.value() : std::vector<std::string>()) {
             std::error_code failed;
-            const std::uintmax_t size = std::filesystem::file_size(path + '/' + file, failed);
+            const std::uintmax_t size = std::filesystem::file_size(std::filesystem::path(path) / file, failed);
             bytes += failed ? 0 : size;
         }
         if (const auto emptied = SessionDirectory::open(path, OldSession::replace); !emptied) {

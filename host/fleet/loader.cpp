@@ -126,7 +126,7 @@ Loader::Done Loader::load_chunks(std::span<Message> messages) {
             chunks.push_back(std::move(chunk.value()));
         } else if (chunk.error().cause != lib::Error::corrupt) {
             return chunk.error(); // that is not the message's fault
-        } else if (const Done rejected = reject(messages[i], chunk.error().text); !rejected) {
+        } else if (Done rejected = reject(messages[i], chunk.error().text); !rejected) {
             return rejected;
         }
     }
@@ -136,7 +136,7 @@ Loader::Done Loader::load_chunks(std::span<Message> messages) {
     for (std::size_t i = 0; i < chunks.size(); ++i) {
         chunks[i].message = &messages[i];
     }
-    if (const Done added = add(chunks); !added) {
+    if (Done added = add(chunks); !added) {
         return added;
     }
     return persist([&] { return m_source.acknowledge(messages.first(chunks.size())); });
@@ -216,7 +216,7 @@ Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
     const bool is_being_loaded = std::ranges::any_of(
         ready, [&run](const Ready& one) { return one.run.from == run.from && one.run.boot_id == run.boot_id; });
     Known known;
-    if (const Done asked = persist([&] { return ask(message, run, known); }); !asked) {
+    if (Done asked = persist([&] { return ask(message, run, known); }); !asked) {
         return asked;
     }
     if (known.session) {
@@ -241,7 +241,7 @@ Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
                      .manifest = std::move(manifest.value()),
                      .directory = std::move(directory.value())});
     bool whole = true;
-    const Done fetched = fetch(known.chunks, ready.back(), whole);
+    Done fetched = fetch(known.chunks, ready.back(), whole);
     if (!whole) {
         ready.pop_back();
     }
@@ -285,7 +285,7 @@ Loader::Done Loader::fetch(const StoredChunks& stored, Ready& one, bool& whole) 
             continue; // it is not stored, and never will be
         }
         std::string image;
-        const Done fetched = persist([&]() -> Done {
+        Done fetched = persist([&]() -> Done {
             auto taken = image_of(one.run, *found);
             image = taken ? std::move(taken.value()) : std::string();
             return taken ? Done() : Done(taken.error());
@@ -298,7 +298,7 @@ Loader::Done Loader::fetch(const StoredChunks& stored, Ready& one, bool& whole) 
         if (!fetched) {
             return fetched;
         }
-        if (const auto written = one.directory->write(chunk.file, image); !written) {
+        if (auto written = one.directory->write(chunk.file, image); !written) {
             return written;
         }
         one.bytes += image.size();
@@ -328,7 +328,7 @@ Loader::Done Loader::store(std::deque<Ready>& ready) {
         message.body.clear();
         messages.push_back(std::move(message));
     }
-    if (const Done added = persist([&] { return m_store.add_sessions(sessions); }); !added) {
+    if (Done added = persist([&] { return m_store.add_sessions(sessions); }); !added) {
         return added;
     }
     m_counts.sessions += ready.size();

@@ -54,6 +54,7 @@ std::string continue_with_network() {
     const std::string program = network_program();
     std::vector<std::string> words = arguments();
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (std::string& word : words) {
         pointers.push_back(word.data());
     }

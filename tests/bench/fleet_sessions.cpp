@@ -28,7 +28,7 @@ using host::formats::dat::Manifest;
 using host::formats::dat::ManifestChunk;
 
 constexpr std::size_t kChunkBytesMax = std::size_t{1} << 30;
-constexpr std::uint64_t kFirstStart_s = 1'790'000'000;
+constexpr std::uint64_t kFirstStartS = 1'790'000'000;
 
 // In the payload of chunk_begin, its length word included (docs/trace-format.md).
 constexpr std::size_t kBootId = 56;
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
         for (std::uint64_t run = 0; run < runs; ++run) {
             const Recorded& one = recorded[(node + run) % recorded.size()];
             const std::uint64_t boot_id = ++number * 0x9E37'79B9'7F4A'7C15U; // no two are the same: the factor is odd
-            const std::uint64_t started_s = kFirstStart_s + span_s * run / runs;
+            const std::uint64_t started_s = kFirstStartS + span_s * run / runs;
             write(one, boot_id, started_s,
                   fmt::format("{}/lab/node-{:03}/{}-1", out, node, host::fleet::boot_text(boot_id)));
             events += one.events;

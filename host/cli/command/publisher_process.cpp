@@ -65,6 +65,7 @@ lib::Result<void, trace::Refusal> PublisherProcess::start(const std::vector<std:
     std::vector<std::string> words = {fleet::network_program()};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (std::string& word : words) {
         pointers.push_back(word.data());
     }

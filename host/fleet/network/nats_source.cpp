@@ -78,7 +78,7 @@ lib::Result<void, NetworkFailure> NatsSource::connect() {
     m_subscription = nullptr;
     m_replies = nullptr;
     m_connection = nullptr;
-    const auto opened = open();
+    auto opened = open();
     if (!opened) {
         m_subscription = nullptr;
         m_replies = nullptr;
@@ -94,7 +94,7 @@ lib::Result<void, NetworkFailure> NatsSource::open() {
     }
     m_connection = std::move(connection.value());
     for (const std::string_view stream : {kStream, kDeadStream}) {
-        if (const auto made = ensure_stream(*m_connection, stream); !made) {
+        if (auto made = ensure_stream(*m_connection, stream); !made) {
             return made;
         }
     }
@@ -184,7 +184,7 @@ lib::Result<void, NetworkFailure> NatsSource::request(std::size_t number, std::s
         return failure;
     }
     for (natsMsg* const message : received.all()) {
-        if (const auto taken = receive(message, messages); !taken) {
+        if (auto taken = receive(message, messages); !taken) {
             return taken;
         }
     }
@@ -258,7 +258,7 @@ lib::Result<void, NetworkFailure> NatsSource::say_surely(const std::vector<std::
 }
 
 lib::Result<void, NetworkFailure> NatsSource::acknowledge(std::span<const Message> messages) {
-    if (const auto connected = connect(); !connected) {
+    if (auto connected = connect(); !connected) {
         return connected;
     }
     std::vector<std::string> replies;
@@ -289,7 +289,7 @@ void NatsSource::keep(std::span<const Message> messages) {
 }
 
 lib::Result<void, NetworkFailure> NatsSource::reject(const Message& message, std::string_view reason) {
-    if (const auto connected = connect(); !connected) {
+    if (auto connected = connect(); !connected) {
         return connected;
     }
     const std::string subject = subject_of(message.from);
