@@ -37,7 +37,10 @@ class FleetRun {
     // Stored; its file is `body`.
     FleetRun& chunk(std::uint16_t cpu, std::uint16_t number, std::uint32_t generation, std::uint32_t records,
                     std::uint32_t crc32c = 1, const std::string& body = "chunk") {
-        m_messages.push_back({.from = m_run.from, .started_s = m_run.started_s, .body = body});
+        host::fleet::Message& message = m_messages.emplace_back();
+        message.from = m_run.from;
+        message.started_s = m_run.started_s;
+        message.body = body;
         host::fleet::ReadChunk& chunk = m_chunks.emplace_back();
         chunk.run = m_run;
         chunk.key = {.boot_id = m_run.boot_id, .cpu = cpu, .chunk = number, .generation = generation};
