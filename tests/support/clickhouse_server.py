@@ -115,7 +115,7 @@ class Server:
         (self.dir / "config.xml").write_text(CONFIG.format(dir=self.dir, http=self.http, tcp=self.tcp,
                                                            timezone=self.timezone, more=self.more))
         with open(self.dir / "output", "ab") as output:
-            self.process = subprocess.Popen(["clickhouse-server", f"--config-file={self.dir}/config.xml"],
+            self.process = subprocess.Popen(["/usr/sbin/clickhouse-server", f"--config-file={self.dir}/config.xml"],
                                             cwd=self.dir, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         deadline = time.monotonic() + READY_S
         while time.monotonic() < deadline and self.process.poll() is None:
