@@ -28,6 +28,7 @@ PART = re.compile(r"make (lint|check-headers|test-(?!(mutants|tsan)$)[a-z-]+|gol
                   r"test-record-path RECORDS=n)$")
 ELSEWHERE = (
     (r"remora record", "waits for a sender: every case with a collector"),
+    (r"remora (publish|load|fleet) .*(nats|tls|clickhouse)://", "needs servers: tests/fleet starts them"),
     (r"remora report \S+ --live", "serves until it is stopped: tests/integration/live_report.py"),
     (r"kernelshark ", "needs a screen: tests/viewers/kernelshark.py has one"),
     (r"gtkwave ", "needs a screen: tests/viewers/vcd.py has one"),
@@ -42,11 +43,11 @@ ELSEWHERE = (
     (r"make debug$", "waits for a debugger; tests/integration/options.py has its refusals"),
     (r"(make (format|golden|docs-figures|simulation-figures|verification-figures)|tests/verification/figures.py \S+)$",
      "rewrites files of the tree; lint and the parts of make test compare them"),
-    (r"make (bench|bench-export|bench-host|bench-kernel|bench-report|bench-scale|bench-sql|verify)( DOCUMENT=\S+)?$",
+    (r"make (bench(-export|-fleet|-host|-kernel|-report|-scale|-sql)?|verify)( [A-Z_]+=\S+)*$",
      "minutes, and figures that no test judges"),
     (r"make (mutate|mutate-sample|test-unit)( [A-Z]+=\S+)*$", "minutes or hours; .ci/run has all of test-unit"),
     (r"make sweep(-figures)?( [A-Z_]+=\w+)*$", "minutes; tests/integration/sweep.py has a short one"),
-    (r"(make (test-(mutants|tsan)|soak(-simulation|-resets|-hangs|-mutate)?)|tests/mutants/run.py --table)$",
+    (r"(make (test-(mutants|tsan)|soak(-[a-z]+)?( [A-Z_]+=\w+)*)|tests/mutants/run.py --table)$",
      "minutes; .ci/run has a part of it"),
 )
 
