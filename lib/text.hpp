@@ -1,16 +1,43 @@
 // SPDX-License-Identifier: MIT
-// Text without a heap: a fixed buffer that integers, strings and characters are appended to. A text that does not fit
-// is cut, and truncated() returns true. Used by the kernel's console, the file names of the disk writer and the unit
-// tests. Context: any.
+// Text without a heap: a fixed buffer that integers, strings and characters are appended to, and whole numbers read
+// from a text. A text that does not fit the buffer is cut, and truncated() returns true. A freestanding library has no
+// <charconv>. Used by the kernel's console and command line, the disk writer and the unit tests. Context: any.
 #pragma once
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string_view>
 
 namespace lib {
+
+// Removes the decimal digits at the front of the text and returns their number. Returns nothing, and removes nothing,
+// if there is no digit or the number exceeds 64 bits.
+[[nodiscard]] constexpr std::optional<std::uint64_t> take_number(std::string_view& text) {
+    std::uint64_t number = 0;
+    std::size_t digits = 0;
+    for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
+        const auto digit = static_cast<std::uint64_t>(text[digits] - '0');
+        if (number > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) {
+            return std::nullopt;
+        }
+        number = number * 10 + digit;
+    }
+    if (digits == 0) {
+        return std::nullopt;
+    }
+    text.remove_prefix(digits);
+    return number;
+}
+
+// Returns the number that the whole text is, or nothing if it is no decimal number or exceeds the maximum.
+[[nodiscard]] constexpr std::optional<std::uint64_t> number_of(std::string_view text, std::uint64_t maximum) {
+    const auto number = take_number(text);
+    return text.empty() && number && *number <= maximum ? number : std::nullopt;
+}
 
 template <std::size_t Capacity>
 class Text {

@@ -3,28 +3,21 @@
 // wrong host.
 #include "drivers/net/address.hpp"
 
+#include "lib/text.hpp"
+
 namespace drivers::net {
 
 namespace {
 
-constexpr bool is_digit(char character) {
-    return character >= '0' && character <= '9';
-}
-
 // Removes one number 0..255 from the front of the text.
 lib::Result<std::uint32_t> take_number(std::string_view& text) {
-    std::uint32_t number = 0;
-    std::size_t digits = 0;
-    while (digits < text.size() && digits < 4 && is_digit(text[digits])) {
-        number = number * 10 + static_cast<std::uint32_t>(text[digits] - '0');
-        ++digits;
-    }
-    const bool leading_zero = digits > 1 && text[0] == '0';
-    if (digits == 0 || leading_zero || number > 255) {
+    const std::string_view before = text;
+    const auto number = lib::take_number(text);
+    const bool leading_zero = before.size() - text.size() > 1 && before[0] == '0';
+    if (!number || leading_zero || *number > 255) {
         return lib::Error::invalid_argument;
     }
-    text.remove_prefix(digits);
-    return number;
+    return static_cast<std::uint32_t>(*number);
 }
 
 } // namespace

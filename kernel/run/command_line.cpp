@@ -2,9 +2,9 @@
 #include "kernel/run/command_line.hpp"
 
 #include "kernel/time/phase_shift.hpp"
+#include "lib/text.hpp"
 
 #include <array>
-#include <charconv>
 #include <limits>
 #include <type_traits>
 
@@ -65,21 +65,16 @@ bool choice(Options& options, std::string_view value) {
     return false;
 }
 
-bool parse(std::string_view value, std::uint64_t minimum, std::uint64_t maximum, std::uint64_t& out) {
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out);
-    return error == std::errc{} && end == value.data() + value.size() && out >= minimum && out <= maximum;
-}
-
 // Members: the way from the options to the number.
 template <std::uint64_t Minimum, auto... Members>
 bool number(Options& options, std::string_view value) {
     auto& out = (options.*....*Members);
     using Number = std::remove_reference_t<decltype(out)>;
-    std::uint64_t parsed = 0;
-    if (!parse(value, Minimum, std::numeric_limits<Number>::max(), parsed)) {
+    const auto parsed = lib::number_of(value, std::numeric_limits<Number>::max());
+    if (!parsed || *parsed < Minimum) {
         return false;
     }
-    out = static_cast<Number>(parsed);
+    out = static_cast<Number>(*parsed);
     return true;
 }
 

@@ -3,10 +3,11 @@
 #include "kernel/time/phase_shift.hpp"
 
 #include "lib/assert.hpp"
+#include "lib/text.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace kernel {
@@ -32,13 +33,12 @@ std::optional<PhaseShift> parse_one(std::string_view text) {
     if (colon == std::string_view::npos || colon == 0) {
         return std::nullopt;
     }
-    std::uint32_t ticks = 0;
-    const char* const last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data() + colon + 1, last, ticks);
-    if (error != std::errc{} || end != last) {
+    const std::string_view digits(text.data() + colon + 1, text.size() - colon - 1);
+    const auto ticks = lib::number_of(digits, std::numeric_limits<std::uint32_t>::max());
+    if (!ticks) {
         return std::nullopt;
     }
-    return PhaseShift{.name = std::string_view(text.data(), colon), .ticks = lib::Ticks{ticks}};
+    return PhaseShift{.name = std::string_view(text.data(), colon), .ticks = lib::Ticks{*ticks}};
 }
 
 // Calls each(shift) in order; false if the text is not valid.

@@ -9,8 +9,7 @@ namespace kernel {
 
 int bit_width(Wide value) {
     const auto high = static_cast<std::uint64_t>(value >> 64);
-    return high != 0 ? 64 + static_cast<int>(std::bit_width(high))
-                     : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value)));
+    return high != 0 ? 128 - std::countl_zero(high) : 64 - std::countl_zero(static_cast<std::uint64_t>(value));
 }
 
 namespace {

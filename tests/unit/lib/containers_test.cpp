@@ -9,8 +9,10 @@
 
 #include <deque>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 
 namespace lib {
 
@@ -102,6 +104,30 @@ TEST(Text, CutsAndSaysSo) {
     text.add('e');
     EXPECT_TRUE(text.truncated());
     EXPECT_EQ(text.view(), "abcd");
+}
+
+TEST(Text, TakesNumbersFromTheFront) {
+    std::string_view text = "12.007x";
+    EXPECT_EQ(take_number(text), 12U);
+    EXPECT_EQ(text, ".007x");
+    EXPECT_EQ(take_number(text), std::nullopt);
+    EXPECT_EQ(text, ".007x");
+    text.remove_prefix(1);
+    EXPECT_EQ(take_number(text), 7U);
+    EXPECT_EQ(text, "x");
+}
+
+TEST(Text, IsANumberIfAllOfItAreDigitsUpToTheMaximum) {
+    constexpr auto kMax = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_EQ(number_of("0", kMax), 0U);
+    EXPECT_EQ(number_of("18446744073709551615", kMax), kMax);
+    EXPECT_EQ(number_of("00018446744073709551615", kMax), kMax);
+    EXPECT_EQ(number_of("65535", 65535), 65535U);
+    EXPECT_EQ(number_of("65536", 65535), std::nullopt);
+    for (const std::string_view text :
+         {"", "-1", "+1", " 1", "1 ", "1x", "0x1", "18446744073709551616", "99999999999999999999"}) {
+        EXPECT_EQ(number_of(text, kMax), std::nullopt) << text;
+    }
 }
 
 TEST(Result, CarriesEitherSide) {
