@@ -174,7 +174,7 @@ void add_node(const Manifest& manifest, const Content& content, RunRows& rows) {
 } // namespace
 
 std::uint64_t response_class(std::uint64_t response_ns) {
-    const int shift = std::max(static_cast<int>(std::bit_width(response_ns)) - kSignificantBits, 0);
+    const int shift = std::max(64 - std::countl_zero(response_ns) - kSignificantBits, 0);
     const std::uint64_t below = (std::uint64_t{1} << shift) - 1;
     return response_ns > ~below ? response_ns : (response_ns + below) & ~below;
 }

@@ -27,7 +27,7 @@ inline constexpr std::size_t kVarintMax = 10;
 inline constexpr std::size_t kNumberMax = 3 + kVarintMax; // with its tag, and what put_varint() writes after it
 
 [[nodiscard]] constexpr std::size_t varint_bytes(std::uint64_t value) {
-    return (9 * std::bit_width(value | 1) + 64) / 64;
+    return (9 * static_cast<unsigned>(std::bit_width(value | 1)) + 64) / 64;
 }
 
 // kVarintMax bytes of room. Groups of seven bits are moved to bytes by halves, and all but the last are marked.

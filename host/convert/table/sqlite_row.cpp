@@ -26,7 +26,7 @@ std::uint64_t type_of(std::int64_t number) {
         return kZero + static_cast<std::uint64_t>(number);
     }
     const auto magnitude = static_cast<std::uint64_t>(number < 0 ? ~number : number);
-    return kTypeOfBytes[std::bit_width(magnitude) / 8 + 1];
+    return kTypeOfBytes[static_cast<unsigned>(std::bit_width(magnitude)) / 8 + 1];
 }
 
 std::uint64_t type_of(const sql::Cell& cell) {
