@@ -30,6 +30,7 @@ enum class Error : std::uint8_t {
     closed,           // the reader of the stream has gone
 };
 
+// Returns the words for an error.
 [[nodiscard]] constexpr std::string_view error_name(Error error) {
     switch (error) {
     case Error::invalid_argument:

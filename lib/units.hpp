@@ -36,10 +36,14 @@ struct Nanoseconds {
     friend constexpr Nanoseconds operator-(Nanoseconds a, Nanoseconds b) { return {a.value - b.value}; }
 };
 
+// Returns a length of time.
+// count: microseconds, below 2^64 / 1000.
 constexpr Nanoseconds microseconds(std::uint64_t count) {
     return {count * 1'000};
 }
 
+// Returns a length of time.
+// count: milliseconds, below 2^64 / 1000000.
 constexpr Nanoseconds milliseconds(std::uint64_t count) {
     return {count * 1'000'000};
 }

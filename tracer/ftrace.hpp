@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The published C-style interface of the S.Ha.R.K. New Tracer: names, signatures and flag values as in the user manual,
-// volume V; behaviour as documented there, also where the original implementation was incomplete. Every function
-// returns 0 (or a chunk number) on success, and -1 when nothing was changed; FTrace_last_error() then returns the
-// reason. Context: task, or irq-off; TRACER_LOGEVENT and FAST_TRACER_LOGEVENT: any. One control call at a time: a call
-// that interrupts another one (of a preempted task) returns -1. With REMORA_TRACER=0 the two macros are empty and every
-// function returns -1.
+// The published C-style interface of the S.Ha.R.K. New Tracer. Names, signatures and flag values are those of the user
+// manual, volume V, and so is the behaviour, also where the original implementation was incomplete. A function returns
+// 0, or what its comment states, on success. It returns -1 if it has changed nothing; FTrace_last_error() then returns
+// the reason. Every function also returns -1 if it interrupts another one of them (of a preempted task), because only
+// one can be in progress. In a kernel built with TRACER=OFF the two macros are empty and every function returns -1.
+// Context: task or irq-off.
 #pragma once
 
 #include "tracer/ftrace_codes.hpp"
@@ -24,7 +24,7 @@ inline constexpr FTrace_flags FTRACE_CHUNK_FLAG_COMPR = 0x40;
 
 inline constexpr int FTRACE_MAX_CHUNK = 256;
 
-// Actions and states of FTrace_trigger_*.
+// The actions and states of FTrace_trigger_*.
 inline constexpr int FTRACE_ANY = -1;
 inline constexpr int FTRACE_TRIGGER_START = 1;
 inline constexpr int FTRACE_TRIGGER_STOP = 2;
@@ -34,18 +34,18 @@ inline constexpr int FTRACE_TRIGGER_ARMED = 1;
 inline constexpr int FTRACE_TRIGGER_FIRED = 2;
 inline constexpr int FTRACE_TRIGGER_DONE = 3;
 
-// Grains of FTrace_itrace_*.
+// The grains of FTrace_itrace_*.
 inline constexpr int FTRACE_ITRACE_INSTRUCTIONS = 0;
 inline constexpr int FTRACE_ITRACE_BLOCKS = 1;
 
-// osd_flags of FTrace_send_chunk: by which protocol the network gets the chunk. AUTO: as the run's PROTOCOL says, which
-// is TRACER-V2.0, acknowledged, if a collector answers it, else TRACER-V1.0.
+// The osd_flags of FTrace_send_chunk choose the protocol by which the network gets the chunk. AUTO is the run's
+// PROTOCOL: TRACER-V2.0, which is acknowledged, if a collector answers it, and else TRACER-V1.0.
 inline constexpr int FTRACE_OSD_AUTO = 0;
 inline constexpr int FTRACE_OSD_V1 = 1;
 inline constexpr int FTRACE_OSD_V2 = 2;
 
-// Layouts of a compact chunk, for FTrace_set_compact_layout (our extension): which bits of a header are event id and
-// time. A, A2, 64 and 96 keep every bit of the time; docs/trace-format.md has the table.
+// The layouts of a compact chunk, for FTrace_set_compact_layout (our extension), determine which bits of a header are
+// event id and time. A, A2, 64 and 96 keep every bit of the time; docs/trace-format.md has the table.
 inline constexpr int FTRACE_LAYOUT_A = 0;
 inline constexpr int FTRACE_LAYOUT_B = 1;
 inline constexpr int FTRACE_LAYOUT_C = 2;
@@ -58,7 +58,7 @@ inline constexpr int FTRACE_LAYOUT_D2 = 8;
 inline constexpr int FTRACE_LAYOUT_64 = 9;
 inline constexpr int FTRACE_LAYOUT_96 = 10;
 
-// A row of the chunk table: a snapshot, updated by FTrace_get_chunk_table(); writing to it changes nothing.
+// A row of the chunk table is a snapshot, which FTrace_get_chunk_table() updates; writing to it changes no chunk.
 struct FTrace_Chunk {
     DWORD id; // always FTRACE_CHUNK_ID
     DWORD number;
@@ -72,7 +72,7 @@ using FTrace_Chunk_Ptr = FTrace_Chunk*;
 
 inline constexpr DWORD FTRACE_CHUNK_ID = 0xFFAA'FFBB;
 
-// Why the last call returned -1. The strings are literals.
+// The reason for which the last call returned -1. The strings are literals.
 struct FTrace_Error {
     const char* function; // null: no failure so far
     const char* argument; // null: no argument is at fault
@@ -84,125 +84,183 @@ struct FTrace_Error {
 
 #include "tracer/log_published.hpp"
 
-// Records an event; `type` is an FTrace_EVT_* constant. A constant that is not in the event table, or that only the
-// tracer itself may write, does not compile; at run time such a type is counted as refused. FTrace_EVT_next_chunk is an
-// instruction: the following records go to the next chunk.
+// Records an event. FTrace_EVT_next_chunk is an instruction: the following records go to the next chunk.
+// type: an FTrace_EVT_* constant. A constant that is not in the event table, or that only the tracer itself may write,
+// does not compile; at run time such a type is counted as refused.
+// par1: 16 bits; a longer value is cut.
+// par2: 32 bits; a longer value is cut.
+// Context: any, NMI included.
 #define TRACER_LOGEVENT(type, par1, par2)                                                                              \
     ::tracer::log_published(::tracer::detail::cut_to<::WORD>(type), ::tracer::detail::cut_to<::WORD>(par1),            \
                             ::tracer::detail::cut_to<::DWORD>(par2))
 
-// As above, regardless of the filters; bit 15 of the record's code is set.
+// Records an event like TRACER_LOGEVENT, regardless of the filters. Bit 15 of the record's code is set.
+// type: an FTrace_EVT_* constant.
+// par1: 16 bits; a longer value is cut.
+// par2: 32 bits; a longer value is cut.
+// Context: any, NMI included.
 #define FAST_TRACER_LOGEVENT(type, par1, par2)                                                                         \
     ::tracer::log_published_fast(::tracer::detail::cut_to<::WORD>(type), ::tracer::detail::cut_to<::WORD>(par1),       \
                                  ::tracer::detail::cut_to<::DWORD>(par2))
 
-// Starts recording into the selected chunk. -1: no chunk is selected.
+// Starts recording into the selected chunk.
+// -1: no chunk is selected.
 int FTrace_enable();
 
 // Stops recording; further records are refused and counted. The selection stays.
+// -1: another call is in progress.
 int FTrace_disable();
 
-// Creates a chunk. Sizes in bytes; a remainder that does not fill a record is unused. normal_size 16 or more,
-// emergency_size 0 or more. flags: FREE, NODEL, COMPR and one mode. COMPR: the chunk is written compactly from the
-// start, in the layout of FTrace_set_compact_layout(); it needs less space, and each record takes more instructions.
-// Returns the chunk's number, 0..255. -1: sizes, flags, COMPR with CYC, 256 chunks exist, or the arena is full.
+// Creates a chunk and returns its number, 0 to 255. With COMPR the chunk is written compactly from the start, in the
+// layout of FTrace_set_compact_layout(): it needs less space, and each record takes more instructions.
+// normal_size: 16 bytes to 128 MiB; a remainder that does not fill a record is unused.
+// emergency_size: 0 bytes to 128 MiB.
+// flags: FREE, NODEL, COMPR and one mode.
+// -1: a size or the flags are outside their range, COMPR is combined with CYC, a compact chunk cannot hold its map and
+// the longest event, 256 chunks exist, or no gap of the arena is large enough.
 int FTrace_chunk_create(int normal_size, int emergency_size, FTrace_flags flags);
 
-// -1: no such chunk, NODEL, BUSY, current, or linked to the current one.
+// Deletes a chunk.
+// number: 0 to 255.
+// -1: there is no such chunk, or it is NODEL, BUSY, current, or linked to the current one.
 int FTrace_chunk_delete(int number);
 
-// Replaces FREE, NODEL and the mode. FULL, BUSY and COMPR are derived: they are accepted only with their present
-// values. -1: no such chunk, two modes, a derived flag with another value, or FREE for a chunk that is current or BUSY.
+// Replaces FREE, NODEL and the mode of a chunk.
+// number: 0 to 255.
+// flags: FREE, NODEL and one mode. FULL, BUSY and COMPR are derived and accepted only with their present values.
+// -1: there is no such chunk, there are two modes, a derived flag has another value, or FREE is set for a chunk that is
+// current or BUSY.
 int FTrace_set_chunk_flags(int number, FTrace_flags flags);
 
-// The flags at this moment, FULL included. -1: no such chunk, or a null pointer.
+// Stores the flags of a chunk at this moment, FULL included.
+// number: 0 to 255.
+// -1: there is no such chunk, or the pointer is null.
 int FTrace_get_chunk_flags(int number, FTrace_flags* flags);
 
-// Records go to this chunk, which loses FREE and starts empty. -1: no such chunk, or not FREE.
+// Selects the chunk that records go to from now on; it loses FREE and starts empty.
+// number: 0 to 255.
+// -1: there is no such chunk, it is not FREE, it is BUSY, or a trigger is set and the chunk is written compactly.
 int FTrace_actual_chunk_select(int number);
 
-// When chunk_A is full (JTN) or closed (next_chunk), recording continues in chunk_B, which loses FREE and starts empty.
-// -1: no such chunk, the same chunk, or chunk_B not FREE.
+// Links two chunks: when chunk_A is full (JTN) or closed (next_chunk), recording continues in chunk_B, which loses FREE
+// and starts empty.
+// chunk_A: 0 to 255.
+// chunk_B: 0 to 255, another one.
+// -1: there is no such chunk, both are the same, chunk_B is not FREE or is BUSY, or a trigger is set and chunk_B is
+// written compactly.
 int FTrace_chunk_link(int chunk_A, int chunk_B);
 
-// Number of the first chunk with ANY of these flags; with CYC (0), of the first cyclic chunk. -1: there is none.
+// Returns the number of the first chunk with any of these flags.
+// flags: FTRACE_CHUNK_FLAG_*; CYC, which is 0, finds the first cyclic chunk.
+// -1: there is no such chunk.
 int FTrace_get_first_chunk(FTrace_flags flags);
 
-// 256 entries, updated by this call; null where there is no chunk.
+// Returns the chunk table of 256 entries, which it updates; an entry without a chunk is null. A kernel without the
+// tracer returns null.
 FTrace_Chunk_Ptr* FTrace_get_chunk_table();
 
-// Re-encodes the records of the chunk as a compact stream in a new region and frees the old one; the chunk gets
-// new_flags and COMPR. Links, counts and the sinks that have carried it do not change. Takes time in proportion to the
-// records; the chunk is BUSY meanwhile. -1, without any change: no such chunk; it is FREE, BUSY, being recorded into,
-// already COMPR, or empty; another chunk is being compressed; there is no space for the copy; or the result would not
-// be smaller.
+// Encodes the records of the chunk again as a compact stream in a new region and frees the old one; the chunk gets
+// new_flags and COMPR. Links, counts and the sinks that have carried the chunk do not change. The call takes time in
+// proportion to the records; the chunk is BUSY meanwhile.
+// number: 0 to 255.
+// new_flags: FREE, NODEL and one mode.
+// -1: there is no such chunk; it is FREE, BUSY, being recorded into, already COMPR, or empty; the flags are outside
+// their range; another chunk is being compressed; there is no space for the copy; or the result would not be smaller.
 int FTrace_compress_chunk(int number, FTrace_flags new_flags);
 
-// The layout, FTRACE_LAYOUT_*, of chunks that become compact from now on; initially A. -1: no such layout.
+// Sets the layout of chunks that become compact from now on; initially it is A.
+// layout: FTRACE_LAYOUT_*.
+// -1: there is no such layout.
 int FTrace_set_compact_layout(int layout);
 
 // Submits the chunk to every sink and waits until the stream sinks have carried it; a chunk for the disk stays BUSY
-// until the run level has exited. The chunk then gets new_flags. osd_flags: an FTRACE_OSD_* constant; all chunks of a
-// run go by one protocol. -1: no such chunk, another osd_flags, or one that contradicts the chunks before, it is being
-// recorded into, it was already sent, no sink is open, or a sink failed (then the chunk does not become FREE).
+// until the run level has exited. The chunk then gets new_flags.
+// number: 0 to 255.
+// osd_flags: an FTRACE_OSD_* constant; all chunks of a run go by one protocol.
+// new_flags: FREE, NODEL and one mode.
+// -1: there is no such chunk, osd_flags or new_flags are outside their range, osd_flags contradicts the chunks before,
+// the chunk is being recorded into, it was sent already, no sink is open, or a sink failed (the chunk then does not
+// become FREE).
 int FTrace_send_chunk(int number, int osd_flags, FTrace_flags new_flags);
 
-// Chunks become files 0<fname>, 1<fname>, ... when the run level has exited; a later call replaces the name. With the
-// number, at most 255, it must be an 8.3 name: at most 5 characters, then perhaps a dot and at most 3 more, each a
-// letter, a digit or one of $%'-_@~`!(){}^#&. Programs that take a whole volume or directory look for "trace.dat";
-// files of another name are read one by one. flag and the addresses are ignored, as published. -1: no name or not such
-// a name, no volume.
+// Opens the disk: chunks become files 0<fname>, 1<fname>, ... when the run level has exited. A later call replaces the
+// name. With the number, at most 255, it must be an 8.3 name: at most 5 characters, then perhaps a dot and at most 3
+// more, each a letter, a digit or one of $%'-_@~!(){}^#& or a grave accent. Programs that take a whole volume or
+// directory look for "trace.dat"; files of another name are read one by one. The addresses are ignored, as published.
+// flag: ignored, as published.
+// -1: there is no name, it is not such a name, files were written already, or the kernel has no volume.
 int FTrace_init_disk_writer(const char* fname, int flag, const char* l_ip, const char* t_ip);
 
 // Queues one chunk for the disk alone. If it cannot be queued, FTrace_last_error() returns the reason.
 void FTrace_disk_writer(FTrace_Chunk_Ptr c);
 
-// Chunks are sent as UDP packets from l_ip to t_ip, port 20000, different addresses written as 192.168.1.10. flag 1:
-// starts the network first, unless it runs; other values: it runs already. The first call that succeeds opens the one
-// flow of the run; a further one succeeds if its addresses are the same. -1: addresses, no network, not started, t_ip
-// does not answer, or another flow is open.
+// Opens the network: chunks are sent as UDP packets from l_ip to t_ip, port 20000; these are different addresses,
+// written as 192.168.1.10. The first call that succeeds opens the one flow of the run; a further one succeeds if its
+// addresses are the same.
+// flag: 1 starts the network first, unless it is started; any other value requires that it is started.
+// -1: an address is invalid, the machine has no network, the network is not started, t_ip does not answer, or another
+// flow is open.
 int FTrace_OSD_init_udp(int flag, const char* l_ip, const char* t_ip);
 
-// status 1: events of this family are no longer recorded; 0: they are recorded again. family is an FTrace_filter_*
-// constant; any other value changes nothing, and FTrace_last_error() reports it.
+// Filters a family of events.
+// family: an FTrace_filter_* constant; any other value changes nothing, and FTrace_last_error() reports it.
+// status: 1: the events of this family are no longer recorded; 0: they are recorded again.
 void FTrace_set_filter(BYTE family, int status);
 
-// Our extension: waits for a record of this type (an FTrace_EVT_* constant) with this par1 and par2 (FTRACE_ANY: any
-// value), and replaces an earlier trigger. START: earlier records are refused, recording begins with this one. STOP: it
-// and records_after more are kept, later ones are refused, until FTrace_trigger_disarm(). FREEZE: as STOP, but then the
-// chunk is closed, and recording continues in the next one, if there is one; the history before the trigger is what the
-// chunk holds (a cyclic one: its newest records). The window extends from chunk to chunk; a blackout_end in it counts
-// as one of its records, and it ends before a long event that does not fit whole. A record that finds no space does not
-// fire a trigger. -1: an argument, the family is filtered, no chunk is selected, or a chunk that may be recorded into
-// is written compactly.
+// Sets a trigger (our extension), which fires at the next record of this type with this par1 and par2, and replaces an
+// earlier trigger. START refuses earlier records: recording begins with the one that fires. STOP keeps that one and
+// records_after more; later ones are refused until FTrace_trigger_disarm(). FREEZE does the same, but then closes the
+// chunk, and recording continues in the next one, if there is one; the history before the trigger is what the chunk
+// holds (a cyclic one holds its newest records). The window extends from chunk to chunk; a blackout_end in it counts as
+// one of its records, and it ends before a long event that does not fit whole. A record that finds no space fires no
+// trigger.
+// action: FTRACE_TRIGGER_START, _STOP or _FREEZE.
+// type: an FTrace_EVT_* constant.
+// par1: 0 to 65535, or FTRACE_ANY.
+// par2: 0 to 4294967295, or FTRACE_ANY.
+// records_after: 0 for START, 0 to 4294967295 for the others.
+// -1: an argument is outside its range, the family is filtered, no chunk is selected, or a chunk that may be recorded
+// into is written compactly.
 int FTrace_trigger_arm(int action, WORD type, int par1, long long par2, DWORD records_after);
 
 // Removes the trigger; recording that it stopped continues.
+// -1: another call is in progress.
 int FTrace_trigger_disarm();
 
-// Our extension: the calling task runs in steps from here on. Each step leaves a record: with
-// FTRACE_ITRACE_INSTRUCTIONS, each instruction; with FTRACE_ITRACE_BLOCKS, each branch that is taken, with the number
-// of instructions before it. A step costs some hundred instructions. What the task executes inside the kernel is
-// recorded as well. A record that the task writes counts as one step, and so does an instruction with a repeat prefix.
-// -1: the grain, the caller is no task, it already runs in steps, or the machine cannot step.
+// Lets the calling task run in steps from now on (our extension). With FTRACE_ITRACE_INSTRUCTIONS each instruction
+// leaves a record; with FTRACE_ITRACE_BLOCKS each branch that is taken does, with the number of instructions before it.
+// A step costs some hundred instructions. Instructions that the task executes inside the kernel are recorded as well. A
+// record that the task writes counts as one step, and so does an instruction with a repeat prefix.
+// grain: FTRACE_ITRACE_INSTRUCTIONS or FTRACE_ITRACE_BLOCKS.
+// -1: the grain is outside its range, the caller is no task, it already runs in steps, or the machine cannot step.
 int FTrace_itrace_begin(int grain);
 
-// The calling task runs freely again. -1: it did already.
+// Lets the calling task run freely again.
+// -1: the task does not run in steps.
 int FTrace_itrace_end();
 
-// The same for any task, by its context, from its next dispatch or interrupt on. status 1: in steps, 0: freely. -1: no
-// such task, the grain, or it is already in this state.
+// Lets any task run in steps, or freely again, from its next dispatch or interrupt on.
+// context: 1 to 65535, the number that trace records carry.
+// status: 1: in steps; 0: freely.
+// grain: FTRACE_ITRACE_INSTRUCTIONS or FTRACE_ITRACE_BLOCKS; it is ignored if the status is 0.
+// -1: an argument is outside its range, no task has this context, it is already in this state, or the machine cannot
+// step.
 int FTrace_itrace_task(int context, int status, int grain);
 
-// Only instructions in [begin, end) leave records; both null: all of them. -1: end is before begin.
+// Lets only instructions in [begin, end) leave records; if both are null, all of them do.
+// -1: end is before begin.
 int FTrace_itrace_range(const void* begin, const void* end);
 
-// Records are left only while *flag is not 0; null: always. The flag must remain valid as long.
+// Lets steps leave records only while *flag is not 0; if the pointer is null, they always do. The flag must remain
+// valid until the next call.
+// -1: another call is in progress.
 int FTrace_itrace_flag(const volatile int* flag);
 
-// FTRACE_TRIGGER_IDLE, _ARMED, _FIRED (the window is open) or _DONE. -1: another call is in progress.
+// Returns FTRACE_TRIGGER_IDLE, _ARMED, _FIRED (the window is open) or _DONE.
+// -1: another call is in progress.
 int FTrace_trigger_state();
 
+// Returns the reason for which the last call returned -1.
 FTrace_Error FTrace_last_error();
 
 #else

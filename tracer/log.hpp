@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The logging call. Inline it is one test of the processor's family mask and one branch; then follows the record path
 // (record_path.S), which any context may enter: task, interrupt, NMI, exception, interrupts on or off. It never blocks,
-// never allocates, never calls back. The sequence is interruptible: entry stubs rewind it (record_path.hpp).
+// allocates or calls back. The sequence is interruptible: entry stubs rewind it (record_path.hpp).
 //
-// Usage:   tracer::log<"task_dispatch">(context, level);
-// Good:    a name that is not in the event table, or that only the tracer itself may write, does not compile.
-// Bad:     a code typed from memory; a parameter that is expensive to compute: it is computed even when the family is
-//          filtered.
+//   tracer::log<"task_dispatch">(context, level);
 //
-// Needs GS to point at this processor's CpuTrace, and code compiled without a red zone (the call is hidden from the
-// compiler). With REMORA_TRACER=0 the calls are empty.
+// A name that is not in the event table, or that only the tracer itself may write, does not compile. Parameters should
+// be cheap to compute, because they are computed even when the family is filtered.
+//
+// GS must point at this processor's CpuTrace, and the code must be compiled without a red zone (the call is hidden from
+// the compiler). With REMORA_TRACER=0 the calls are empty.
 #pragma once
 
 #include "lib/fixed_string.hpp"
@@ -103,7 +103,10 @@ disabled:
 
 } // namespace detail
 
-// Records the event if its family is enabled. Context: any.
+// Records the event if its family is enabled.
+// par1: any 16 bits, as the event's row in docs/events.md has them.
+// par2: any 32 bits, as the event's row in docs/events.md has them.
+// Context: any, NMI included.
 template <FixedString Name>
 requires LoggableEvent<Name>
 
@@ -116,8 +119,11 @@ requires LoggableEvent<Name>
     }
 }
 
-// Records the event regardless of the filters (while disabled it is counted as refused); bit 15 of the code is set.
-// Context: any.
+// Records the event regardless of the filters. While recording is disabled the record is counted as refused. Bit 15 of
+// the code is set.
+// par1: any 16 bits, as the event's row in docs/events.md has them.
+// par2: any 32 bits, as the event's row in docs/events.md has them.
+// Context: any, NMI included.
 template <FixedString Name>
 requires LoggableEvent<Name>
 

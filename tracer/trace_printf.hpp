@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // printf into the trace, for a few instructions: the record holds the number of the format and the arguments. The
-// format itself is not in the machine. linker.ld collects the formats in a section of the image that is not loaded
+// format itself is not in the machine: linker.ld collects the formats in a section of the image that is not loaded
 // (.trace_formats), the number of a format is its offset there, and the host tools read the text from the image.
 //
 //   tracer::trace_printf<"speed %d of %u, %s">(speed, limit, name);
 //
 // Conversions: %d %i (signed integers), %u (unsigned ones, bool), %x %X %o (any integer), %c (char), %s (texts, at most
 // 48 bytes, cut visibly), %p (pointers), %f (Float32, Float64), %%; flags, width and precision as in C. No length
-// modifiers: the types are known.
-// Good:    a format with the wrong number or types of arguments does not compile, and the message says why.
-// Bad:     arguments that are expensive to compute: they are computed even when the family `typed` is filtered.
-// Context: any, NMI included.
+// modifiers: the types are known. A format with the wrong number or types of arguments does not compile, and the
+// message states the reason. Arguments should be cheap to compute, because they are computed even when the family
+// `typed` is filtered.
 #pragma once
 
 #include "tracer/format.hpp"
@@ -89,6 +88,8 @@ inline constexpr bool kIsArgument = [] {
 
 } // namespace detail
 
+// Records the number of the format and the arguments if the family `typed` is enabled.
+// Context: any, NMI included.
 template <FixedString Format, typename... Arguments>
 [[gnu::always_inline]] inline void trace_printf(const Arguments&... arguments) {
     static_assert(!Format.view().empty(), "trace_printf: the format is empty");

@@ -4,18 +4,17 @@
 //
 //   constinit tracer::TypedEvent<std::int32_t, std::uint16_t> control_output{
 //       "control_output", {{"error", "mrad"}, {"drive", "mV"}}};
-//
 //   control_output.log(error, drive);
 //
 // Fields: integers of 8 to 64 bits, enumerations, bool, char, pointers, Fixed<Integer, FractionBits>, Float32 and
-// Float64 (bit patterns), std::string_view or const char* (at most 48 bytes), Text<BytesMax>.
-// Good:    one object per kind of event, at namespace scope. Longer texts are cut at their bound, visibly.
-// Bad:     a field list that does not fit the names, a name longer than 48 bytes, an event that could exceed 64 slots,
-//          a declaration of more than 254 bytes: none of them compiles.
+// Float64 (bit patterns), std::string_view or const char* (at most 48 bytes), Text<BytesMax>. There is one object for
+// each kind of event, at namespace scope. Longer texts are cut at their bound, visibly. A field list that does not fit
+// the names, a name longer than 48 bytes, an event that could exceed 64 slots, and a declaration of more than 254 bytes
+// do not compile.
 //
 // The declaration costs nothing until the first log(), which registers it, from whatever context; from then on it
 // precedes every exported chunk. 128 declarations fit; the events of further ones are recorded under the number
-// kUndeclared. The family is `typed` (filter 0xFE). Context of log(): any, NMI included.
+// kUndeclared. The family is `typed` (filter 0xFE).
 #pragma once
 
 #include "tracer/long_event.hpp"
@@ -27,6 +26,7 @@
 
 namespace tracer {
 
+// The name of a field and its unit, at most 48 bytes each.
 struct FieldText {
     std::string_view name;
     std::string_view unit{};
@@ -61,6 +61,8 @@ constexpr EncodedDeclaration encode_declaration(const EventDeclaration& declarat
 
 } // namespace detail
 
+// One kind of event. The object is declared at namespace scope, as above.
+// Context: any, NMI included.
 template <typename... Fields>
 class TypedEvent {
     static_assert((detail::FieldLike<Fields> && ...),
@@ -95,6 +97,7 @@ class TypedEvent {
     TypedEvent(const TypedEvent&) = delete;
     TypedEvent& operator=(const TypedEvent&) = delete;
 
+    // Records the event with these values if the family `typed` is enabled.
     void log(typename detail::FieldOf<Fields>::Argument... values) {
         if constexpr (kTracerBuilt) {
             if (detail::family_enabled(mask_bit(kCode))) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one funnel through which every interrupt enters and leaves the kernel: trace, handler, acknowledge, trace,
-// perhaps another task. Handlers run with interrupts off and must be short; what takes longer is a driver task's.
+// Interrupts: their handlers, driver tasks, counts, and the one funnel through which every interrupt enters and leaves
+// the kernel. Handlers run with interrupts off and must be short; longer work belongs to a driver task.
 //
 //   stub -> interrupt_entry -> [start] handler, driver task activated [end] -> end of interrupt -> preemption -> stub
 //
@@ -19,64 +19,79 @@ namespace kernel {
 
 using InterruptHandler = void (*)(void* argument);
 
-// exists if the vector has a handler. name must outlive the attachment (a literal). irq-off or task.
-// A handler of vector 2 runs in NMI context: it may record events and touch what is its own, and nothing else. Without
-// one an NMI is a panic.
+// Attaches a handler to a vector. The name appears in the trace and must outlive the attachment (a literal). A handler
+// of vector 2 runs in NMI context: it may record events and change its own data, and nothing else. An NMI without a
+// handler is a panic.
+// exists: the vector has a handler.
+// Context: task or irq-off.
 [[nodiscard]] lib::Result<void> interrupt_attach(arch::Vector vector, std::string_view name, InterruptHandler handler,
                                                  void* argument);
 
-// What a driver's fast handler wants of its task.
+// What a driver's fast handler asks of its task.
 enum class DriverWork : std::uint8_t {
-    none,     // nothing to do, or done
+    none,     // nothing is left to do
     activate, // the task has work
 };
 
 using FastHandler = DriverWork (*)(void* argument);
 
-// A handler and a task that does the rest, typically a sporadic HARD one: the fast handler runs with interrupts off,
-// and its answer activates the task before the interrupt ends. A task that is busy keeps, drops or refuses the
-// activation as its model says (Overlap); refusals are counted. Errors: exists; not_found: no such task; refused:
-// vector 2, because nothing can be activated in an NMI. name as above. irq-off or task.
+// Attaches a fast handler and a driver task that does the rest, typically a sporadic HARD one. The fast handler runs
+// with interrupts off, and its answer activates the task before the interrupt ends. A task that is busy keeps, drops or
+// refuses the activation as its model says (Overlap); refusals are counted. The name is that of interrupt_attach().
+// exists: the vector has a handler.
+// not_found: no task has the pid `driver`.
+// refused: the vector is 2, because no task can be activated in an NMI.
+// Context: task or irq-off.
 [[nodiscard]] lib::Result<void> interrupt_attach_driver(arch::Vector vector, std::string_view name, FastHandler fast,
                                                         void* argument, Pid driver);
 
-// not_found if it has none. irq-off or task.
+// Detaches the handler of a vector.
+// not_found: the vector has no handler.
+// Context: task or irq-off.
 [[nodiscard]] lib::Result<void> interrupt_detach(arch::Vector vector);
-
-// The upcall for interrupts: may return on another task's time. irq-off.
-void interrupt_entry(arch::Vector vector);
-
-// The upcall for NMIs but those of the watchdog. In the context of the NMI.
-void nmi_entry(const arch::Exception& interrupted);
 
 struct InterruptCounters {
     std::uint64_t taken = 0;
-    std::uint64_t unassigned = 0; // no handler: acknowledged and counted
+    std::uint64_t unassigned = 0; // had no handler: acknowledged and counted
     std::uint64_t spurious = 0;   // raised by a controller, not by a device: no handler ran
     std::uint64_t nmi = 0;
-    std::uint64_t nmi_nested = 0;     // of these, while another was being served
+    std::uint64_t nmi_nested = 0;     // those of them that came while another was being served
     std::uint64_t driver_refused = 0; // the driver task was busy and does not queue, or has ended
     std::uint64_t storms = 0;         // a line was masked for raising too many
 };
 
-// Of all vectors. Context: any.
+// Returns the counts of all vectors together.
+// Context: any.
 [[nodiscard]] InterruptCounters interrupt_counters();
 
-// Of one vector; nmi and nmi_nested are 0. Context: any.
+// Returns the counts of one vector; nmi and nmi_nested are 0.
+// Context: any.
 [[nodiscard]] InterruptCounters interrupt_counters(arch::Vector vector);
 
-// --- how much of the interrupts the trace shows; ignored by a kernel built with TRACER=OFF -------------------------
+// --- how much of the interrupts the trace shows
 
-// every: 1 or more, used by `count` alone. Interrupts counted so far are recorded first. Context: any but the vector's
-// own handler.
+// Sets how much of a vector's interrupts the trace shows. Interrupts that were counted so far are recorded first. A
+// kernel without the tracer ignores the call.
+// every: the number of interrupts for one record of InterruptDetail::count, 1 to 2^32-1; the other details ignore it.
+// Context: any but the vector's own handler.
 void record_interrupt(arch::Vector vector, InterruptDetail detail, std::uint32_t every = kInterruptCountEvery);
 
-// Records what was counted since the last interrupt_count, for each vector that counted anything. While the family is
-// not recorded the numbers are kept. Context: any but NMI.
+// Records how many interrupts were counted since the last interrupt_count, for each vector that counted any. The
+// numbers are kept while their family is not recorded. A kernel without the tracer ignores the call.
+// Context: any but NMI.
 void flush_interrupt_counts();
 
-// CLI and STI of the outermost interrupts-off sections; off at first, because they outnumber everything else.
+// Switches the records CLI and STI of the outermost sections with interrupts off. They are off at first, because they
+// outnumber all other records. A kernel without the tracer ignores the call.
 // Context: any.
 void record_interrupt_sections(bool on);
+
+// --- for the kernel: the upcalls of arch
+
+// Serves an interrupt, and may return on another task's time. Context: irq-off.
+void interrupt_entry(arch::Vector vector);
+
+// Serves an NMI that is not the watchdog's. Context: that NMI.
+void nmi_entry(const arch::Exception& interrupted);
 
 } // namespace kernel

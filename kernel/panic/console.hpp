@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One line of text at a time to whatever the composition root attached (the serial port). Lines that other programs
-// wait for start with "REMORA: ". Output is polled and slow: a task that prints delays everybody, so the kernel prints
-// only at boot, at the end and in a panic. Context: any.
+// The console prints one line of text at a time to what the composition root has attached (the serial port). Lines that
+// other programs wait for start with "REMORA: ". Output is polled and slow, so that a task that prints delays all
+// others; the kernel itself prints only at boot, at the end and in a panic. Context: any.
 #pragma once
 
 #include "lib/text.hpp"
@@ -12,7 +12,7 @@
 
 namespace kernel {
 
-// A number to be printed in hexadecimal, with prefix.
+// A number that is printed in hexadecimal, with prefix.
 struct Hex {
     std::uint64_t value;
 };
@@ -21,10 +21,11 @@ class Console {
   public:
     using Write = void (*)(std::string_view text);
 
-    // Before this, lines are dropped.
+    // Attaches the output; lines before it are dropped.
     void attach(Write write) { m_write = write; }
 
-    // Strings, integers and Hex, in order, then a newline. Longer lines than kLineMax are cut and end in '~'.
+    // Prints strings, integers and Hex, in order, then a newline. A line of more than 240 characters is cut and ends in
+    // '~'.
     template <typename... Parts>
     void line(const Parts&... parts) {
         Line text;
@@ -32,7 +33,7 @@ class Console {
         finish(text);
     }
 
-    // The same after "REMORA: ".
+    // Prints the same after "REMORA: ".
     template <typename... Parts>
     void mark(const Parts&... parts) {
         line("REMORA: ", parts...);
@@ -67,6 +68,7 @@ inline constinit Console console;
 
 } // namespace detail
 
+// Returns the one console.
 [[nodiscard]] inline Console& console() {
     return detail::console;
 }

@@ -23,11 +23,14 @@ inline constinit std::uint32_t watchdog_kicks = 0;
 
 } // namespace detail
 
-// For a task that computes for longer than the watchdog's limit without a system call, or an AFTER_EXIT function that
-// takes so long: what is done since the last call is progress. Context: any.
+// Reports progress to the watchdog. A task that computes for longer than the watchdog's limit without a primitive calls
+// it now and then, and so does an AFTER_EXIT function that takes so long.
+// Context: any.
 inline void watchdog_kick() {
     detail::watchdog_kicks = detail::watchdog_kicks + 1;
 }
+
+// --- for the kernel
 
 enum class Hang : std::uint8_t { none, interrupts_off, handler, task, main, end };
 

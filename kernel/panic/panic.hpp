@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The unplanned end: says why, where and on whose stack, lets run level AFTER_EXIT export what was traced,
-// and stops the machine with a code of its own. A panic inside a panic stops at once.
+// The unplanned end of a run. A panic prints its reason, its place and the stack, lets the run level AFTER_EXIT export
+// the trace, and stops the machine with an exit code of its own. A panic inside a panic stops the machine at once.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -10,32 +10,38 @@
 
 namespace kernel {
 
-// What a failed ASSERT and a hopeless situation call. Context: any.
+// Ends the run with this reason. A failed ASSERT calls it, and code that cannot continue.
+// Context: any, NMI included.
 [[noreturn]] void panic(std::string_view reason);
 
-// The end of a processor exception that no task pays for. irq-off.
+// --- for the kernel
+
+// Ends the run after a processor exception for which no task is responsible. Context: irq-off.
 [[noreturn]] void panic_on_exception(const arch::Exception& fault);
 
-// The end of a hang that the watchdog has found: `what` (a literal) has lasted for limit_ms. In the context of an NMI.
+// Ends the run after a hang that the watchdog has found: `what` (a literal) has lasted for limit_ms. Context: NMI.
 [[noreturn]] void panic_on_hang(std::string_view what, std::uint32_t limit_ms, const arch::Exception& interrupted,
                                 std::optional<arch::Vector> in_service);
 
-// Whether a panic has begun: what comes now must leave its export alone. Context: any.
+// Returns whether a panic has begun; its export must then not be disturbed. Context: any.
 [[nodiscard]] bool panicking();
 
-// After a panic whose end hangs: begins it again with its first function, on the panic's own stack. What was running
-// there does not continue. Context: irq-off, also that of an NMI.
+// Begins the end of a panic again with its first function, on the panic's own stack, because that end hangs. The code
+// that was running there does not continue. Context: irq-off or NMI.
 [[noreturn]] void repeat_panic_end();
 
-// How a panic ends; set by the composition root before anything can fail.
+// How a panic ends. The composition root sets it before anything can fail.
 struct PanicEnd {
-    void (*export_trace)(); // what still runs, with interrupts off, on a stack of the panic's own
-    void (*exit)();         // ends the machine: must not return
+    void (*export_trace)(); // runs with interrupts off, on the panic's own stack
+    void (*exit)();         // ends the machine and must not return
 };
 
 void set_panic_end(const PanicEnd& end);
 
 } // namespace kernel
 
-// Stops with a reason; the one macro for it so that the place is printed, too.
+// --- primitives
+
+// Ends the run with a reason. It is a macro, so that the place is printed, too.
+// Context: any, NMI included.
 #define PANIC(reason) ::lib::assert_failed(reason, __FILE__, __LINE__)

@@ -13,11 +13,11 @@
 
 namespace kernel {
 
-// What a run hands to its application. The texts live as long as the system.
+// What a run passes to its application. The texts live as long as the system.
 struct AppArguments {
     std::uint64_t seed = 1;
-    lib::Nanoseconds duration;           // 0: as long as the application thinks fit
-    std::string_view sink;               // "udp", "disk", "both", "auto", "none"
+    lib::Nanoseconds duration;           // 0: the application decides how long it runs
+    std::string_view sink;               // "udp", "disk", "both", "auto" or "none"
     const char* local_address = nullptr; // dotted, as FTrace_OSD_init_udp takes them; null if not given
     const char* target_address = nullptr;
     bool icount = false; // the clock counts instructions: times are exact and repeatable
@@ -27,15 +27,18 @@ struct AppArguments {
 struct App {
     const char* name;
     const char* description;
-    // Runs as the main task (NRT). The return value is the result: 0 means that all went well.
+    // It runs as the main task (NRT). Its value is the result of the run; 0 means that all went well.
     int (*start)(const AppArguments& arguments);
-    // False: the composition root switches tracing on before start() and exports afterwards.
+    // If it is false, the composition root switches tracing on before start() and exports the trace afterwards.
     bool traces_itself;
 };
 
+// Returns all applications of this image.
+// Context: any.
 [[nodiscard]] std::span<const App> apps();
 
-// Null if there is none of that name.
+// Returns the application of that name, or null if there is none.
+// Context: any.
 [[nodiscard]] const App* find_app(std::string_view name);
 
 } // namespace kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One run of the system, from the run level init to the moment when nothing but the boot context is left.
+// One run of the system, from the run level init to the moment when only the boot context is left.
 //
 //   boot context                 task context
 //   run(): init functions
@@ -22,18 +22,25 @@ struct RunOutcome {
     bool aborted = false;
 };
 
+// --- for the kernel
+
 // Runs the application. If its main task ends before start() returns, the run ends as by sys_abort(1), and the console
-// says so. `background` must be among the registered levels; it gets the idle task.
-// Errors: those of task_create() and task_activate() for the idle task and the main task. Context: boot, irq-off, once.
+// reports it. `background` must be among the registered levels; it gets the idle task. The errors are those of
+// task_create() and task_activate() for the idle task and the main task. Context: boot, irq-off, once.
 [[nodiscard]] lib::Result<RunOutcome> run(const App& app, const AppArguments& arguments, BackgroundLevel& background);
 
-// Ends the system in an orderly way; the first caller decides the result, a later one just ends. Called by a SHUTDOWN
-// or BEFORE_EXIT function it ends that function: the end is under way and continues with the next one. Context: task; a
-// panic elsewhere, so in INIT and AFTER_EXIT functions.
+// --- primitives
+
+// Ends the run in an orderly way. The first caller decides the result; a later caller only ends its task. If a SHUTDOWN
+// or BEFORE_EXIT function calls it, only that function ends, and the next one follows.
+// result: of the run; 0 means that all went well.
+// Context: task. A call from another context, such as an INIT or AFTER_EXIT function, is a panic.
 [[noreturn]] void sys_end(int result);
 
-// As sys_end, but run-level functions registered with AtAbort::skip are passed over from here on; the end becomes an
-// abort if it was none. Context: task.
+// Ends the run like sys_end(), but as an abort: run-level functions that were registered with AtAbort::skip do not run
+// from now on. An end that has begun becomes an abort.
+// result: of the run; 0 means that all went well.
+// Context: task. A call from another context is a panic.
 [[noreturn]] void sys_abort(int result);
 
 } // namespace kernel

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Run levels and the functions that run when one is reached, as published by S.Ha.R.K.:
+// Run levels, and the functions that run when a level is reached, as S.Ha.R.K. has published them:
 //
 //   startup 0 -> init 1 -> running 2 -> shutdown 3 -> before_exit 4 -> after_exit 5
 //
-// Functions of `init` run first-in first-out, all others last-in first-out, so that what was set up last is torn down
-// first. A function may register further functions, also for the level that is just being run.
+// The functions of `init` run first in, first out; those of all other levels run last in, first out, so that what was
+// set up last is torn down first. A function may register further functions, also for the level that is being run.
 #pragma once
 
 #include "lib/result.hpp"
@@ -22,7 +22,7 @@ enum class RunLevel : std::uint8_t {
     after_exit = 5,  // boot context, interrupts off; also after a panic
 };
 
-// The published flag NO_AT_ABORT (8): not run when the system aborts.
+// The published flag NO_AT_ABORT (8): the function does not run when the system aborts.
 enum class AtAbort : std::uint8_t {
     run = 0,
     skip = 8,
@@ -30,23 +30,30 @@ enum class AtAbort : std::uint8_t {
 
 using RunLevelFunction = void (*)(void* argument);
 
-// Has function(argument) called once when `when` is reached. Context: any.
-// invalid_argument: function is null, or nothing is ever run at `when` (startup, running).
-// refused: that level has already been completed, the function would never run.
-// no_space: 40 functions are registered (the published ETOOMUCH_EXITFUNC); the entries of completed levels count too.
+// Registers a function: function(argument) is called once when the level `when` is reached.
+// invalid_argument: the function is null, or no functions run at this level (startup, running).
+// refused: the level is completed already, so that the function would never run.
+// no_space: 40 functions are registered (the published ETOOMUCH_EXITFUNC); those of completed levels count, too.
+// Context: any.
 lib::Result<void> sys_atrunlevel(RunLevelFunction function, void* argument, RunLevel when,
                                  AtAbort at_abort = AtAbort::run);
 
+// Returns the level that was reached last.
+// Context: any.
 [[nodiscard]] RunLevel run_level();
 
-// Enters the level and runs its functions. Called by kernel::run() for all levels but after_exit, which the composition
-// root runs last. Context: as the level says.
+// Returns whether the system aborts: sys_abort() was called, or there was a panic.
+// Context: any.
+[[nodiscard]] bool aborted();
+
+// --- for the kernel
+
+// Enters the level and runs its functions. kernel::run() calls it for all levels but after_exit, which the composition
+// root runs last. Context: that of the level.
 void run_level_functions(RunLevel level);
 
-// From here on functions registered with AtAbort::skip are passed over. Called by sys_abort() and on a panic.
-// Context: any.
+// From now on functions that were registered with AtAbort::skip do not run. sys_abort() and a panic call it. Context:
+// any.
 void mark_aborted();
-
-[[nodiscard]] bool aborted();
 
 } // namespace kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The processor time of a task as a clock, and an alarm on it. The clock stops while others run; what a task
-// does in the place of another, whose mutex it owns, counts for the task that really ran.
+// The processor time of a task as a clock, and an alarm on it. The clock stops while other tasks run. Work that a task
+// does in the place of another one, whose mutex it owns, counts for the task that really ran.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -12,15 +12,20 @@
 
 namespace kernel {
 
-// Consumed since creation. not_found: no such task. Context: any.
+// Returns the processor time that the task has consumed since its creation.
+// not_found: no task has this pid.
+// Context: any.
 [[nodiscard]] lib::Result<lib::Nanoseconds> task_cpu_clock(Pid pid);
 
-// Raises the signal for the task once, when its clock reaches `at`; at once if that has passed. Replaces the alarm
-// there was; `at` 0 takes it away. not_found: no such task. invalid_argument: no signal 1..31, while `at` is not 0.
-// Context: any. A scheduling point in task context.
+// Raises the signal for the task once, when its clock reaches `at`, and at once if that has passed. It replaces the
+// alarm that was set; an `at` of 0 only removes that.
+// signo: 1 to 31; it is ignored if `at` is 0.
+// not_found: no task has this pid.
+// invalid_argument: the signal is outside its range.
+// Context: any. It is a scheduling point in task context.
 lib::Result<void> task_cpu_alarm(Pid pid, lib::Nanoseconds at, std::uint8_t signo);
 
-// --- the scheduler: the task gets the processor, and has left it. irq-off
+// --- for the kernel: the scheduler calls these when a task gets the processor, and when it has left it
 
 namespace detail {
 

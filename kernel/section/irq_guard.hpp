@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The kernel's interrupts-off section: arch::IrqGuard with two lines of trace, CLI where the outermost section begins
-// and STI where it ends. They are recorded only after record_interrupt_sections(true), and never by the tracer, which
-// takes no guard of the kernel's. A section that ends in a context switch may be closed by another task's STI, or by
-// the return from an interrupt, which records none. The end of a section calls nothing: what a task has to take when it
-// returns to its own code comes at the return-to-task point (kernel/sched/upcalls.hpp).
+// The kernel's sections with interrupts off: arch::IrqGuard with two records, CLI where the outermost section begins
+// and STI where it ends. They are recorded only after record_interrupt_sections(true), and never for the tracer, which
+// uses no guard of the kernel. A section that ends in a context switch may be closed by another task's STI, or by the
+// return from an interrupt, which records none. The end of a section calls no handler: a task takes its signals and
+// exceptions at the return-to-task point (kernel/sched/upcalls.hpp).
 #pragma once
 
 #include "arch/arch.hpp"
@@ -15,12 +15,14 @@
 
 namespace kernel {
 
-// A section that was begun and not yet ended: whoever has it ends it, by a guard or itself.
+// --- for the kernel
+
+// A section that was begun and not yet ended. The code that has it ends it, by a guard or by end_section().
 struct [[nodiscard]] OpenSection {
-    std::uint64_t state = 0; // of the interrupt flag before
+    std::uint64_t state = 0; // of the interrupt flag before the section
 };
 
-// Context: any but NMI.
+// Begins a section. Context: any but NMI.
 [[gnu::always_inline]] inline OpenSection begin_section(SectionPlace place = {}) {
     const std::uint64_t state = arch::irq_save();
     if (kSectionsMeasured && arch::irq_was_enabled(state)) {
@@ -30,6 +32,7 @@ struct [[nodiscard]] OpenSection {
     return {state};
 }
 
+// Ends a section, in the state of interrupts that it found.
 [[gnu::always_inline]] inline void end_section(OpenSection section) {
     trace_points::interrupts_on(section.state);
     if (kSectionsMeasured && arch::irq_was_enabled(section.state)) {
@@ -38,13 +41,17 @@ struct [[nodiscard]] OpenSection {
     arch::irq_restore(section.state);
 }
 
-// Interrupts are off while a guard lives; nests, because it restores what it found. Context: any but NMI.
+// --- primitives
+
+// Keeps interrupts off while the guard lives. Guards nest, because each restores the state that it found. A task takes
+// its pending signals after the section only by return_to_task().
+// Context: any but NMI.
 class [[nodiscard]] IrqGuard {
   public:
     [[gnu::always_inline]] explicit IrqGuard(SectionPlace place = {})
         : m_section(begin_section(place)) {}
 
-    // Continues a section, and ends it.
+    // Continues a section that was begun, and ends it.
     [[gnu::always_inline]] explicit IrqGuard(OpenSection section)
         : m_section(section) {}
 

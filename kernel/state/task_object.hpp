@@ -11,10 +11,7 @@
 #include "arch/arch.hpp"
 #include "kernel/config.hpp"
 #include "kernel/irq_off.hpp"
-#include "kernel/state/reaction.hpp"
 #include "kernel/state/task_model.hpp"
-#include "kernel/state/task_types.hpp"
-#include "kernel/state/upcalls.hpp"
 #include "lib/intrusive_list.hpp"
 #include "lib/intrusive_tree.hpp"
 #include "lib/text.hpp"
@@ -47,6 +44,36 @@ using lib::WaitKind;
 struct Wait {
     WaitKind kind = WaitKind::delay;
     std::uint16_t id = 0; // of the object; 0 where there is none
+};
+
+// What may interrupt a task in its own context: its exceptions and its signals, as bits of one word. A pending bit
+// calls its handler as soon as the task is about to return to its own code, the lowest bit first, unless the bit is
+// masked or its handler is running already. A pending bit without a handler waits until there is one.
+//
+//   bit 1..4   TaskException       bit 4 + n   signal n, 1..31
+inline constexpr unsigned kSignalShift = 4;
+
+[[nodiscard]] constexpr std::uint64_t upcall_bit(TaskException exception) {
+    return std::uint64_t{1} << static_cast<unsigned>(exception);
+}
+
+[[nodiscard]] constexpr std::uint64_t upcall_bit(std::uint8_t signo) {
+    return std::uint64_t{1} << (kSignalShift + signo);
+}
+
+struct Upcalls {
+    std::uint64_t pending = 0;
+    std::uint64_t masked = 0;
+    std::uint64_t active = 0;  // their handlers are running
+    std::uint64_t handled = 0; // they have a handler
+    std::uint64_t awaited = 0; // signal_wait() waits for them
+
+    [[nodiscard]] constexpr std::uint64_t due() const {
+        if (pending == 0) [[likely]] {
+            return 0;
+        }
+        return pending & handled & ~masked & ~active;
+    }
 };
 
 // Abort or kill, decided but not yet carried out (exception.hpp).

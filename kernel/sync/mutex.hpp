@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: MIT
-// Mutexes. How one bounds the time for which a less urgent owner holds up a more urgent task is its protocol:
+// Mutexes. The protocol of a mutex bounds the time for which a less urgent owner holds up a more urgent task:
 //
-//   inheritance   a task that finds the mutex taken keeps its place in its ready queue and lends it to the owner, so
-//                 that one runs whenever the blocked task would have run. Transitive, for shadows chain.
-//   ceiling       the original priority ceiling protocol: a lock is granted only to a task whose preemption level, or
-//                 that of the place it runs in, is higher than the ceilings of all ceiling mutexes that *others* have
-//                 locked; else it lends its place to the owner of the one with the highest ceiling. No deadlock; a job
-//                 is blocked once at most.
-//   stack         the stack resource policy: a job does not begin before its preemption level is higher than every
-//                 ceiling of a stack mutex that is locked; until then its place is lent to the owner of the highest.
-//                 Once begun it never finds one taken, unless jobs delay themselves or users are declared under way.
-//   none          nothing: a waiter leaves its ready queue, and the unlock hands the mutex to the most urgent waiter.
-//                 Inversion is unbounded; for comparison.
+//   inheritance   A task that finds the mutex taken keeps its position in its ready queue and lends it to the owner,
+//                 which so runs whenever the blocked task would have run. This is transitive, because shadows form
+//                 chains.
+//   ceiling       The original priority ceiling protocol: a lock is granted only to a task whose preemption level, or
+//                 that of the position it runs in, is higher than the ceilings of all ceiling mutexes that *others*
+//                 have locked; otherwise the task lends its position to the owner of the one with the highest ceiling.
+//                 There is no deadlock, and a job is blocked once at most.
+//   stack         The stack resource policy: a job does not begin before its preemption level is higher than every
+//                 ceiling of a stack mutex that is locked; until then its position is lent to the owner of the highest.
+//                 A job that has begun never finds such a mutex taken, unless jobs delay themselves or users are
+//                 declared while jobs run.
+//   none          A waiter leaves its ready queue, and the unlock hands the mutex to the most urgent waiter. Inversion
+//                 is unbounded; this protocol is for comparison.
 //
-// The ceiling of a mutex is the highest preemption level (Level::preemption_level) of the tasks that were declared its
-// users; it follows when users come, end, or change their deadline. A waiter's test against ceilings is repeated when
-// the mutex that blocks it is freed.
+// The ceiling of a mutex is the highest preemption level (Level::preemption_level) of the tasks that were declared as
+// its users; it changes when users come, end, or change their deadline. A waiter's test against ceilings is repeated
+// when the mutex that blocks it is freed.
 //
-// Ownership passes by retry (none: by hand-over): unlocking frees the mutex and all its waiters; whoever runs first
-// takes it, and the others lend their places to the new owner.
+// Ownership passes by retry, and with the protocol `none` by hand-over: unlocking frees the mutex and all its waiters;
+// the first one that runs takes it, and the others lend their positions to the new owner.
 //
 //   before unlock            after unlock              H runs first and locks
 //   H --.                    H -> H                    H -> H   (owner)
 //   M --+--> L (owner)       M -> M                    M -> H
 //        shadow              L -> L
 //
-// A task that ends, is killed or has its job aborted frees what it owns. What the mutex protects may be half changed
-// then, so the mutex is *abandoned*: locks succeed as ever, and mutex_abandoned() is true until an owner that has put
-// things right says so by mutex_consistent().
+// A task that ends, is killed or has its job aborted frees the mutexes that it owns. What such a mutex protects may be
+// half changed then, so the mutex is *abandoned*: locks succeed as before, and mutex_abandoned() is true until an owner
+// that has repaired the data calls mutex_consistent().
 //
 // Sources: Sha, Rajkumar, Lehoczky, "Priority inheritance protocols" (1990); Baker, "Stack-based scheduling of realtime
 // processes" (1991).
@@ -51,34 +53,36 @@ using lib::MutexProtocol;
 
 struct MutexOptions {
     MutexProtocol protocol = MutexProtocol::inheritance;
-    std::string_view name; // appears in the trace
+    std::string_view name; // it appears in the trace
 };
 
 struct CeilingTag {};
 
+// A mutex must be initialised by mutex_init() before it is used.
 class Mutex : public Resource, public lib::ListLink<CeilingTag> {
   public:
     constexpr Mutex() = default;
     Mutex(const Mutex&) = delete;
     Mutex& operator=(const Mutex&) = delete;
 
-    // 1.. in the order of initialisation; what trace records carry. 0 before mutex_init().
+    // Returns the number that trace records carry: from 1 on in the order of initialisation, 0 before mutex_init().
     [[nodiscard]] std::uint16_t id() const { return m_id; }
 
+    // Returns the protocol that mutex_init() got.
     [[nodiscard]] MutexProtocol protocol() const { return m_protocol; }
 
-    // Whether tasks must be declared as users.
+    // Returns whether tasks must be declared as users of the mutex.
     [[nodiscard]] bool has_ceiling() const {
         return m_protocol == MutexProtocol::ceiling || m_protocol == MutexProtocol::stack;
     }
 
-    // How many locks found the mutex taken, or forbidden by another's ceiling, and had to wait.
+    // Returns how many locks had to wait, because the mutex was taken or the ceiling of another one forbade it.
     [[nodiscard]] std::uint64_t contentions() const { return m_contentions; }
 
-    // The owner's end: frees the mutex and marks it. irq-off; the caller schedules.
+    // Frees the mutex at its owner's end and marks it as abandoned. The caller schedules.
     void abandon(IrqOff);
 
-    // A task that it blocks waits no longer.
+    // A task that this mutex blocks waits no longer.
     void forget_waiter(Task& task, IrqOff);
 
   private:
@@ -93,7 +97,6 @@ class Mutex : public Resource, public lib::ListLink<CeilingTag> {
     friend lib::Result<void> mutex_consistent(Mutex& mutex);
     friend class Condition;
 
-    // What the four ways to lock have in common.
     [[nodiscard]] bool admits(const Task& task) const;
     [[nodiscard]] Mutex* obstacle_to(const Task& task, IrqOff);
     [[nodiscard]] bool held_up_by(const Task& task) const;
@@ -114,44 +117,74 @@ class Mutex : public Resource, public lib::ListLink<CeilingTag> {
     WaitQueue m_queue; // protocol none only
 };
 
-// The mutex that a resource is.
+// --- for the kernel
+
+// Returns the mutex that a resource is.
 [[nodiscard]] inline Mutex& mutex_of(Resource& resource) {
     return static_cast<Mutex&>(resource);
 }
 
-// exists: initialised before. no_space: 65535 mutexes exist. Context: any.
+// --- primitives
+
+// Initialises a mutex.
+// exists: the mutex was initialised before.
+// no_space: 65,535 mutexes exist.
+// Context: any.
 lib::Result<void> mutex_init(Mutex& mutex, const MutexOptions& options);
 
-// With inheritance.
+// Initialises a mutex with the protocol `inheritance`.
+// exists: the mutex was initialised before.
+// no_space: 65,535 mutexes exist.
+// Context: any.
 inline lib::Result<void> mutex_init(Mutex& mutex, std::string_view name) {
     return mutex_init(mutex, MutexOptions{.protocol = MutexProtocol::inheritance, .name = name});
 }
 
-// The task may lock the mutex from now on, and counts for its ceiling until it ends; again is the same as once. Best
-// before anybody locks it: TaskOptions::mutexes does it at creation. invalid_argument: not initialised, or a protocol
-// without ceilings. not_found: no such task. Context: any. A scheduling point in task context.
+// Declares a task as a user of a mutex with a ceiling: the task may lock the mutex from now on, and counts for its
+// ceiling until it ends. A second declaration changes nothing. Users should be declared before the first lock, as
+// TaskOptions::mutexes does at creation.
+// invalid_argument: the mutex is not initialised, or its protocol has no ceilings.
+// not_found: no task has this pid.
+// Context: any. It is a scheduling point in task context.
 lib::Result<void> mutex_declare_user(Mutex& mutex, Pid pid);
 
-// Returns once the calling task owns the mutex. invalid_argument: not initialised, or a mutex with a ceiling of which
-// the caller was not declared a user (mutex_declare_user). refused: the caller owns it already, or the task to wait for
-// waits (directly or along a chain) for the caller: a deadlock, recorded. Nothing is changed then. Context: task.
+// Locks the mutex, and returns when the calling task owns it. An error changes nothing.
+// invalid_argument: the mutex is not initialised, or it has a ceiling and the caller is not a declared user.
+// refused: the caller owns the mutex already, or it would wait for a task that waits (directly or along a chain) for
+// the caller. This deadlock is recorded.
+// Context: task.
 lib::Result<void> mutex_lock(Mutex& mutex);
 
-// As mutex_lock, but waits no longer than `timeout`; an unlock at the limit is in time. 0: as mutex_trylock.
-// timeout: the limit was reached. Context: task.
+// Locks the mutex like mutex_lock(), but waits no longer than `timeout`; an unlock at the limit is in time. With 0 it
+// is mutex_trylock().
+// invalid_argument: the mutex is not initialised, or it has a ceiling and the caller is not a declared user.
+// refused: the caller owns the mutex already, or waiting would be a deadlock.
+// timeout: the limit was reached.
+// busy: the timeout is 0 and the mutex cannot be had now.
+// Context: task.
 lib::Result<void> mutex_timedlock(Mutex& mutex, lib::Nanoseconds timeout);
 
-// As mutex_lock, but busy instead of waiting. Context: task.
+// Locks the mutex if that is possible at once.
+// invalid_argument: the mutex is not initialised, or it has a ceiling and the caller is not a declared user.
+// refused: the caller owns the mutex already.
+// busy: the mutex is taken, or the ceiling of another one forbids the lock.
+// Context: task.
 lib::Result<void> mutex_trylock(Mutex& mutex);
 
-// In any order. invalid_argument: not initialised. refused: the caller does not own it. Context: task.
+// Unlocks the mutex. Mutexes may be unlocked in any order.
+// invalid_argument: the mutex is not initialised.
+// refused: the caller does not own the mutex.
+// Context: task. It is a scheduling point.
 lib::Result<void> mutex_unlock(Mutex& mutex);
 
-// Whether an owner ended without unlocking it since it was last declared consistent. Context: any; certain for the
-// owner.
+// Returns whether an owner has ended without unlocking the mutex since it was last declared consistent. The answer is
+// certain only for the owner.
+// Context: any.
 [[nodiscard]] bool mutex_abandoned(const Mutex& mutex);
 
-// What the mutex protects is in order again. invalid_argument: not initialised. refused: the caller does not own it.
+// Declares that what the mutex protects is in order again.
+// invalid_argument: the mutex is not initialised.
+// refused: the caller does not own the mutex.
 // Context: task.
 lib::Result<void> mutex_consistent(Mutex& mutex);
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel/config.hpp"
-#include "kernel/state/task_types.hpp"
+#include "kernel/state/task_model.hpp"
 
 #include <array>
 #include <bit>

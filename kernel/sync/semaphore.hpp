@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A counting semaphore. The most urgent waiter is served first (wait_queue.hpp), and a post hands its unit to that
-// waiter directly: no later task can take it. No inheritance: a semaphore has no owner.
+// A counting semaphore. The most urgent waiter is served first (waiting.hpp), and a post hands its unit to that waiter
+// directly, so that no later task can take it. There is no inheritance, because a semaphore has no owner.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -14,13 +14,14 @@
 
 namespace kernel {
 
+// A semaphore must be initialised by sem_init() before it is used.
 class Semaphore {
   public:
     constexpr Semaphore() = default;
     Semaphore(const Semaphore&) = delete;
     Semaphore& operator=(const Semaphore&) = delete;
 
-    // 1.. in the order of initialisation; what trace records carry. 0 before sem_init().
+    // Returns the number that trace records carry: from 1 on in the order of initialisation, 0 before sem_init().
     [[nodiscard]] std::uint16_t id() const { return m_id; }
 
   private:
@@ -39,19 +40,35 @@ class Semaphore {
     WaitQueue m_waiters;
 };
 
-// `name` appears in the trace. exists: initialised before. no_space: 65535 semaphores exist. Context: any.
+// Initialises a semaphore. The name appears in the trace.
+// count: the units at first, 0 to 2^32-1.
+// exists: the semaphore was initialised before.
+// no_space: 65,535 semaphores exist.
+// Context: any.
 lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uint32_t count);
 
-// Takes a unit, waiting for one if need be. invalid_argument: not initialised. Context: task.
+// Takes a unit, and waits for one if there is none.
+// invalid_argument: the semaphore is not initialised.
+// Context: task.
 lib::Result<void> sem_wait(Semaphore& semaphore);
 
-// As sem_wait, but waits no longer than `timeout`. 0: as sem_trywait. timeout: no unit came in time. Context: task.
+// Takes a unit like sem_wait(), but waits no longer than `timeout`. With 0 it is sem_trywait().
+// invalid_argument: the semaphore is not initialised.
+// timeout: no unit came in time.
+// busy: the timeout is 0 and there is no unit.
+// Context: task.
 lib::Result<void> sem_timedwait(Semaphore& semaphore, lib::Nanoseconds timeout);
 
-// Takes a unit if there is one, else busy. invalid_argument: not initialised. Context: any.
+// Takes a unit if there is one.
+// invalid_argument: the semaphore is not initialised.
+// busy: there is no unit.
+// Context: any.
 lib::Result<void> sem_trywait(Semaphore& semaphore);
 
-// Gives a unit. invalid_argument: not initialised. no_space: the count is 2^32-1. Context: any, also a timer handler.
+// Gives a unit.
+// invalid_argument: the semaphore is not initialised.
+// no_space: the semaphore has 2^32-1 units.
+// Context: any. It is a scheduling point in task context.
 lib::Result<void> sem_post(Semaphore& semaphore);
 
 } // namespace kernel

@@ -9,6 +9,7 @@
 
 namespace kernel {
 
+// Returns the present time.
 [[nodiscard]] inline lib::Ticks now() {
     if constexpr (kCompensationBuilt) {
         return compensation::now();
@@ -17,21 +18,24 @@ namespace kernel {
     }
 }
 
+// Converts a length of time, and rounds down.
 [[nodiscard]] inline lib::Ticks to_ticks(lib::Nanoseconds time) {
     return arch::tick_conversion().to_ticks(time);
 }
 
+// Converts a length of time, and rounds down.
 [[nodiscard]] inline lib::Nanoseconds to_nanoseconds(lib::Ticks time) {
     return arch::tick_conversion().to_nanoseconds(time);
 }
 
-// Rounds up: for periods, so that no share of the processor grows by rounding.
+// Converts a length of time, and rounds up. It is used for periods, so that no share of the processor grows by
+// rounding.
 [[nodiscard]] inline lib::Ticks to_ticks_up(lib::Nanoseconds time) {
     const lib::Ticks down = to_ticks(time);
     return to_nanoseconds(down) < time ? down + lib::Ticks{1} : down;
 }
 
-// The tick that is `time` from now.
+// Returns the absolute time that is `time` from now.
 [[nodiscard]] inline lib::Ticks after(lib::Nanoseconds time) {
     return now() + to_ticks(time);
 }

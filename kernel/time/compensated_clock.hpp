@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel's clock, set back while tasks run in steps (compensator.hpp has the rules). Everything here is about this
-// processor's clock; each processor has its own (processor_clock.hpp). Called in kernels with COMPENSATION=ON alone: in
-// every other the clock is the counter, and all of this costs nothing.
+// The kernel's clock, which is set back while tasks run in steps (compensator.hpp has the rules). Everything here is
+// about this processor's clock. The functions work only in kernels with COMPENSATION=ON: in all others the clock is the
+// counter, and nothing of this costs anything.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -12,50 +12,59 @@
 
 namespace kernel {
 
-// What the build says.
+// Whether this kernel was built with COMPENSATION=ON.
 #ifdef REMORA_COMPENSATION
 inline constexpr bool kCompensationBuilt = true;
 #else
 inline constexpr bool kCompensationBuilt = false;
 #endif
 
-// From here on each step sets the clock back, unless a guard holds; with a cost of a record, each record does instead,
-// and steps do not. unsupported: this kernel was built without; invalid_argument: a trigger of 2^32-1, a step or a
-// max_delta of 0, or a near_overflow within max_delta of the clock's end. Context: any but NMI.
+// From now on each step sets the clock back, unless a guard holds. If the parameters state the cost of a record, each
+// record sets the clock back, and steps do not.
+// unsupported: this kernel was built without compensation.
+// invalid_argument: the trigger is 2^32-1, step or max_delta is 0, or near_overflow is within max_delta of the clock's
+// end.
+// Context: any.
 lib::Result<void> clock_compensation_start(const compensation::Parameters& parameters);
+
+// From now on nothing sets the clock back.
+// Context: any.
 void clock_compensation_stop();
 
-// Counts, and what was removed, since boot: a stop and a start change neither. Context: any.
+// Returns the counts of outcomes and the time that was removed since boot. A stop and a start change neither.
+// Context: any.
 [[nodiscard]] const compensation::Compensator& clock_compensation();
+
+// --- for the kernel
 
 namespace compensation {
 
-// The kernel's time. Context: any.
+// Returns the kernel's time. Context: any.
 [[nodiscard]] lib::Ticks now();
 
-// When the machine's counter will be where the kernel's clock is to be then. irq-off.
+// Returns what the machine's counter shows at this time of the kernel's clock. Context: irq-off.
 [[nodiscard]] lib::Ticks machine_time(lib::Ticks kernel_time);
 
-// A step of the running task: take() leaves its trace.
+// Counts a step of the running task, and calls take(), which records it.
 void step(void (*take)(void* argument), void* argument, IrqOff);
 
-// Leaves in the trace what was removed so far, for readers who missed the records of it. Nothing if nothing was.
-// irq-off.
+// Records how much was removed so far, for readers who missed the earlier records; nothing is recorded if it is 0.
 void record_removed(IrqOff);
 
-// Code that is not traced has run, or is about to.
+// Code that is not traced has run, or is about to run.
 void untraced(IrqOff);
 
-// At the begin of the timer's interrupt, before anything is recorded. True: it came too early, only because the cost of
-// records was taken from the clock; the timer is set again, the interrupt acknowledged, and nothing else is to be done.
+// Must be called at the beginning of the timer's interrupt, before anything is recorded. Returns true if the interrupt
+// came too early, only because the cost of records was taken from the clock. The timer is then set again and the
+// interrupt acknowledged, and the caller has nothing else to do.
 [[nodiscard]] bool timer_early(IrqOff);
 
-// At the end of an interrupt: what was removed, if records are compensated.
+// Must be called at the end of an interrupt. It records how much was removed if records are compensated.
 void interrupt_ends(IrqOff);
 
 } // namespace compensation
 
-// Code that is not traced has run, or is about to: its time is genuine, however densely a task is traced.
+// Code that is not traced has run, or is about to run: its time is genuine, however densely a task is traced.
 [[gnu::always_inline]] inline void clock_untraced(IrqOff off) {
     if constexpr (kCompensationBuilt) {
         compensation::untraced(off);
