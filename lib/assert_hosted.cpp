@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The hosted end of ASSERT: print and abort. Linked into the tools and the unit tests, never into the kernel.
+// The hosted end of ASSERT prints and aborts. It is linked into the tools and the unit tests, never into the kernel.
 #include "lib/assert.hpp"
 
 #include <cstdio>

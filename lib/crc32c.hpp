@@ -17,7 +17,7 @@ namespace detail {
 
 using Crc32cTable = std::array<std::uint32_t, 256>;
 
-// Table n: what a byte contributes if n bytes follow it.
+// Table n has what a byte contributes if n bytes follow it.
 consteval std::array<Crc32cTable, 8> crc32c_tables() {
     std::array<Crc32cTable, 8> tables{};
     for (std::uint32_t i = 0; i < 256; ++i) {

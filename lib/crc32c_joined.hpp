@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CRC-32C (lib/crc32c.hpp) of two pieces from the checksum of each, so that no byte is looked at twice. Context: any.
+// CRC-32C (lib/crc32c.hpp) of two pieces from the checksum of each, so that no byte is read twice. Context: any.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace lib {
 
 namespace detail {
 
-// The product of two polynomials modulo that of the CRC; bit 31 is x^0.
+// Returns the product of two polynomials modulo that of the CRC; bit 31 is x^0.
 constexpr std::uint32_t crc32c_product(std::uint32_t left, std::uint32_t right) {
     std::uint32_t product = 0;
     for (unsigned bit = 0; bit < 32; ++bit) {
@@ -21,7 +21,7 @@ constexpr std::uint32_t crc32c_product(std::uint32_t left, std::uint32_t right) 
     return product;
 }
 
-// Entry n: x^(8 * 2^n), by which a checksum is multiplied if 2^n bytes follow.
+// Entry n is x^(8 * 2^n), by which a checksum is multiplied if 2^n bytes follow.
 consteval std::array<std::uint32_t, 64> crc32c_powers() {
     std::array<std::uint32_t, 64> powers{1U << 23};
     for (std::size_t n = 1; n < powers.size(); ++n) {
@@ -34,7 +34,7 @@ inline constexpr auto kCrc32cPowers = crc32c_powers();
 
 } // namespace detail
 
-// The checksum of two pieces one after the other, from the checksum of each and the length of the second.
+// Returns the checksum of two pieces one after the other, from the checksum of each and the length of the second.
 [[nodiscard]] constexpr std::uint32_t crc32c_joined(std::uint32_t first, std::uint32_t second,
                                                     std::uint64_t second_bytes) {
     for (std::size_t n = 0; second_bytes != 0; ++n, second_bytes >>= 1) {
@@ -43,7 +43,7 @@ inline constexpr auto kCrc32cPowers = crc32c_powers();
     return first ^ second;
 }
 
-// The same for a second piece of one length, which is joined often: four look-ups instead of a product.
+// Joins a second piece of one length, which is done often: four look-ups replace a product.
 class Crc32cJoiner {
   public:
     constexpr explicit Crc32cJoiner(std::uint64_t second_bytes) {

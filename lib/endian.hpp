@@ -2,7 +2,8 @@
 // Fixed-width integers in byte buffers, either byte order, any alignment. A ByteReader is the only cursor that parsers
 // use: it never reads past its span and remembers a failure, so a parser checks once at the end. Context: any.
 //
-// Integers are put together without a loop: the compilers make one access of that, and of a loop one for each byte.
+// Integers are put together without a loop, because the compilers make one access of that, and one for each byte of a
+// loop.
 #pragma once
 
 #include "lib/assert.hpp"
@@ -19,7 +20,7 @@ namespace lib {
 
 namespace detail {
 
-// Where the byte is that is multiplied by 256^power.
+// Returns the position of the byte that is multiplied by 256^power.
 template <typename T, std::endian Order>
 constexpr std::size_t place(std::size_t power) {
     return Order == std::endian::little ? power : sizeof(T) - 1 - power;
@@ -64,7 +65,7 @@ class ByteReader {
     constexpr explicit ByteReader(std::span<const std::byte> bytes)
         : m_bytes(bytes) {}
 
-    // The next sizeof(T) bytes, or 0 if the input is too short: check failed() before using any value.
+    // Returns the next sizeof(T) bytes, or 0 if the input is too short: check failed() before using any value.
     template <std::unsigned_integral T>
     constexpr T le() {
         const auto bytes = take(sizeof(T));
@@ -77,7 +78,7 @@ class ByteReader {
         return bytes.size() == sizeof(T) ? load_be<T>(bytes) : T{0};
     }
 
-    // The next count bytes, or an empty span (and failed()) if fewer are left.
+    // Returns the next count bytes, or an empty span (and failed()) if fewer are left.
     constexpr std::span<const std::byte> take(std::size_t count) {
         if (count > remaining()) {
             m_failed = true;
@@ -133,7 +134,7 @@ class ByteWriter {
 
     [[nodiscard]] constexpr std::size_t offset() const { return m_offset; }
 
-    // True after a value did not fit; nothing is written after that.
+    // Returns true after a value did not fit; nothing is written after that.
     [[nodiscard]] constexpr bool failed() const { return m_failed; }
 
   private:

@@ -40,13 +40,13 @@ class IntrusiveList {
 
     [[nodiscard]] constexpr bool empty() const { return m_head == nullptr; }
 
-    // Null when empty.
+    // Returns the first element, or null.
     [[nodiscard]] constexpr T* front() const { return element(m_head); }
 
-    // Null after the last one.
+    // Returns the element after this one, or null.
     [[nodiscard]] constexpr T* next(const T& of) const { return element(static_cast<const Link&>(of).m_next); }
 
-    // Precondition: value is in no list through this link.
+    // Appends an element. Precondition: it is in no list through this link.
     constexpr void push_back(T& value) {
         Link& link = value;
         ASSERT(!link.m_linked);
@@ -56,7 +56,7 @@ class IntrusiveList {
         m_tail = &link;
     }
 
-    // Precondition: value is in this list.
+    // Removes an element. Precondition: it is in this list.
     constexpr void remove(T& value) {
         Link& link = value;
         ASSERT(link.m_linked);

@@ -36,10 +36,10 @@ class TreeLink {
     TreeLink* m_parent = nullptr;
     TreeLink* m_left = nullptr;
     TreeLink* m_right = nullptr;
-    std::uint8_t m_height = 0; // 0: in no tree
+    std::uint8_t m_height = 0; // 0: it is in no tree
 };
 
-// Before{}(a, b): whether a precedes b. Must not change while they are in the tree.
+// Before{}(a, b) returns whether a precedes b. That must not change while they are in the tree.
 template <typename T, typename Tag, typename Before>
 class IntrusiveTree {
     using Link = TreeLink<Tag>;
@@ -51,10 +51,10 @@ class IntrusiveTree {
 
     [[nodiscard]] constexpr bool empty() const { return m_root == nullptr; }
 
-    // Null when empty. O(1).
+    // Returns the first element, or null. O(1).
     [[nodiscard]] constexpr T* first() const { return element(m_first); }
 
-    // Null after the last one.
+    // Returns the element after this one, or null.
     [[nodiscard]] constexpr T* next(const T& of) const {
         Link* link = static_cast<const Link&>(of).m_right;
         if (link != nullptr) {
@@ -69,8 +69,8 @@ class IntrusiveTree {
         return element(link);
     }
 
-    // The first element of which past(element) is true, or null. Precondition: it is true of all elements after one of
-    // which it is true. O(log n).
+    // Returns the first element of which past(element) is true, or null. Precondition: it is true of all elements after
+    // one of which it is true. O(log n).
     template <typename Past>
     [[nodiscard]] constexpr T* first_past(Past past) const {
         Link* found = nullptr;
@@ -82,7 +82,7 @@ class IntrusiveTree {
         return element(found);
     }
 
-    // Precondition: in no tree of this tag.
+    // Inserts an element. Precondition: it is in no tree of this tag.
     constexpr void insert(T& value) {
         Link& link = value;
         ASSERT(!kChecked || !link.linked());
@@ -107,7 +107,7 @@ class IntrusiveTree {
         grown(&link);
     }
 
-    // Precondition: in this tree.
+    // Removes an element. Precondition: it is in this tree.
     constexpr void remove(T& value) {
         Link& link = value;
         ASSERT(!kChecked || link.linked());
@@ -115,7 +115,7 @@ class IntrusiveTree {
             remove_inner(link);
             return;
         }
-        link.m_height = 0; // the first, and nothing is below it
+        link.m_height = 0; // it was the first, and nothing is below it
         m_first = link.m_parent;
         if (m_first == nullptr) {
             m_root = nullptr;
@@ -145,7 +145,7 @@ class IntrusiveTree {
 
     [[gnu::noinline]] constexpr void remove_inner(Link& link) {
         if (m_first == &link) {
-            m_first = link.m_right; // which has nothing below it, for nothing is left of the first
+            m_first = link.m_right; // it has nothing below it, because nothing is left of the first
         }
         Link* lowest = nullptr; // the lowest link whose height may have changed
         if (link.m_left != nullptr && link.m_right != nullptr) {
@@ -193,7 +193,7 @@ class IntrusiveTree {
         return lowest;
     }
 
-    // Returns what is in its place now.
+    // Returns the link that is in its place now.
     constexpr Link* rotate_left(Link& link) {
         Link& up = *link.m_right;
         replace(link, &up);
@@ -222,7 +222,7 @@ class IntrusiveTree {
         return &up;
     }
 
-    // The heights of its two sides differ by two. Returns what is in its place now.
+    // The heights of its two sides differ by two. Returns the link that is in its place now.
     [[gnu::noinline]] constexpr Link* rebalance(Link& link) {
         if (height(link.m_left) > height(link.m_right)) {
             if (height(link.m_left->m_left) < height(link.m_left->m_right)) {
@@ -236,7 +236,7 @@ class IntrusiveTree {
         return rotate_left(link);
     }
 
-    // The subtree has become higher by one: upwards, while that makes the one above it higher.
+    // The subtree has become higher by one. This corrects the heights upwards, while that makes the one above higher.
     constexpr void grown(Link* link) {
         for (Link* up = link->m_parent; up != nullptr && up->m_height == link->m_height; up = link->m_parent) {
             if (height(up->m_left == link ? up->m_right : up->m_left) + 1 < link->m_height) {
@@ -248,7 +248,8 @@ class IntrusiveTree {
         }
     }
 
-    // A side of the link may have become lower by one: upwards, until a subtree is as high as it was.
+    // A side of the link may have become lower by one. This corrects the heights upwards, until a subtree is as high as
+    // it was.
     [[gnu::noinline]] constexpr void shrunk(Link* link) {
         while (link != nullptr) {
             Link* const up = link->m_parent;

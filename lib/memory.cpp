@@ -15,11 +15,11 @@ using Block = std::array<Word, 4>;
 template <typename T>
 T load(const unsigned char* from) {
     T value;
-    __builtin_memcpy(&value, from, sizeof(value)); // of a constant size: expanded in place
+    __builtin_memcpy(&value, from, sizeof(value)); // the size is constant, so it is expanded in place
     return value;
 }
 
-// Reads all of it before it writes: target and source may overlap.
+// Reads everything before it writes, so that target and source may overlap.
 template <typename T>
 void move(unsigned char* to, const unsigned char* from) {
     const T value = load<T>(from);
@@ -56,7 +56,7 @@ void* memmove(void* target, const void* source, std::size_t count) {
     auto* const to = static_cast<unsigned char*>(target);
     const auto* const from = static_cast<const unsigned char*>(source);
     if (reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from) >= count) {
-        return memcpy(target, source, count); // forwards: what is overwritten has been read
+        return memcpy(target, source, count); // memcpy goes forwards: what is overwritten has been read
     }
     for (; count >= sizeof(Word); count -= sizeof(Word)) {
         move<Word>(to + count - sizeof(Word), from + count - sizeof(Word));

@@ -33,7 +33,7 @@ class Ratio {
         m_factor = quotient + (remainder % denominator != 0 ? 1 : 0);
     }
 
-    // Rounds down. Saturates at 2^64-1.
+    // Returns value * numerator / denominator, rounded down. It saturates at 2^64-1.
     [[nodiscard]] constexpr std::uint64_t of(std::uint64_t value) const {
         const Wide low = Wide{value} * static_cast<std::uint64_t>(m_factor);
         const Wide high = Wide{value} * static_cast<std::uint64_t>(m_factor >> 64);
@@ -50,7 +50,7 @@ class Ratio {
 // A rate for conversions that are made often.
 class TickConversion {
   public:
-    constexpr TickConversion() = default; // of no rate yet: nothing can be converted
+    constexpr TickConversion() = default; // it has no rate yet: nothing can be converted
 
     // Precondition: the rate is known.
     constexpr explicit TickConversion(TickRate rate)
@@ -58,7 +58,7 @@ class TickConversion {
         , m_ticks(rate.khz, 1'000'000)
         , m_nanoseconds(1'000'000, rate.khz) {}
 
-    // As those of TickRate.
+    // The conversions are those of TickRate.
     [[nodiscard]] constexpr Ticks to_ticks(Nanoseconds time) const {
         ASSERT(!kChecked || m_known);
         return {m_ticks.of(time.value)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Result<T>: a value or an error, for every failure that can occur at run time. No exceptions, no heap; the same type
-// in the kernel and in the hosted programs. Reading the wrong side is a programming error and asserts.
+// Result<T> is a value or an error, for every failure that can occur at run time. It needs no exceptions and no heap,
+// and is the same type in the kernel and in the hosted programs. Reading the wrong side is a programming error and
+// asserts.
 // Context: any.
 #pragma once
 
@@ -63,12 +64,14 @@ enum class Error : std::uint8_t {
     return "unknown error";
 }
 
-// E: what can go wrong in one operation. In the kernel, Error; a hosted operation may have an enum of its own, with a
-// text beside it for the user. T and E are different types and have a default state: both are kept inline.
+// E is what can go wrong in one operation. It is Error in the kernel; a hosted operation may have an enum of its own,
+// with a text beside it for the user. T and E are different types and have a default state, because both are kept
+// inline.
 template <typename T, typename E = Error>
 class [[nodiscard]] Result {
   public:
-    // Implicit on purpose: `return value;` and `return Error::busy;` are the whole interface of a callee.
+    // The conversions are implicit on purpose: `return value;` and `return Error::busy;` are the whole interface of a
+    // callee.
     constexpr Result(T value) // NOLINT(google-explicit-constructor)
         : m_ok(true)
         , m_value(std::move(value)) {}

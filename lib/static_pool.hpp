@@ -18,7 +18,7 @@ class StaticPool {
     StaticPool(const StaticPool&) = delete;
     StaticPool& operator=(const StaticPool&) = delete;
 
-    // The lowest free slot, or null when all are in use. O(Capacity).
+    // Returns the object of the lowest free slot, or null if all are in use. O(Capacity).
     [[nodiscard]] constexpr T* take() {
         for (std::size_t i = 0; i < Capacity; ++i) {
             if (!m_used[i]) {
@@ -30,7 +30,7 @@ class StaticPool {
         return nullptr;
     }
 
-    // Precondition: object was returned by take() and has not been released.
+    // Releases an object. Precondition: it was returned by take() and has not been released.
     constexpr void release(const T& object) {
         const std::size_t slot = index(object);
         ASSERT(m_used[slot]);
@@ -38,14 +38,14 @@ class StaticPool {
         --m_count;
     }
 
-    // Precondition: object is in this pool.
+    // Returns the index of an object. Precondition: it is in this pool.
     [[nodiscard]] constexpr std::size_t index(const T& object) const {
         const auto slot = static_cast<std::size_t>(&object - m_objects.data());
         ASSERT(slot < Capacity);
         return slot;
     }
 
-    // The object in use at this index, or null.
+    // Returns the object in use at this index, or null.
     [[nodiscard]] constexpr T* at(std::size_t slot) {
         return slot < Capacity && m_used[slot] ? &m_objects[slot] : nullptr;
     }

@@ -62,7 +62,7 @@ class Text {
         return *this;
     }
 
-    // Decimal, right-aligned in at least `width` characters, padded with `pad`.
+    // Appends a decimal number, right-aligned in at least `width` characters, padded with `pad`.
     template <std::integral T>
     constexpr Text& decimal(T number, int width = 0, char pad = ' ') {
         const bool negative = number < 0;
@@ -82,7 +82,7 @@ class Text {
         return padded(digits.data(), count, width, pad);
     }
 
-    // Hexadecimal without prefix, lower case, at least `width` digits, padded with zeros.
+    // Appends a hexadecimal number without prefix, in lower case, with at least `width` digits, padded with zeros.
     constexpr Text& hex(std::uint64_t number, int width = 0) {
         std::array<char, 16> digits{};
         std::size_t count = 0;

@@ -16,7 +16,7 @@ struct Ticks {
 
     friend constexpr auto operator<=>(Ticks, Ticks) = default;
 
-    // Saturates: the greatest time means never.
+    // The sum saturates: the greatest time means never.
     friend constexpr Ticks operator+(Ticks a, Ticks b) {
         return {a.value + b.value < a.value ? ~std::uint64_t{0} : a.value + b.value};
     }
@@ -48,9 +48,9 @@ constexpr Nanoseconds milliseconds(std::uint64_t count) {
     return {count * 1'000'000};
 }
 
-// value * numerator / denominator, rounded down, without losing the upper half of the product. The division is done in
-// 32-bit steps, because the freestanding build has no 128-bit division routine. Precondition: 0 < denominator < 2^32
-// and the quotient fits 64 bits; else the result saturates.
+// Returns value * numerator / denominator, rounded down, without losing the upper half of the product. The division is
+// done in 32-bit steps, because the freestanding build has no 128-bit division routine. Precondition: 0 < denominator <
+// 2^32 and the quotient fits 64 bits; otherwise the result saturates.
 constexpr std::uint64_t multiply_divide(std::uint64_t value, std::uint64_t numerator, std::uint64_t denominator) {
     ASSERT(denominator != 0 && denominator <= 0xFFFF'FFFF);
     __extension__ using Wide = unsigned __int128;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Numbers in records that have words: for what a task waits, which exception occurred, which protocol
-// a mutex has. Each is declared here once, with its word: the kernel's enumerations are these, and printers,
-// converters, the oracle and the table in docs/trace-format.md use them. A number keeps its meaning permanently; a new
-// one goes to the end. An enumerator without a word does not compile (-Wswitch-enum). Host-safe.
+// Numbers in records that have words: for what a task waits, which exception occurred, which protocol a mutex has. Each
+// is declared here once, with its word: the kernel's enumerations are these, and printers, converters, the oracle and
+// the table in docs/trace-format.md use them. A number keeps its meaning permanently; a new one goes to the end. An
+// enumerator without a word does not compile (-Wswitch-enum). Host-safe.
 #pragma once
 
 #include <array>
@@ -119,7 +119,7 @@ enum class MutexProtocol : std::uint8_t {
 // By which rules a server works: server_kind.
 enum class ServerKind : std::uint8_t {
     cbs = 1,        // one task's own server
-    grub = 2,       // likewise; bandwidth that others leave unused is reclaimed
+    grub = 2, // one task's own server, which reclaims bandwidth that others leave unused
     polling = 3,    // a budget that finds no request is lost at once
     deferrable = 4, // a budget that finds no request is kept until the end of the period
 };
@@ -224,7 +224,7 @@ consteval std::size_t words_end() {
 
 } // namespace detail
 
-// The words by number. An empty word: the number has none.
+// The words by number. An empty word means that the number has none.
 template <typename Number>
 inline constexpr auto kWords = [] {
     std::array<std::string_view, detail::words_end<Number>()> words{};
@@ -234,7 +234,8 @@ inline constexpr auto kWords = [] {
     return words;
 }();
 
-// Of a number in a record, which a kernel of another version may have written; nothing if it has no word.
+// Returns the value of a number in a record, which a kernel of another version may have written, or nothing if it has
+// no word.
 template <typename Number>
 [[nodiscard]] constexpr std::optional<Number> number_from(std::uint32_t value) {
     const bool known = value < kWords<Number>.size() && !kWords<Number>[value].empty();
