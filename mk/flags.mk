@@ -15,13 +15,21 @@
 #   bench    build/bench/obj/           BENCH_CXXFLAGS    as the host tools, with the record path
 CXX := g++
 CLANG := clang++
+CLANG_CXX := $(findstring clang,$(CXX))
 # Compiles through ccache if it is installed; CCACHE= disables it.
 CCACHE := $(shell command -v ccache)
 
-WARNINGS := -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wuseless-cast \
-  -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wnull-dereference -Wnon-virtual-dtor -Woverloaded-virtual \
-  -Wcast-align=strict -Wformat=2 -Wundef -Wmissing-declarations -Wredundant-decls -Wvla -Wimplicit-fallthrough=5 \
-  -Wswitch-enum -Wextra-semi -Wzero-as-null-pointer-constant -Wsuggest-override -Wmismatched-tags -Wvolatile
+# Each compiler, and each version of it, warns of other things, so a warning is an error only if WERROR=1 asks for it. Only
+# g++ is asked for the warnings that clang does not know.
+ERROR := $(if $(WERROR),-Werror)
+GNU_WARNINGS := -Wuseless-cast -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wcast-align=strict \
+  -Wimplicit-fallthrough=5 -Wvolatile
+WARNINGS := $(ERROR) -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnull-dereference \
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wformat=2 -Wundef -Wmissing-declarations -Wredundant-decls -Wvla -Wswitch-enum \
+  -Wextra-semi -Wzero-as-null-pointer-constant -Wsuggest-override -Wmismatched-tags \
+  $(if $(CLANG_CXX),,$(GNU_WARNINGS))
+# An application belongs to its user: no warning refuses it, and none of them is about style.
+STYLE_WARNINGS = $(filter-out -Wall -Wextra -w,$(WARNINGS))
 COMMON := -std=c++20 -g -iquote . -MMD -MP
 CHECKED := -DREMORA_CHECKED=1
 
@@ -60,7 +68,7 @@ $(QUICK_TESTS): TEST_OPTIMISE := -O0
 # Templates that a precompiled header uses are instantiated there, once.
 $(QUICK_TESTS): TEST_CXX := $(CLANG) -fconstexpr-steps=100000000 -fpch-instantiate-templates $(COUNTERS)
 # A defaulted <=> compares with the literal 0; an assertion that never holds is a text.
-$(QUICK_TESTS): WARNINGS := $(filter-out -Wzero-as-null-pointer-constant,$(WARNINGS)) -Wno-unknown-warning-option -Wno-string-conversion
+$(QUICK_TESTS): WARNINGS := $(filter-out $(GNU_WARNINGS) -Wzero-as-null-pointer-constant,$(WARNINGS)) -Wno-string-conversion
 # This one counts the instructions that its own sources become.
 $(TEST)/obj/tests/unit/tracer/log_test.cpp.o: TEST_OPTIMISE := -O1
 $(TEST)/obj/tests/unit/tracer/log_test.cpp.o: TEST_CXX := $(CXX)
@@ -69,11 +77,11 @@ $(TEST)/obj/tests/unit/tracer/log_test.cpp.o: PCH :=
 # private: the precompiled header that they share with the others is made with it.
 TEST_TRACER := 1
 $(addprefix $(TEST)/obj/,kernel/% tests/unit/kernel/% tests/support/fake_machine/%): private TEST_TRACER := 0
-EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra -Werror -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \
+EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra $(ERROR) -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \
   -fpic -fshort-wchar -mno-red-zone -maccumulate-outgoing-args -fno-stack-protector -fno-strict-aliasing \
   -fcf-protection=none -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 \
   -isystem /usr/include/efi/protocol
-FUZZ_FLAGS := $(COMMON) -g1 $(CHECKED) -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -Wno-unknown-warning-option -Wno-string-conversion
+FUZZ_FLAGS := $(COMMON) -g1 $(CHECKED) -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 BENCH_CXXFLAGS = $(HOST_CXXFLAGS) -mno-red-zone -DREMORA_TRACER=1
 
 object = $(addprefix $(1)/,$(addsuffix .o,$(2)))
@@ -111,6 +119,7 @@ $(1)/%.S.o: %.S mk/flags.mk
 	@echo '  AS    $$<'
 	@$$(CXX) -g -iquote . -MMD -MP $(2) -c $$< -o $$@
 endef
+$(KERNEL_DIR)/apps/% $(CHECKED_DIR)/apps/%: KERNEL_CXXFLAGS := $(filter-out $(STYLE_WARNINGS),$(KERNEL_CXXFLAGS))
 $(eval $(call compiled,$(KERNEL_DIR),CXX  ,$$(CXX) $$(KERNEL_CXXFLAGS)))
 $(eval $(call compiled,$(CHECKED_DIR),CHECK,$$(CXX) $$(KERNEL_CXXFLAGS) $(CHECKED)))
 $(eval $(call compiled,$(COMMON_DIR),CXX  ,$$(CXX) $$(COMMON_CXXFLAGS)))

@@ -63,7 +63,7 @@ SAMPLES := $(BUILD)/host/examples/traceparser_sample
 $(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c host/compat/traceparser.h $(TRACEPARSER).a
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
-	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I host/compat $< $(TRACEPARSER).a -o $@ $(TRACEPARSER_PRIVATE_LIBS)
+	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic $(ERROR) -I host/compat $< $(TRACEPARSER).a -o $@ $(TRACEPARSER_PRIVATE_LIBS)
 
 .PHONY: host fleet compat install
 host: $(REMORA) $(OBSERVER) compat ## build: the host tools

@@ -89,7 +89,7 @@ endif
 # A misspelt variable on the command line is an error.
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS
 SHIFT_KEYS := SHIFT EVENT_SHIFT
-RUN_KEYS := CI PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
+RUN_KEYS := CI PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS WERROR RECORDS TASKS SECTIONS \
   PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS SCALE_EVENTS FLEET_EVENTS FLEET_ROUNDS CCACHE PRECOMPILED DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS) RUNS FAST TSAN COUNTED AREA N STAGES AGAIN
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
@@ -110,7 +110,9 @@ AGAIN :=
 TSAN :=
 COUNTED :=
 FAST := $(COUNTED)
-$(if $(filter-out 1,$(FAST)),$(call refuse,FAST=$(FAST) is not valid: FAST=1, or nothing))
+$(if $(filter-out 1,$(FAST)),$(call refuse,FAST=$(FAST) is not valid: FAST=1$(comma) or nothing))
+WERROR :=
+$(if $(filter-out 1,$(WERROR)),$(call refuse,WERROR=$(WERROR) is not valid: WERROR=1$(comma) or nothing))
 $(foreach key,$(STEP_KEYS) $(SHIFT_KEYS),$(eval $(key) :=))
 export PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S $(STEP_KEYS) $(SHIFT_KEYS) APP SINK PROTOCOL STREAM BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
 
@@ -177,4 +179,6 @@ OBSERVER := $(BUILD)/host/observer.so
 #= FUZZ_RUNS=n FUZZ_SECONDS=n  for `make test-fuzz`
 #= PREFIX=dir DESTDIR=dir  for `make install`
 #= CCACHE= PRECOMPILED=    compile without ccache (used if it is installed), without a precompiled header (used otherwise)
+#= CXX=program WERROR=1    the compiler of kernel and tools: g++ or clang++; its warnings are errors, as in .ci/run, except in
+#=                         applications
 #= GDB_PORT=n              for `make debug`: where QEMU waits for gdb

@@ -4,7 +4,7 @@
 # suite does not prevent the following ones. Suites append lines `<passed> <failed> <name>` to the file $RESULTS; a
 # suite that fails without having counted a failure (for example because it does not build) counts as one.
 #
-#   tests/all.sh TARGET ...      exit code 0 only if nothing failed
+#   tests/all.sh [OPTION=VALUE ...] TARGET ...      exit code 0 only if nothing failed
 #
 # The duration is stored in build/$RUN_NAME.seconds, for `make bench`.
 set -uo pipefail
@@ -15,12 +15,17 @@ trap 'rm -f "$RESULTS"' EXIT
 
 failures() { awk '{n += $2} END {print n + 0}' "$RESULTS"; }
 
+options=()
+while [[ ${1:-} == *=* ]]; do
+    options+=("$1")
+    shift
+done
 for suite in "$@"; do
     printf '\n=== %s\n' "$suite"
     before=$(failures)
     lines=$(wc -l <"$RESULTS")
     start=$SECONDS
-    if "${MAKE:-make}" --no-print-directory -j"$(nproc)" "$suite"; then
+    if "${MAKE:-make}" --no-print-directory -j"$(nproc)" "${options[@]}" "$suite"; then
         if [[ $(wc -l <"$RESULTS") -eq $lines ]]; then
             echo "1 0 $suite" >>"$RESULTS"
         fi

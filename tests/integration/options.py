@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import re
+import shlex
 import shutil
 
 from support.cases import case, expect
@@ -44,6 +45,7 @@ def every_variable_that_help_names_is_known(ctx):
 def unknown_value_is_refused(ctx):
     refused(ctx, [config(ctx, "SINK = tape\n"), "apps"], "tape", "udp disk both none")
     refused(ctx, ["TRACER=OLD", "apps"], "OLD", "NEW OFF")
+    refused(ctx, ["WERROR=2", "apps"], "WERROR=2", "WERROR=1")
     refused(ctx, ["PROTOCOL=2", "apps"], "PROTOCOL=2", "auto v1 v2")
     refused(ctx, ["COMPACT=E", "apps"], "COMPACT=E", "OFF AUTO A B C D plan12 A2 B2 C2 D2 large64 large96")
 
@@ -246,6 +248,31 @@ def each_source_has_its_compile_command(ctx):
     unbuilt = {"examples/count_events.cpp", "kernel/root/tracing_off.cpp", "tests/mutate/sample.cpp",
                "tests/mutate/switch.cpp", "tests/mutate/switch_rows.cpp"}
     expect(sources - set(commands) <= unbuilt, f"no command: {sorted(sources - set(commands) - unbuilt)}")
+
+
+def compiled_as(ctx, source, text, *options):
+    """What the compiler makes of `text` with the command that make has for `source`."""
+    listed = ctx.run("make", "-nB", "CCACHE=", *options, f"build/kernel/{source}.o").stdout
+    words = shlex.split(next(line for line in listed.splitlines() if f" -c {source} " in line))
+    (ctx.dir / "text.cpp").write_text(text)
+    words[words.index("-c") + 1], words[words.index("-o") + 1] = ctx.dir / "text.cpp", ctx.dir / "text.o"
+    return ctx.run(*words, codes=None)
+
+
+@case
+def warnings_are_errors_where_asked_for_and_never_in_an_application(ctx):
+    """The printed example of the manual, without the pragma that excuses it, has warnings of style alone."""
+    printed = re.search("^void printed_example.*?^#pragma", (ROOT / "tests/kernel/manual_cases.cpp").read_text(),
+                        re.DOTALL | re.MULTILINE).group().removesuffix("#pragma")
+    example = f'#include "apps/shark.hpp"\n{printed}'
+    done = compiled_as(ctx, "apps/control.cpp", example, "WERROR=1")
+    expect(done.returncode == 0 and not done.stderr, f"the example as an application: {done.stderr}")
+    done = compiled_as(ctx, "apps/control.cpp", f"{example}static int unused;\n", "WERROR=1")
+    expect(done.returncode == 0 and "unused" in done.stderr, f"an application with a warning: {done.stderr}")
+    done = compiled_as(ctx, "kernel/run/app.cpp", example)
+    expect(done.returncode == 0 and "old-style" in done.stderr, f"the example in the kernel: {done.stderr}")
+    done = compiled_as(ctx, "kernel/run/app.cpp", example, "WERROR=1")
+    expect(done.returncode != 0, "a warning in the kernel is no error with WERROR=1")
 
 
 @case

@@ -29,9 +29,9 @@ ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.starts
 
 
 def make(*words):
-    """The output of make in the project."""
-    done = subprocess.run(["make", "--no-print-directory", "CCACHE=", *words], cwd=ROOT, env=ENVIRONMENT, text=True,
-                          stdout=subprocess.PIPE, check=False)
+    """The output of make in the project. What the compiler warns of does not compile, as in .ci/run."""
+    done = subprocess.run(["make", "--no-print-directory", "CCACHE=", "WERROR=1", *words], cwd=ROOT, env=ENVIRONMENT,
+                          text=True, stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
         raise SystemExit(f"make {' '.join(words)} fails")
     return done.stdout
