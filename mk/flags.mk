@@ -35,7 +35,9 @@ CHECKED := -DREMORA_CHECKED=1
 
 KERNEL_DEFINES := -DREMORA_TRACER=$(if $(filter NEW,$(TRACER)),1,0) -DREMORA_TSC=$(if $(filter TRUE,$(TSC)),1,0) \
   $(if $(filter ON,$(COMPENSATION)),-DREMORA_COMPENSATION=1) $(if $(TASKS),-DREMORA_TASKS=$(TASKS)) $(if $(SECTIONS),-DREMORA_SECTIONS=1)
-KERNEL_FLAGS := -O2 -ffreestanding -mno-red-zone -mgeneral-regs-only -mcmodel=small -fno-pic -fno-pie \
+# With -mgeneral-regs-only clang refuses the headers of the library that name long double.
+GENERAL_REGISTERS := $(if $(CLANG_CXX),-mno-mmx -mno-sse -msoft-float,-mgeneral-regs-only)
+KERNEL_FLAGS := -O2 -ffreestanding -mno-red-zone $(GENERAL_REGISTERS) -mcmodel=small -fno-pic -fno-pie \
   -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fcf-protection=none \
   -fno-stack-protector -ffile-prefix-map=$(CURDIR)=. $(KERNEL_DEFINES) -I arch/x86_64
 KERNEL_CXXFLAGS := $(COMMON) $(WARNINGS) -Wframe-larger-than=1024 $(KERNEL_FLAGS) -fno-exceptions -fno-rtti \

@@ -51,7 +51,10 @@ MANY_TASKS_LDFLAGS := -Wl,--defsym=image_limit=0x2000000 -Wl,--defsym=arena_limi
 $(eval $(call kernel_image,$(BENCH_KERNEL),$(filter-out $(if $(filter OFF,$(TRACER)),tests/bench/guest/export_% tests/bench/guest/record_%),\
   $(wildcard tests/bench/guest/*.cpp)),$(if $(TASKS),$(MANY_TASKS_LDFLAGS))))
 
+# Only g++ makes calls of loops in freestanding code.
+ifeq ($(CLANG_CXX),)
 $(COMMON_DIR)/lib/memory.cpp.o $(COMMON_DIR)/checked/lib/memory.cpp.o: COMMON_CXXFLAGS += -fno-tree-loop-distribute-patterns
+endif
 
 # A kernel with other options is built by a separate make.
 COMPENSATED_OPTIONS := COMPENSATION=ON TRACER=NEW TSC=TRUE
