@@ -8,8 +8,8 @@
 //   const IrqGuard off;                      a section proves it
 //   schedule(off);
 //
-// Where no section was opened by the code itself, the place that knows says why interrupts are off: from_entry(),
-// from_boot(), from_save(). A checked build asserts that it is true.
+// Where the code itself has opened no section, the call states why interrupts are off: from_entry(), from_boot(),
+// from_save(). A checked build asserts that it is true.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -21,13 +21,13 @@ class IrqGuard;
 
 class IrqOff {
   public:
-    // A section is open while its guard lives. Implicit: a guard is the usual proof.
+    // A section is open while its guard lives. The conversion is implicit, because a guard is the usual proof.
     IrqOff(const IrqGuard& /*section*/) {} // NOLINT(google-explicit-constructor)
 
     IrqOff(const arch::IrqGuard& /*section*/) {} // NOLINT(google-explicit-constructor)
 
-    // The processor has entered the kernel: interrupt, exception, a context's first instruction, or a handler that is
-    // called from there.
+    // The processor has entered the kernel: an interrupt, an exception, a context's first instruction, or a handler
+    // that is called from there.
     [[nodiscard]] static IrqOff from_entry() { return checked(); }
 
     // The boot path has not enabled interrupts yet.

@@ -19,18 +19,18 @@ constexpr arch::Vector kMachineCheck = 18;
 
 constinit std::uint64_t g_killed = 0;
 
-// The instruction that is reported is the one to blame.
+// Returns whether the instruction that is reported is the one that failed.
 bool names_culprit(arch::Vector vector) {
     return vector != kNmi && vector != kDoubleFault && vector != kMachineCheck;
 }
 
-// Null if it is the kernel that failed.
+// Returns null if the kernel itself failed.
 Task* culprit(const arch::Exception& fault) {
     const Processor& cpu = this_processor();
     return names_culprit(fault.vector) && fault.interrupts_were_on && !cpu.in_interrupt ? cpu.loaded : nullptr;
 }
 
-// Without the idle task, or the one that shuts the system down, there is no system.
+// The system needs the idle task and the task that shuts it down.
 bool system_survives(const Task& task) {
     return (task.reactions.fault == Reaction::kill || task.reactions.fault == Reaction::abort) && !task.immortal;
 }

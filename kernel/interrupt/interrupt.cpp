@@ -23,7 +23,7 @@ struct Attachment {
     FastHandler fast = nullptr; // instead of handler
     void* argument = nullptr;
     Pid driver;
-    std::uint16_t driver_context = 0; // a pid is used again, a context number is not for long
+    std::uint16_t driver_context = 0; // a pid is used again soon, a context number is not
 
     [[nodiscard]] bool is_free() const { return handler == nullptr && fast == nullptr; }
 };
@@ -49,9 +49,9 @@ lib::Result<void> attach(arch::Vector vector, std::string_view name, const Attac
     return {};
 }
 
-// Nothing is acknowledged, nothing switched: an NMI may have come anywhere. One that comes while another is served (a
+// Nothing is acknowledged or switched, because an NMI may have come anywhere. One that comes while another is served (a
 // fault or a trap in there has unblocked them) is served as well; arch gives it a stack of its own. Without a handler
-// it is a request to stop, once: during a panic it is only counted, because the trace is leaving.
+// it is a request to stop, once: during a panic it is only counted, because the trace is being exported.
 void serve_nmi(const arch::Exception& interrupted) {
     ++g_counters.nmi;
     if (g_nmi_depth++ != 0) {
@@ -149,7 +149,7 @@ void interrupt_entry(arch::Vector vector) {
     const bool spurious = arch::is_external(vector) && arch::is_spurious(vector);
     interrupt_entered(off);
     if (spurious) {
-        ++own.spurious; // the device of that line asked for nothing: its handler does not run
+        ++own.spurious; // the device of that line has no request: its handler does not run
         ++g_counters.spurious;
     } else {
         storm_count(vector, off);

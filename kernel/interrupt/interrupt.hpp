@@ -27,7 +27,7 @@ using InterruptHandler = void (*)(void* argument);
 [[nodiscard]] lib::Result<void> interrupt_attach(arch::Vector vector, std::string_view name, InterruptHandler handler,
                                                  void* argument);
 
-// What a driver's fast handler asks of its task.
+// The request of a driver's fast handler to its task.
 enum class DriverWork : std::uint8_t {
     none,     // nothing is left to do
     activate, // the task has work

@@ -13,13 +13,13 @@ namespace kernel {
 namespace {
 
 struct Line {
-    lib::Ticks window;        // when it began
-    lib::Ticks tried;         // when it was last unmasked
-    lib::Nanoseconds backoff; // of the latest storm; 0: none that counts
+    lib::Ticks window;        // when the window began
+    lib::Ticks tried;         // when the line was last unmasked
+    lib::Nanoseconds backoff; // of the latest storm; 0: no storm counts any more
     std::uint64_t storms = 0;
     std::uint32_t count = 0; // in this window
     bool masked = false;
-    bool untimed = false; // masked, and no timer could be had
+    bool untimed = false; // the line is masked, and no timer was free
 };
 
 constinit std::array<Line, 256> g_lines{};
@@ -50,7 +50,7 @@ void post_timer(Line& line) {
     detail::untimed_lines += line.untimed ? 1U : 0U;
 }
 
-// Lines for which there was no timer: other interrupts still come, and ask again on their behalf.
+// Posts the timers of lines for which none was free: other interrupts still come, and try again on their behalf.
 [[gnu::cold, gnu::noinline]] void post_missing_timers() {
     detail::untimed_lines = 0;
     for (Line& line : g_lines) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the console says of a processor exception, whether it ends the system or a task. Context: any.
+// What the console prints about a processor exception, whether it ends the system or a task. Context: any.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -8,13 +8,14 @@
 
 namespace kernel {
 
-// A literal.
+// Returns the name of an exception, which is a literal.
 [[nodiscard]] std::string_view exception_name(arch::Vector vector);
 
-// Where, on whose behalf, and whether a task's stack has overflowed. The headline is the caller's.
+// Prints where the exception occurred, in which task, and whether the task's stack has overflowed. The caller prints
+// the headline.
 void print_fault(const arch::Exception& fault);
 
-// The task whose context is on the processor.
+// Prints the task whose context is on the processor.
 void print_task();
 
 } // namespace kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the watchdog takes for a hang. It looks at the processor kLooks times within the limit, and counts the looks in
+// The watchdog's definition of a hang. It looks at the processor kLooks times within the limit, and counts the looks in
 // a row at which nothing had changed; a host that stops the whole machine for a while adds one look, not a hang.
 //
 //   while the application runs                                                          found as
@@ -34,7 +34,7 @@ inline void watchdog_kick() {
 
 enum class Hang : std::uint8_t { none, interrupts_off, handler, task, main, end };
 
-// What one look sees.
+// The state of the machine at one look.
 struct Sight {
     bool answered = true; // an interrupt that was sent at the look before has been taken
     bool in_interrupt = false;
@@ -45,7 +45,7 @@ struct Sight {
     std::uint32_t kicks = 0;
 };
 
-// How a panic names it; a literal.
+// Returns the words of a panic for it, which are a literal.
 [[nodiscard]] constexpr std::string_view hang_text(Hang hang) {
     switch (hang) {
     case Hang::none:
@@ -69,7 +69,7 @@ class HangDetector {
     // A hang is found between the limit and the limit plus one look.
     static constexpr std::uint32_t kLooks = 4;
 
-    // In the order of the looks.
+    // Judges a look; looks must be passed in their order.
     [[nodiscard]] constexpr Hang look(const Sight& sight) {
         const bool kicked = sight.kicks != m_before.kicks;
         const bool same = !kicked && sight.dispatched_at == m_before.dispatched_at && sight.ending == m_before.ending;

@@ -38,13 +38,13 @@ void print_calls(std::uint64_t frame) {
         const std::uint64_t next = word_at(frame);
         console().line("  called from ", Hex{word_at(frame + 8)});
         if (next <= frame) {
-            return; // the chain only ever climbs
+            return; // addresses in the chain only increase
         }
         frame = next;
     }
 }
 
-// The stack that failed may have no room for an export.
+// The panic has a stack of its own, because the stack that failed may have no room for an export.
 constexpr std::size_t kPanicStackBytes = std::size_t{32} * 1024;
 alignas(16) constinit std::array<std::byte, kPanicStackBytes> g_stack{};
 
@@ -61,8 +61,8 @@ void finish_on_own_stack(void*) {
     repeat_panic_end();
 }
 
-// Interrupts off permanently. A second panic exits at once; a third one occurred on that path, and what is on it is the
-// console, so it goes without; there is no fourth.
+// Switches interrupts off permanently. A second panic exits at once. A third one occurred on that path, which uses only
+// the console, so it exits without it. There is no fourth.
 void begin() {
     static_cast<void>(arch::irq_save());
     const int before = g_panics++;

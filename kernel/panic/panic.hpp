@@ -30,7 +30,7 @@ namespace kernel {
 // that was running there does not continue. Context: irq-off or NMI.
 [[noreturn]] void repeat_panic_end();
 
-// How a panic ends. The composition root sets it before anything can fail.
+// The end of a panic. The composition root sets it before anything can fail.
 struct PanicEnd {
     void (*export_trace)(); // runs with interrupts off, on the panic's own stack
     void (*exit)();         // ends the machine and must not return

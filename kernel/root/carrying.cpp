@@ -16,13 +16,13 @@ namespace kernel::root {
 
 namespace {
 
-// At the end nothing else runs, so a sink that neither fails nor finishes would hold the machine forever.
+// Nothing else runs at the end, so a sink that neither fails nor finishes would hold the machine forever.
 constexpr std::uint64_t kExportStepsMax = 100'000'000;
 
 constinit CarrySetup g_setup{};
-constinit std::optional<lib::Error> g_network_error{}; // SINK=auto: why the disk has the trace
+constinit std::optional<lib::Error> g_network_error{}; // with SINK=auto, the reason why the disk has the trace
 
-// What a panic in the middle finds: how the run ended, and the sink that is being opened.
+// A panic in the middle finds here how the run ended, and the sink that is being opened.
 constinit std::optional<RunEnd> g_carrying{};
 constinit std::string_view g_opening{};
 constinit std::array<std::string_view, 2> g_avoided{}; // sinks whose opening did not return
@@ -56,7 +56,7 @@ lib::Result<void> open_disk() {
     return open_once("disk", tracer::SinkTime::after_exit, [] { return open_storage(g_setup.persistent); });
 }
 
-// Null: no such sink is attached.
+// Returns null if no such sink is attached.
 const tracer::Exporter::SinkReport* report_of(std::string_view name) {
     for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
         const tracer::Exporter::SinkReport& report = tracer::instance().exporter.report(i);
@@ -67,7 +67,8 @@ const tracer::Exporter::SinkReport* report_of(std::string_view name) {
     return nullptr;
 }
 
-// Opens what the command line asked for and no application has opened yet: what an application chose stays.
+// Opens the sinks that the command line asks for and no application has opened yet; a sink that an application chose
+// stays.
 bool open_chosen_sinks() {
     bool all = true;
     const auto report = [&all](std::string_view name, const lib::Result<void>& result) {
@@ -92,7 +93,7 @@ bool open_chosen_sinks() {
     return all;
 }
 
-// Of an export that was interrupted.
+// Returns the sink that was at work in an export that was interrupted.
 std::string_view stuck_sink() {
     return g_opening.empty() ? tracer::instance().exporter.at_work() : g_opening;
 }
@@ -102,7 +103,7 @@ std::string_view protocol_text() {
                                                                    : ", TRACER-V1.0, not acknowledged";
 }
 
-// With the number of packets, if the collector has lost what it had acknowledged.
+// Returns the words for a failure, with the number of packets if the collector has lost what it had acknowledged.
 lib::Text<64> network_failure(lib::Error error) {
     const std::uint64_t lost = network_sink().v2().counters().lost;
     lib::Text<64> text;
@@ -120,8 +121,9 @@ void step_until_idle() {
     console().mark("export failed: a sink neither fails nor finishes");
 }
 
-// SINK=auto, and the disk instead of the network: false if chunks that the network carried while the application ran
-// have been recorded into again, so that neither has everything. A disk that failed is reported as such.
+// With SINK=auto the disk has replaced the network. Returns false if chunks that the network carried while the
+// application ran have been recorded into again, so that neither sink has everything. A disk that failed is reported as
+// such.
 bool disk_has_all() {
     const auto* const network = report_of("udp");
     const auto* const disk = report_of("disk");
@@ -136,8 +138,8 @@ bool disk_has_all() {
     return disk->events >= kept;
 }
 
-// SINK=auto, after everything was tried: what the network did not carry whole, or what left by V1, which nothing
-// acknowledges, goes to the disk. False: nor did the disk.
+// Completes SINK=auto after everything was tried: what the network did not carry whole, or what left by V1, which
+// nothing acknowledges, goes to the disk. Returns false if the disk did not carry it either.
 bool use_disk_instead() {
     const auto* const network = report_of("udp");
     if (network != nullptr && network->failed) {
@@ -159,7 +161,7 @@ bool use_disk_instead() {
     return disk_has_all();
 }
 
-// False if this sink did not carry everything, unless the disk has it instead.
+// Returns false if this sink did not carry everything, unless the disk has it instead.
 bool report_sink(const tracer::Exporter::SinkReport& report) {
     if (report.sink == nullptr) {
         return true;

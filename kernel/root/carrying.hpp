@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Carries what the tracer's instance holds to the sinks that the command line asks for, by polling, and reports on the
-// console what became of it. A panic in the middle, or the watchdog after a panic (a sink that hangs), begins again
+// Carries the contents of the tracer's instance to the sinks that the command line asks for, by polling, and reports
+// the result on the console. A panic in the middle, or the watchdog after a panic (a sink that hangs), begins again
 // without the sink that was at work.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace kernel::root {
 
-// The acknowledged export fails after so long without progress.
+// The acknowledged export fails after this time without progress.
 inline constexpr lib::Nanoseconds kExportPatience = lib::milliseconds(20'000);
 
 struct CarrySetup {
@@ -21,16 +21,18 @@ struct CarrySetup {
     SinkChoice choice = SinkChoice::none;
 };
 
-// Boot context, before anything is carried.
+// Sets the sinks. Context: boot, before anything is carried.
 void carry_configure(const CarrySetup& setup);
 
-// Every chunk in the tracer's instance, to the chosen sinks. irq-off.
+// Carries every chunk in the tracer's instance to the chosen sinks. Context: irq-off.
 [[nodiscard]] ExportEnd carry_trace(RunEnd end);
 
-// carry_trace() has begun and not ended, a sink is at work, and another one may carry what is left. Context: any.
+// Returns whether carry_trace() has begun and not ended, a sink is at work, and another one may carry what is left.
+// Context: any.
 [[nodiscard]] bool can_carry_again();
 
-// After a panic: without the sink that was at work. Does nothing unless carry_trace() had begun and not ended. irq-off.
+// Carries again after a panic, without the sink that was at work. It does nothing unless carry_trace() had begun and
+// not ended. Context: irq-off.
 void carry_again();
 
 } // namespace kernel::root

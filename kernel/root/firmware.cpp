@@ -12,7 +12,7 @@ namespace {
 
 namespace acpi = drivers::acpi;
 
-// Physical memory through the identity map; every page of the range must be present.
+// Physical memory through the identity map. Every page of a range must be present.
 class IdentityMap final : public acpi::PhysicalMemory {
   public:
     constexpr IdentityMap() = default;
@@ -41,7 +41,7 @@ void report(std::string_view table, lib::Error error) {
     console().line("firmware: ACPI table ", table, ": ", lib::error_name(error));
 }
 
-// Finds and parses one table; says so on the console if it is damaged, or if it is missing and `required`.
+// Finds and parses one table. It is reported on the console if it is damaged, or if it is missing and `required`.
 template <typename Parse>
 auto parse_table(const acpi::Tables& tables, acpi::Signature signature, bool required, Parse parse)
     -> decltype(parse(acpi::Table{})) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the firmware's ACPI tables say about this machine, reduced to what the rest of the start-up needs. A table that
-// is missing or damaged is named on the console and replaced by what every PC has, so that a machine without ACPI still
-// boots. Boot context, irq-off.
+// The contents of the firmware's ACPI tables, reduced to what the rest of the start-up needs. A table that is missing
+// or damaged is named on the console and replaced by what every PC has, so that a machine without ACPI still boots.
+// Context: boot, irq-off.
 #pragma once
 
 #include "arch/boot_info.hpp"
@@ -22,11 +22,11 @@ struct PowerOff {
 
 struct Firmware {
     arch::x86_64::MachineDescription machine;
-    std::optional<PowerOff> power_off;                               // none: halt instead
+    std::optional<PowerOff> power_off;                               // none: the machine halts instead
     std::optional<drivers::acpi::PersistentRange> persistent_memory; // the first range of the NFIT
 };
 
-// The result is a static object: filled once.
+// Reads the tables into a static object, once.
 [[nodiscard]] const Firmware& read_firmware(const arch::BootInfo& boot);
 
 } // namespace kernel::root

@@ -14,13 +14,13 @@ namespace kernel::root {
 
 namespace {
 
-// 0 is the boot context.
+// Returns the context number of the running task; 0 is the boot context.
 std::uint16_t running_context() {
     const Task* const task = this_processor().loaded;
     return task != nullptr ? task->context : std::uint16_t{0};
 }
 
-// Null if there is none.
+// Returns the task with this context number, or null.
 const Task* find(std::uint16_t context) {
     const arch::IrqGuard off;
     const auto task = std::ranges::find_if(
@@ -32,7 +32,7 @@ bool is_task(std::uint16_t context) {
     return find(context) != nullptr;
 }
 
-// What is executed is mapped, and so is what follows it: the image ends in read-only data.
+// Code that is executed is mapped, and so is what follows it, because the image ends in read-only data.
 const std::uint8_t* code_at(std::uint64_t address) {
     return reinterpret_cast<const std::uint8_t*>(address);
 }
@@ -59,7 +59,7 @@ bool step(std::uint64_t address, bool recorded) {
     return step.continues;
 }
 
-// A clock that was set back keeps its difference, and the records of it may be lost or overwritten.
+// A clock that was set back keeps its difference, and its records may be lost or overwritten.
 void record_clock() {
     if constexpr (kCompensationBuilt) {
         const IrqGuard off;
@@ -67,15 +67,15 @@ void record_clock() {
     }
 }
 
-// At the end of an interrupt.
+// Is called at the end of an interrupt.
 bool wanted() {
     const IrqOff off = IrqOff::from_entry();
-    clock_untraced(off); // what ran freely was genuine
+    clock_untraced(off); // the time of what ran freely was genuine
     record_clock();
     return tracer::instance().instructions.wants(running_context());
 }
 
-// What the context did until here it did freely.
+// The context has run freely until here.
 void set(bool on) {
     if (on) {
         const IrqGuard off;
@@ -86,7 +86,7 @@ void set(bool on) {
 
 constexpr arch::StepUpcalls kUpcalls{.step = &step, .wanted = &wanted};
 
-// Interrupts ask from the first time on, permanently: some context may still have to be taken out of its steps.
+// Interrupts ask from the first time on, permanently, because some context may still have to be taken out of its steps.
 void begin() {
     arch::set_step_upcalls(&kUpcalls);
 }

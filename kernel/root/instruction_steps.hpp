@@ -4,7 +4,7 @@
 
 namespace kernel::root {
 
-// Once, before the first task. irq-off.
+// Must be called once, before the first task. Context: irq-off.
 void instruction_steps_configure();
 
 } // namespace kernel::root

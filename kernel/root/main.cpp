@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The order of things, from the boot path's last instruction to the machine's end. Everything that needs another part
-// gets it here; no other part of the kernel looks anything up.
+// The order of a boot and a run, from the boot path's last instruction to the machine's end. Every part that needs
+// another one gets it here; no other part of the kernel looks anything up.
 #include "arch/arch.hpp"
 #include "arch/boot_info.hpp"
 #include "arch/x86_64/machine.hpp"
@@ -37,7 +37,7 @@
 #include "tracer/log.hpp"
 
 extern "C" {
-extern const std::byte image_begin[]; // linker.ld: two groups, firmware may own what is between
+extern const std::byte image_begin[]; // linker.ld: two groups, between which memory may belong to the firmware
 extern const std::byte image_end[];
 extern const std::byte arena_begin[];
 extern const std::byte arena_end[];
@@ -49,7 +49,7 @@ namespace kernel::root {
 
 namespace {
 
-// QEMU's debug exit ends with value * 2 + 1, in the comments.
+// QEMU's debug exit ends with value * 2 + 1, as the comments show.
 enum class ExitCode : std::uint8_t {
     ok = 0x10,             // 33
     application_failed,    // 35
@@ -71,7 +71,8 @@ constinit CbsLevel g_cbs{g_edf};
 constinit GrubLevel g_grub{g_edf};
 constinit ServedLevel g_served{g_rm};
 
-// Where AFTER_EXIT leaves what it found, and where it finds how the run ended; panicked until the run says otherwise.
+// AFTER_EXIT finds here how the run ended, and leaves the result of the export. The run counts as panicked until it has
+// ended otherwise.
 constinit RunEnd g_run_end = RunEnd::panicked;
 constinit ExportEnd g_export_end = ExportEnd::nothing_asked;
 
@@ -119,7 +120,7 @@ void require_boot_info(const arch::BootInfo* boot) {
             "the start information of PVH is damaged: QEMU writes a command line of more than 4096 characters "
             "over it; Remora takes at most ",
             arch::kCommandLineMax - 1);
-        g_options.exit = ExitChoice::debug; // neither a command line nor tables say how to end
+        g_options.exit = ExitChoice::debug; // neither a command line nor tables determine how to end
         leave(ExitCode::machine_not_supported);
     }
     if (boot == nullptr || boot->magic != arch::BootInfo::kMagic || boot->version != arch::BootInfo::kVersion) {
@@ -148,7 +149,7 @@ bool is_memory(const arch::BootInfo& boot, std::uint64_t address, std::uint64_t 
     return true;
 }
 
-// Nothing else would notice: memory that is not there accepts the trace and reads as zeros.
+// Nothing else would notice missing memory: it accepts the trace and reads as zeros.
 void require_memory(const arch::BootInfo& boot, const std::byte* first, const std::byte* last) {
     const auto begin = reinterpret_cast<std::uint64_t>(first);
     const auto end = reinterpret_cast<std::uint64_t>(last);
@@ -185,7 +186,7 @@ void read_options(const arch::BootInfo& boot) {
         if (g_options.compensation.step != 0 || g_options.compact != CompactChoice::off) {
             refuse_word("clock_records", "clock_records=on without clock_step and without compact");
         }
-        g_options.compensation.step = 1; // no step is compensated; it starts the compensation
+        g_options.compensation.step = 1; // no step is compensated, but the value starts the compensation
     }
     set_phase_shifts(g_options.shifts, lib::Ticks{g_options.event_shift}, IrqOff::from_boot());
     require_address("local=A.B.C.D of one machine", g_options.local_address);
@@ -253,12 +254,12 @@ void protect_task_stacks() {
     }
 }
 
-// What cannot fail at this point but for a mistake of ours.
+// This cannot fail at this point unless the kernel itself is wrong.
 void require(const lib::Result<void>& result) {
     ASSERT(result.ok());
 }
 
-// The parameters that were not given are the compensator's own.
+// Parameters that were not given are the compensator's defaults.
 void start_compensation(const Options& options) {
     const ClockWords& words = options.compensation;
     if (words.step == 0) {
@@ -286,18 +287,18 @@ void start_kernel() {
     require(register_level(g_edf, off));
     require(register_level(g_round_robin, off));
     require(register_level(g_background, off));
-    require(register_level(g_cbs, off)); // guests of those above: they have no queue of their own
+    require(register_level(g_cbs, off)); // these are guests of those above and have no queue of their own
     require(register_level(g_grub, off));
     require(register_level(g_served, off));
     use_served_level(g_served);
     require(interrupt_attach(
         arch::timer_vector(), "timer", [](void*) { timer_interrupt(IrqOff::from_entry()); }, nullptr));
-    // Registered first, so it runs last: no AFTER_EXIT function finds the trace already gone.
+    // It is registered first, so it runs last: no AFTER_EXIT function finds the trace already gone.
     require(sys_atrunlevel([](void*) { g_export_end = tracing_export(g_run_end); }, nullptr, RunLevel::after_exit));
 }
 
 AppArguments arguments() {
-    // The kernel's own text is blank-separated; these two must end where they end.
+    // The words of the command line are separated by blanks; these two texts need an end of their own.
     static constinit lib::Text<32> local{};
     static constinit lib::Text<32> target{};
     local.add(g_options.local_address).add('\0');
@@ -311,7 +312,7 @@ AppArguments arguments() {
             .steps = static_cast<int>(g_options.steps) - 1};
 }
 
-// Runs the application; returns how it went.
+// Runs the application and returns how it ended.
 RunEnd run_app(const App& app) {
     const lib::Ticks begin = arch::timestamp();
     console().mark("running ", app.name);
@@ -355,7 +356,7 @@ void kernel_main(arch::BootInfo* boot) {
 
     require_boot_info(boot);
     tracing_keep_key(*boot);
-    g_firmware = &read_firmware(*boot); // first, so that every end from here on can switch the machine off
+    g_firmware = &read_firmware(*boot); // this is first, so that every end from here on can switch the machine off
     read_options(*boot);
     require_memory(*boot, image_begin, image_end);
     require_memory(*boot, arena_begin, arena_end);

@@ -35,15 +35,16 @@ class MachineClock final : public drivers::Clock {
 
     [[nodiscard]] lib::TickRate rate() const override { return arch::tick_rate(); }
 
-    // Every wait with it has an end of its own.
+    // Every wait that uses it has a limit of its own.
     void pause() override {
         watchdog_kick();
         Ports::pause();
     }
 };
 
-// The tracer's view of a flow. A frame that died with a reset card is sent again, a limited number of times. While
-// nothing happens, the card is looked at now and then: under emulation a look takes longer than what the clock shows.
+// The tracer's view of a flow. A frame that was lost when the card was reset is sent again, a limited number of times.
+// While nothing happens, the card is polled only now and then, because under emulation a look takes longer than the
+// clock shows.
 class FlowPeer final : public tracer::reliable::DatagramPeer {
   public:
     constexpr FlowPeer(net::UdpEndpoint& endpoint, drivers::Clock& clock)
@@ -95,7 +96,7 @@ constinit ne2000::Device<Ports> g_card{g_ports, g_clock};
 constinit net::UdpEndpoint g_endpoint{g_card, g_clock};
 constinit FlowPeer g_peer{g_endpoint, g_clock};
 constinit tracer::reliable::NetworkSink g_sink{g_peer};
-constinit std::optional<lib::Error> g_refusal{}; // of the key or of the protocol: for the whole run
+constinit std::optional<lib::Error> g_refusal{}; // of the key or of the protocol, for the whole run
 
 lib::Error report(std::string_view what, lib::Error error) {
     console().line("network: ", what, ": ", lib::error_name(error));
@@ -133,13 +134,13 @@ using Key = lib::Result<tracer::reliable::SipKey>;
 
 constinit Key g_loader_key{lib::Error::not_found};
 
-// Also where nothing reads it any more.
+// The compiler must not remove it, although nothing reads the bytes afterwards.
 void wipe(std::span<std::byte> bytes) {
     std::ranges::fill(bytes, std::byte{0});
     asm volatile("" : : "r"(bytes.data()) : "memory");
 }
 
-// The key that QEMU hands over. It is not on the command line, which the console and the trace may show.
+// Returns the key that QEMU provides. It is not on the command line, which the console and the trace may show.
 Key machine_key() {
     std::array<std::byte, tracer::reliable::kKeyTextMax> text{};
     drivers::FirmwareConfig files(g_ports);
@@ -171,7 +172,7 @@ lib::Result<void> use_key() {
                   lib::Error::corrupt);
 }
 
-// Before the flow can carry anything.
+// Must be called before the flow can carry anything.
 lib::Result<void> prepare_sink(tracer::reliable::Protocol protocol) {
     g_sink.set_boot(tracer::instance().exporter.setup().boot_id);
     if (const auto keyed = use_key(); !keyed.ok()) {
@@ -206,7 +207,7 @@ void keep_loader_key(arch::BootInfo& boot) {
 void renew_network_sink(tracer::reliable::Protocol protocol) {
     ::new (&g_sink) tracer::reliable::NetworkSink(g_peer);
     if (g_endpoint.state() == net::UdpEndpoint::State::ready) {
-        static_cast<void>(prepare_sink(protocol)); // as when it was opened; otherwise that follows
+        static_cast<void>(prepare_sink(protocol)); // as when it was opened; a flow that is not open is prepared later
     }
 }
 

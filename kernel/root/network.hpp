@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From the command line's words to the sink that sends chunks as datagrams: finds the NE2000, starts it,
-// resolves the peer. Task context or irq-off; one flow.
+// From the command line's words to the sink that sends chunks as datagrams: finds the NE2000, starts it, and resolves
+// the peer. There is one flow. Context: task or irq-off.
 #pragma once
 
 #include "arch/boot_info.hpp"
@@ -15,8 +15,8 @@ namespace kernel::root {
 
 struct NetworkSetup {
     NicChoice nic = NicChoice::pci;
-    bool start = true;            // the card, unless it runs
-    bool wait = true;             // for the target's answer to ARP; else the sink asks for it, with its own backoff
+    bool start = true; // whether the card is started, unless it runs
+    bool wait = true;  // for the target's answer to ARP; if false, the sink asks for it, with its own backoff
     std::uint8_t width_bits = 32; // of the data port, at most
     std::string_view local_address;
     std::string_view target_address;
@@ -24,24 +24,28 @@ struct NetworkSetup {
     tracer::reliable::Protocol protocol = tracer::reliable::Protocol::automatic;
 };
 
-// The one flow of the network, for measurements below the sink.
+// Returns the one flow of the network, for measurements below the sink.
 [[nodiscard]] tracer::reliable::DatagramPeer& network_peer();
 
-// The one sink of the network, open or not.
+// Returns the one sink of the network, open or not.
 [[nodiscard]] tracer::reliable::NetworkSink& network_sink();
 
-// A new sink in its place, for another trace; an open flow stays open. Precondition: it carries nothing. irq-off.
+// Replaces the sink by a new one, for another trace; an open flow stays open. Precondition: the sink carries nothing.
+// Context: irq-off.
 void renew_network_sink(tracer::reliable::Protocol protocol);
 
-// Keeps the key that the loader found, and wipes it in `boot`. Boot context, before the network is opened.
+// Keeps the key that the loader found, and wipes it in `boot`. Context: boot, before the network is opened.
 void keep_loader_key(arch::BootInfo& boot);
 
-// The key is read from QEMU's file opt/remora/key, or is the loader's (keep_loader_key), if there is one. Opens the
-// flow; a second call for the same addresses gives the same sink. Failures are reported on the console.
-// invalid_argument: an address; exists: a flow between other addresses is open; refused: the card has not been started;
-// not_found, corrupt, timeout: no card, no NE2000, a dead one; unreachable: no answer to ARP. corrupt, refused: a key
-// is none, QEMU's and the loader's differ, or V1 was chosen although there is one; every later call fails in the same
-// way.
+// Opens the flow; a second call for the same addresses returns the same sink. The key is read from QEMU's file
+// opt/remora/key, or is the loader's (keep_loader_key), if there is one. Failures are reported on the console.
+// invalid_argument: an address is invalid.
+// exists: a flow between other addresses is open.
+// refused: the card has not been started.
+// not_found, corrupt, timeout: there is no card, it is no NE2000, or it does not respond.
+// corrupt, refused: a key is invalid, QEMU's and the loader's differ, or V1 was chosen although there is one.
+// unreachable: the target does not answer ARP.
+// A failure for a key or a protocol is permanent: every later call fails in the same way.
 [[nodiscard]] lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup);
 
 } // namespace kernel::root

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Says at the end of a run how long interrupts were off, place by place: the lines that `make bench-kernel` reads.
+// Prints at the end of a run how long interrupts were off, place by place: `make bench-kernel` reads these lines.
 #pragma once
 
 namespace kernel::root {
 
-// Nothing in a kernel that does not measure sections. irq-off, after the run.
+// It prints nothing in a kernel that does not measure sections. Context: irq-off, after the run.
 void report_sections();
 
 } // namespace kernel::root

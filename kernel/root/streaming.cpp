@@ -12,7 +12,7 @@ namespace kernel::root {
 
 namespace {
 
-// What an application that does not trace by itself gets: linked chunks, so that a long run needs no decision. An
+// The chunks of an application that does not trace by itself are linked, so that a long run needs no decision. An
 // untouched chunk is not exported. The emergency areas keep what explains a loss. Streamed chunks are smaller, so that
 // they leave soon; together they hold what comes while a collector is silent.
 struct Shape {
@@ -33,8 +33,8 @@ struct Stream {
     bool asked = false;
     bool stops = false;
     int first = 0;            // chunks first .. first + kStreamed.chunks - 1, in a ring
-    std::uint32_t taken = 0;  // queued, counted from the start of the run
-    std::uint32_t linked = 0; // linked again
+    std::uint32_t taken = 0;  // chunks queued since the start of the run
+    std::uint32_t linked = 0; // chunks linked again since then
 };
 
 constinit Stream g_stream{};
@@ -43,11 +43,11 @@ constinit NetworkSetup g_setup{};
 tracer::Chunk& chunk_at(std::uint32_t count) {
     const auto number = g_stream.first + static_cast<int>(count % static_cast<std::uint32_t>(kStreamed.chunks));
     const auto chunk = tracer::instance().store.find(number);
-    ASSERT(chunk.ok()); // nothing deletes it: the application does not trace by itself
+    ASSERT(chunk.ok()); // nothing deletes it, because the application does not trace by itself
     return *chunk.value();
 }
 
-// Queues the oldest chunk that the writer has left. False: there is none.
+// Queues the oldest chunk that the writer has left. Returns false if there is none.
 bool take_one(tracer::ChunkFlags new_flags) {
     tracer::Instance& tracer = tracer::instance();
     if (g_stream.taken - g_stream.linked == static_cast<std::uint32_t>(kStreamed.chunks)) {
@@ -77,7 +77,7 @@ void return_one() {
 
 void exchange_chunks() {
     tracer::ControlLock& lock = tracer::instance().lock;
-    if (lock.try_take()) { // interrupts are off while it is held: two chunks at a time
+    if (lock.try_take()) { // interrupts are off while it is held, so only two chunks are handled at a time
         return_one();
         static_cast<void>(take_one(tracer::kFlagFree | tracer::kFlagJumpToNext));
         lock.release();
@@ -87,7 +87,7 @@ void exchange_chunks() {
 void stream_body(void*) {
     const auto sink = open_network(g_setup);
     if (!sink.ok() || !tracer::instance().exporter.attach(*sink.value(), tracer::SinkTime::at_once).ok()) {
-        return; // the console says why; the end of the run tries again
+        return; // the console states the reason; the end of the run tries again
     }
     network_sink().wait_for_answer(true);
     lib::Nanoseconds pause = kPauseMin;
@@ -106,7 +106,7 @@ void stream_body(void*) {
     }
 }
 
-// SHUTDOWN, task context: the task must not be ended in the middle of a step.
+// Runs in SHUTDOWN, in task context: the task must not be ended in the middle of a step.
 void stop_stream(void*) {
     g_stream.stops = true;
     for (int look = 0; look < kStopLooksMax && tracer::instance().exporter.stepping(); ++look) {
@@ -118,12 +118,12 @@ void start_stream(void*) {
     const auto pid =
         task_create({.name = "stream", .body = &stream_body, .argument = nullptr, .model = BackgroundModel{}});
     const bool active = pid.ok() && task_activate(pid.value()).ok();
-    ASSERT(active); // the first task after the idle task
+    ASSERT(active); // it is the first task after the idle task
 }
 
 } // namespace
 
-// The last one has no successor: what comes after it is dropped and counted.
+// The last chunk has no successor: what comes after it is dropped and counted.
 int create_linked_chunks(bool streamed) {
     const Shape& shape = streamed ? kStreamed : kKept;
     const bool compact = tracer::instance().exporter.setup().cost.choice != tracer::LayoutChoice::plain;

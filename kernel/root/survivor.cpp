@@ -14,12 +14,13 @@ namespace kernel::root {
 
 namespace {
 
-// With the largest number of a chunk still short names. Several resets leave a trace each, until the volume is emptied.
+// These are still short names with the largest number of a chunk before them. Several resets leave a trace each, until
+// the volume is emptied.
 constexpr std::array<std::string_view, 10> kBaseNames = {"prior.dat", "prio1.dat", "prio2.dat", "prio3.dat",
                                                          "prio4.dat", "prio5.dat", "prio6.dat", "prio7.dat",
                                                          "prio8.dat", "prio9.dat"};
 
-// The first that no file on the volume has; the last one if all are taken.
+// Returns the first name that no file on the volume has, or the last one if all are taken.
 std::string_view free_base_name() {
     for (const std::string_view base : kBaseNames) {
         lib::Text<16> first;
@@ -30,7 +31,7 @@ std::string_view free_base_name() {
     return kBaseNames.back();
 }
 
-// How the earlier boot ended is not known, but to its last records.
+// The end of the earlier boot is not known, except from its last records.
 ExportEnd carry(const FormerTraceSetup& setup) {
     if (wants_disk(setup.sink)) {
         if (const auto sink = open_storage(setup.persistent); sink.ok()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A trace that an earlier boot left in memory, because the machine was reset before it was exported: it leaves by the
+// A trace that an earlier boot left in memory, because the machine was reset before it was exported. It leaves by the
 // sinks of this run, before this run uses the memory, as a session of its own (the boot id, names and rates are those
 // of the earlier boot; its files are 0prior.dat, 1prior.dat, ...).
 #pragma once
@@ -20,8 +20,8 @@ struct FormerTraceSetup {
     const std::optional<drivers::acpi::PersistentRange>& persistent;
 };
 
-// Does nothing if memory holds no such trace. The tracer's instance must not have been used; afterwards it needs
-// black_box::clear(). Boot context, irq-off.
+// It does nothing if memory holds no such trace. The tracer's instance must not have been used; afterwards it needs
+// black_box::clear(). Context: boot, irq-off.
 void export_former_trace(const FormerTraceSetup& setup);
 
 } // namespace kernel::root

@@ -16,7 +16,7 @@ namespace {
 
 using tracer::compact::Layout;
 
-// 1/2 ms of the machine's time; what the rounds take that are always run is far less.
+// Half a millisecond of the machine's time; the rounds that are always run take far less.
 constexpr std::uint32_t kBudgetPerMs = 2;
 
 tracer::TraceCost measure_record(lib::TickRate rate, std::optional<Layout> layout) {
@@ -28,7 +28,7 @@ tracer::TraceCost measure_record(lib::TickRate rate, std::optional<Layout> layou
                                 layout);
 }
 
-// One setting of the timer: armed, read, disarmed. The best counts, as for a record.
+// Measures one setting of the timer: armed, read, disarmed. The best round counts, as for a record.
 lib::Ticks measure_timer() {
     constexpr lib::Ticks kFar{std::uint64_t{1} << 40};
     constexpr int kRounds = 4;

@@ -27,11 +27,11 @@
 #include "tracer/sink_disk.hpp"
 #include "tracer/unit_words.hpp"
 
-// The linker's note about this image (linker.ld): places, not objects.
+// The linker's note about this image (linker.ld): these are places, not objects.
 // NOLINTBEGIN(modernize-avoid-c-arrays,readability-identifier-naming)
 extern "C" const std::byte build_id_begin[];
 extern "C" const std::byte build_id_end[];
-extern "C" const char formats_begin[]; // nothing between them unless built with FORMATS=inband
+extern "C" const char formats_begin[]; // nothing is between them unless FORMATS=inband
 extern "C" const char formats_end[];
 
 // NOLINTEND(modernize-avoid-c-arrays,readability-identifier-naming)
@@ -40,7 +40,7 @@ namespace kernel::root {
 
 namespace {
 
-// What the trace calls this image: the first bytes of the build id, as `remora` reads them from the file.
+// Returns the trace's name of this image: the first bytes of the build id, as `remora` reads them from the file.
 std::uint64_t image_id() {
     constexpr std::size_t kNoteHeadBytes = 16; // three sizes, "GNU"
     const auto bytes = static_cast<std::size_t>(build_id_end - build_id_begin);
@@ -49,7 +49,7 @@ std::uint64_t image_id() {
                                                            : 0;
 }
 
-// How long a task sleeps between two looks at whether its chunk has left.
+// A task sleeps this long between two looks at whether its chunk has left.
 constexpr lib::Nanoseconds kSendPoll = lib::milliseconds(1);
 constexpr int kStopLooksMax = 1'000;
 
@@ -57,7 +57,7 @@ constinit NetworkSetup g_network{};
 constinit std::optional<drivers::acpi::PersistentRange> g_persistent{};
 constinit bool g_streamed = false;
 
-// The published sender: an NRT task that carries chunks while the application runs. It exists once an application has
+// The published sender is an NRT task that carries chunks while the application runs. It exists once an application has
 // opened the network itself.
 constinit Semaphore g_send_request{};
 constinit bool g_sender_exists = false;
@@ -65,13 +65,13 @@ constinit bool g_sender_stops = false;
 
 void sender_body(void*) {
     for (;;) {
-        static_cast<void>(sem_wait(g_send_request)); // initialised before this task was created
+        static_cast<void>(sem_wait(g_send_request)); // it was initialised before this task was created
         while (!g_sender_stops && tracer::instance().exporter.step() == tracer::StepResult::more) {
         }
     }
 }
 
-// SHUTDOWN, task context: the sender must not be ended in the middle of a step.
+// Runs in SHUTDOWN, in task context: the sender must not be ended in the middle of a step.
 void stop_sender(void*) {
     g_sender_stops = true;
     for (int look = 0; look < kStopLooksMax && tracer::instance().exporter.stepping(); ++look) {
@@ -130,7 +130,7 @@ class Sinks final : public tracer::SinkProvider {
 
 constinit Sinks g_sinks{};
 
-// The wait hook of FTrace_send_chunk while the application runs: wake the sender, let it work.
+// The wait hook of FTrace_send_chunk: while the application runs it wakes the sender and lets it work.
 bool wait_for_sender(void*) {
     if (run_level() != RunLevel::running || !g_sender_exists || g_sender_stops) {
         return tracer::instance().exporter.step() == tracer::StepResult::more;
@@ -162,7 +162,7 @@ tracer::TscSource tsc_source(arch::x86_64::ReferenceClock clock) {
     return tracer::TscSource::unknown;
 }
 
-// Distinguishes boots; the same boot under a deterministic clock gets the same number.
+// Returns a number that distinguishes boots; the same boot under a deterministic clock gets the same number.
 std::uint64_t boot_id(std::uint64_t seed) {
     std::uint64_t mixed = arch::timestamp().value ^ (seed * 0x9E37'79B9'7F4A'7C15);
     mixed = (mixed ^ (mixed >> 30)) * 0xBF58'476D'1CE4'E5B9;
@@ -176,7 +176,7 @@ tracer::reliable::Protocol protocol_of(ProtocolChoice chosen) {
                                           : tracer::reliable::Protocol::automatic;
 }
 
-// Each way in which steps ended, if any did.
+// Records the count of each outcome of steps that occurred.
 void report_compensation() {
     for (std::size_t i = 0; i < lib::kWords<compensation::Outcome>.size(); ++i) {
         const std::uint64_t count = clock_compensation().count(static_cast<compensation::Outcome>(i));
@@ -190,7 +190,7 @@ void report_compensation() {
 
 namespace {
 
-// What the trace shows of interrupts from the start on.
+// Sets what the trace shows of interrupts from the start on.
 void choose_interrupt_detail(const Options& options) {
     if (options.interrupt_detail != InterruptDetail::span) {
         for (unsigned vector = 0; vector <= 0xFF; ++vector) {

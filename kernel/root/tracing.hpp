@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tracer's side of the composition root: what main.cpp asks of it. tracing.cpp does it; a kernel built with
-// TRACER=OFF links tracing_off.cpp instead, which does nothing.
+// The tracer's side of the composition root, for main.cpp. tracing.cpp implements it; a kernel built with TRACER=OFF
+// links tracing_off.cpp instead, which does nothing.
 #pragma once
 
 #include "arch/boot_info.hpp"
@@ -17,9 +17,9 @@ namespace kernel::root {
 using RunEnd = tracer::RunResult; // how a run ended, as the trace's last record states it
 
 enum class ExportEnd : std::uint8_t {
-    nothing_asked, // no sink
+    nothing_asked, // no sink was asked for
     whole,         // every record that was kept has left the machine
-    failed,        // the console says what went wrong
+    failed,        // the console states the reason
 };
 
 struct TracingSetup {
@@ -29,39 +29,41 @@ struct TracingSetup {
     std::string_view app_name;
 };
 
-// Where GS must point before the first record, or null. Boot context, first of all.
+// Returns where GS must point before the first record, or null. Context: boot, first of all.
 [[nodiscard]] void* tracing_per_cpu_base();
 
-// The key of the export, if the loader found one; it is wiped in `boot`. Boot context, before tracing_configure().
+// Keeps the key of the export, if the loader found one, and wipes it in `boot`. Context: boot, before
+// tracing_configure().
 void tracing_keep_key(arch::BootInfo& boot);
 
-// Clock, build and sinks become known, and what a record costs is measured: about 1/2 ms, and as long again if the
-// chunks are to be written compactly. Boot context, irq-off, after calibration.
+// Configures clock, build and sinks, and measures what a record costs: this takes about 1/2 ms, and as long again if
+// the chunks are to be written compactly. Context: boot, irq-off, after calibration.
 void tracing_configure(const TracingSetup& setup);
 
-// One logging call in 1/256 ticks, as it was measured; 0: it was not, or there is no tracer. Context: any.
+// Returns the measured time of one logging call in 1/256 ticks, or 0 if it was not measured or there is no tracer.
+// Context: any.
 [[nodiscard]] std::uint32_t tracing_record_ticks_x256();
 
-// For an application that does not trace by itself: links chunks, in the layout that the command line asks for, and
-// enables. Boot context, irq-off.
+// Links chunks, in the layout that the command line asks for, and enables recording, for an application that does not
+// trace by itself. Context: boot, irq-off.
 void tracing_begin();
 
-// Enables, and records what a reader of the first chunk needs: the clock's rate, who runs, which context is which task.
-// Does nothing if no chunk is selected. Context: task, or irq-off.
+// Enables recording, and records what a reader of the first chunk needs: the clock's rate, who runs, which context is
+// which task. It does nothing if no chunk is selected. Context: task or irq-off.
 void tracing_enable();
 
-// Records what interrupts were only counted, and that the trace ends; nothing is recorded afterwards. Context: task, or
-// irq-off.
+// Records how many interrupts were only counted, and that the trace ends; nothing is recorded afterwards. Context: task
+// or irq-off.
 void tracing_end();
 
-// Hands every chunk that has not left yet to the chosen sinks, by polling. irq-off, once; also after a panic.
+// Passes every chunk that has not left yet to the chosen sinks, by polling; also after a panic. Context: irq-off, once.
 [[nodiscard]] ExportEnd tracing_export(RunEnd end);
 
-// tracing_export() hangs in a sink, and another sink may carry what is left. Context: any.
+// Returns whether tracing_export() hangs in a sink, and another sink may carry what is left. Context: any.
 [[nodiscard]] bool tracing_can_export_again();
 
-// After a panic, when the AFTER_EXIT functions have run: if it was tracing_export() that did not return, the chunks
-// that have not left yet go to the sinks that were not at work then. irq-off.
+// Must be called after a panic, when the AFTER_EXIT functions have run: if tracing_export() did not return, the chunks
+// that have not left yet go to the sinks that were not at work then. Context: irq-off.
 void tracing_export_again();
 
 } // namespace kernel::root

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel without a tracer: nothing to configure, nothing to export.
+// A kernel without a tracer has nothing to configure and nothing to export.
 #include "kernel/root/tracing.hpp"
 
 namespace kernel::root {

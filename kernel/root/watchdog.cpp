@@ -23,7 +23,7 @@ struct Watchdog {
     std::uint32_t limit_ms = 0;
     const BackgroundLevel* background = nullptr;
     bool last_stage = false;
-    int repeated = 0; // the last stage, without a sink that hung
+    int repeated = 0; // repetitions of the last stage, without a sink that hung
     HangDetector detector;
 };
 
@@ -41,7 +41,7 @@ Sight see(bool answered) {
             .kicks = detail::watchdog_kicks};
 }
 
-// In the context of an NMI, which may have interrupted anything.
+// Runs in the context of an NMI, which may have interrupted anything.
 void look(const arch::Exception& interrupted, bool answered) {
     const Hang hang = g_watchdog.detector.look(see(answered));
     if (hang == Hang::none) {

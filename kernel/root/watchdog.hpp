@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The watchdog, in two stages. A hang while the application runs is a panic, which exports the trace; if that export
+// The watchdog has two stages. A hang while the application runs is a panic, which exports the trace. If that export
 // does not progress either, it begins again without the sink that hangs; if there is no other one, the machine is
 // reset, and what memory keeps of the trace is left to the next boot.
 #pragma once
@@ -11,14 +11,15 @@
 
 namespace kernel::root {
 
-// limit_ms: how long nothing may happen (kernel/panic/hang.hpp); 0: forever. On a machine without the means (an HPET
-// and an I/O APIC) it says so and does nothing. Boot context, irq-off, after arch start-up; once.
+// Starts the watchdog. `limit_ms` is how long nothing may happen (kernel/panic/hang.hpp); 0 means without a limit. On a
+// machine without the means (an HPET and an I/O APIC) it prints so and does nothing. Context: boot, irq-off, after the
+// start of arch; once.
 void watchdog_begin(std::uint32_t limit_ms, const Firmware& firmware, const BackgroundLevel& background);
 
-// A panic has been reported: the next hang costs a sink, or resets the machine. irq-off.
+// A panic has been reported: the next hang costs a sink, or resets the machine. Context: irq-off.
 void watchdog_last_stage();
 
-// The machine ends on purpose: no look any more. irq-off.
+// The machine ends on purpose, so the watchdog looks no more. Context: irq-off.
 void watchdog_end();
 
 } // namespace kernel::root

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Applications: each registers itself by a constant in the linker section .apps; the command line chooses one by name.
+// Applications register themselves by a constant in the linker section .apps; the command line chooses one by name.
 //
 //   namespace { int start(const kernel::AppArguments& arguments); }
 //   [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kOne{"one", "what it shows", &start, false};
@@ -13,7 +13,7 @@
 
 namespace kernel {
 
-// What a run passes to its application. The texts live as long as the system.
+// The arguments that a run passes to its application. The texts live as long as the system.
 struct AppArguments {
     std::uint64_t seed = 1;
     lib::Nanoseconds duration;           // 0: the application decides how long it runs

@@ -65,7 +65,7 @@ bool choice(Options& options, std::string_view value) {
     return false;
 }
 
-// Members: the way from the options to the number.
+// `Members` lead from the options to the number.
 template <std::uint64_t Minimum, auto... Members>
 bool number(Options& options, std::string_view value) {
     auto& out = (options.*....*Members);
@@ -140,7 +140,7 @@ bool blank(char character) {
     return character == ' ' || character == '\t' || character == '\r' || character == '\n';
 }
 
-// Cuts the next word off the front; empty at the end.
+// Cuts the next word off the front. It is empty at the end.
 std::string_view next_word(std::string_view& rest) {
     while (!rest.empty() && blank(rest.front())) {
         rest.remove_prefix(1);
@@ -154,7 +154,7 @@ std::string_view next_word(std::string_view& rest) {
     return word;
 }
 
-// Empty if the word was understood, else what was expected.
+// Returns nothing if the word was understood, else what was expected.
 std::string_view apply(Options& options, std::string_view word) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) {

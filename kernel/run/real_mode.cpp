@@ -14,16 +14,16 @@ constexpr std::uint8_t kSystemServices = 0x15;
 constexpr std::uint32_t kQueryMap = 0xE820;
 constexpr std::uint32_t kSignature = 0x534D'4150; // "SMAP"
 
-// As the BIOS writes it.
+// An entry as the BIOS writes it.
 struct MapEntry {
     std::uint64_t base;
     std::uint64_t size_bytes;
     std::uint32_t kind;
-    std::uint32_t reserved; // beyond what is asked for
+    std::uint32_t reserved; // the query does not ask for it
 };
 
 constexpr std::uint32_t kEntryBytes = 20;
-constexpr std::size_t kEntriesMax = 1'024; // of a map that does not end
+constexpr std::size_t kEntriesMax = 1'024; // a longer map is taken for one that does not end
 
 void say_why_not(std::uint8_t vector) {
     switch (arch::real_mode()) {
@@ -50,11 +50,12 @@ void say_why_not(std::uint8_t vector) {
     }
 }
 
-// One entry, and what to ask for the next with. Of the same section as the call: the buffer is anybody's.
+// One entry, and the continuation for the next question. It is read in the same section as the call, because other code
+// may use the buffer afterwards.
 struct Answer {
     MapEntry entry{};
-    std::uint32_t next = 0; // 0: this was the last
-    bool end = false;       // there is none left
+    std::uint32_t next = 0; // 0: this entry was the last
+    bool end = false;       // there is no entry left
 };
 
 lib::Result<Answer> ask(std::uint32_t continuation) {

@@ -25,15 +25,15 @@ struct Run {
     AppArguments arguments;
     RunOutcome outcome;
     Task* idle = nullptr;
-    Task* last = nullptr;  // ends the run in the stead of the main task
+    Task* last = nullptr;  // ends the run instead of the main task
     Task* ender = nullptr; // the task that shuts the system down
 };
 
 constinit Run s_run;
 
 // Where the clock counts instructions, the idle task never halts: QEMU moves such a clock over a halt from another
-// thread, now and then before the last instructions are counted, and what follows is late by their number. So each tick
-// is an instruction of the guest, whatever the host does meanwhile (softmmu/icount.c, icount_start_warp_timer()).
+// thread, now and then before the last instructions are counted, and everything after is late by their number. So each
+// tick is an instruction of the guest, whatever the host does meanwhile (softmmu/icount.c, icount_start_warp_timer()).
 void idle_body(void*) {
     if (s_run.arguments.icount) {
         arch::wait_by_counting();
@@ -64,7 +64,7 @@ lib::Result<void> start_idle(BackgroundLevel& background, IrqOff off) {
     return {};
 }
 
-// In the stead of the main task.
+// This task ends the run instead of the main task.
 void last_body(void*) {
     console().mark("main task: ended before its start() returned: it was killed, or called task_exit(); remedy: end "
                    "the run by sys_end()");
@@ -85,7 +85,8 @@ void kill_all_but(const Task* first, const Task* second, IrqOff off) {
     }
 }
 
-// The task that ends the run is round robin: tasks above may keep the processor from it.
+// The task that ends the run is round robin, so tasks of higher levels may keep the processor from it. They are killed
+// after this time.
 constexpr lib::Nanoseconds kEndGrace = lib::milliseconds(10);
 
 void end_without_others(Task&, IrqOff off) {
@@ -107,7 +108,8 @@ void end_without_main(Task&, IrqOff off) {
     task_timer_post<&end_without_others>(*s_run.idle, TaskTimer::delay, after(kEndGrace), off);
 }
 
-// Later, because a task may be in the middle of ending others; by the idle task's timer, because it uses none.
+// The run is ended later, because a task may be in the middle of ending others, and by the idle task's timer, because
+// the idle task uses none.
 void main_ended(IrqOff off) {
     if (s_run.ender == nullptr) {
         task_timer_post<&end_without_main>(*s_run.idle, TaskTimer::delay, now(), off);
@@ -123,7 +125,8 @@ lib::Result<void> start_main(IrqOff off) {
     return {};
 }
 
-// True if the calling task is to end the system; it may be at that already. False if another one is.
+// Returns whether the calling task ends the system; it may have begun that already. It returns false if another task
+// does.
 bool becomes_ender(RunOutcome outcome) {
     const IrqGuard off;
     Task* const self = current_task(off);
@@ -140,7 +143,7 @@ bool becomes_ender(RunOutcome outcome) {
     return s_run.ender == self;
 }
 
-// A function of an exit level that ends the system again is not returned to: what is left of its level comes next.
+// A function of an exit level that ends the system again is not returned to: the rest of its level comes next.
 [[noreturn]] void shut_down(RunOutcome outcome) {
     if (!becomes_ender(outcome)) {
         task_exit();
@@ -180,7 +183,7 @@ lib::Result<RunOutcome> run(const App& app, const AppArguments& arguments, Backg
     }
     run_level_functions(RunLevel::running);
     dispatch_next(off);
-    context_load(off); // returns when the last task has left
+    context_load(off); // it returns when the last task has left
     return s_run.outcome;
 }
 

@@ -28,7 +28,7 @@ struct Table {
     bool completed = false; // all functions of `level` have run
     bool aborted = false;
 
-    // The next entry of this level that has not run, in the level's order; null when there is none.
+    // Returns the next entry of this level that has not run, in the level's order, or null if there is none.
     Entry* next(RunLevel of) {
         Entry* found = nullptr;
         for (std::size_t i = 0; i < count; ++i) {

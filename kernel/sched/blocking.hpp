@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a task leaves its ready queue to wait for something, and comes back. What it waits for, and who wakes it, is the
-// caller's business. All functions irq-off; none switches away: the caller schedules.
+// A task leaves its ready queue here to wait for something, and comes back. The caller decides what the task waits for
+// and who wakes it. All functions need interrupts off, and none switches contexts: the caller schedules.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -10,12 +10,13 @@
 
 namespace kernel {
 
-// Takes a ready task out of its queue to wait; if it runs, it gives up first. The caller enters it where it waits.
+// Takes a ready task out of its queue to wait. A task that runs gives up the processor first. The caller enters the
+// task where it waits.
 void block_task(Task& task, Wait wait, IrqOff);
 
-// What block_task() took away is given back.
+// Puts a task that block_task() took out of its queue back into it.
 inline void unblock_task(Task& task, IrqOff off) {
-    if (!task.suspended) { // else it stays out until it is resumed
+    if (!task.suspended) { // a suspended task stays out until it is resumed
         task.out = false;
         trace_points::task_unblocked(task);
     }
@@ -24,7 +25,7 @@ inline void unblock_task(Task& task, IrqOff off) {
     ASSERT(!lib::kChecked || task.state == TaskState::ready);
 }
 
-// Takes a task that is in no queue through the state delayed: at that time its level unblocks it.
+// Delays a task that is in no queue: its level unblocks it at that time.
 void delay_task(Task& task, lib::Ticks until, IrqOff);
 
 } // namespace kernel

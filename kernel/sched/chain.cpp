@@ -8,7 +8,7 @@ namespace kernel {
 
 namespace {
 
-// The mutex whose ceiling keeps the task's job from beginning, or null. The idle task has no place to lend.
+// Returns the mutex whose ceiling keeps the task's job from beginning, or null. The idle task has no position to lend.
 const Resource* stopped_by(const Task& task, IrqOff off) {
     if (task.job_begun || task.ready_in == nullptr || !task.owned.empty()) {
         return nullptr;
@@ -17,7 +17,7 @@ const Resource* stopped_by(const Task& task, IrqOff off) {
     return top != nullptr && task.level->preemption_level(task, off) >= top->ceiling() ? top : nullptr;
 }
 
-// Whom it lends its place to, or null.
+// Returns the task to which this one lends its position, or null.
 Task* lends_to(const Task& task, IrqOff off) {
     const Resource* const resource = task.blocked_on != nullptr ? task.blocked_on : stopped_by(task, off);
     return resource != nullptr && resource->takes_places() ? resource->owner() : nullptr;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Chains of shadows: on whose behalf a task's place in its ready queue is used. A task that must wait for a mutex keeps
-// its place and lends it to the mutex's owner, who may wait for another mutex in turn. A job that the stack policy does
-// not let begin yet lends its place to the owner of the mutex with the highest ceiling.
+// Chains of shadows determine on whose behalf a task's position in its ready queue is used. A task that must wait for a
+// mutex keeps its position and lends it to the mutex's owner, who may wait for another mutex in turn. A job that the
+// stack policy does not let begin yet lends its position to the owner of the mutex with the highest ceiling.
 //
 //   H --(waits for m1)--> M --(waits for m2)--> L        chain_end(H) = chain_end(M) = chain_end(L) = L
 //   N --(must not begin, for m2 is locked)--> L          chain_end(N) = L
 //
-// A waiter for a mutex without a protocol lends nothing: a chain ends with it.
+// A task that waits for a mutex without a protocol lends nothing, so a chain ends with it.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -21,14 +21,14 @@ namespace detail {
 
 } // namespace detail
 
-// Whether the task runs itself when it is chosen, if it can run: it is the end of its chain.
+// Returns whether the task is the end of its chain: it runs itself when it is chosen, if it can run.
 [[nodiscard]] inline bool is_chain_end(const Task& task, IrqOff) {
     return task.blocked_on == nullptr && stack_resources().empty();
 }
 
-// The task that really runs when this one is chosen. Chains are acyclic because mutex_lock() refuses the lock that
-// would close a cycle, and because a job that has not begun owns nothing that others could wait for: one that kept a
-// mutex from an earlier job is not stopped. O(length of the chain).
+// Returns the task that really runs when this one is chosen, in O(length of the chain). Chains are acyclic, because
+// mutex_lock() refuses the lock that would close a cycle, and because a job that has not begun owns nothing that others
+// could wait for: a job that kept a mutex from an earlier job is not stopped.
 [[nodiscard]] inline Task& chain_end(Task& task, IrqOff off) {
     return is_chain_end(task, off) ? task : detail::follow_chain(task, off);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See cpu_clock.hpp. A timer of the task watches the alarm while the task runs; its interrupt and the task's leaving of
-// the processor are the two moments at which the alarm can be due.
+// A timer of the task watches the alarm while the task runs. The alarm can be due at two moments: at the timer's
+// interrupt, and when the task leaves the processor.
 #include "kernel/sched/cpu_clock.hpp"
 
 #include "kernel/sched/scheduler.hpp"
@@ -19,7 +19,7 @@ lib::Ticks clock_of(const Task& task) {
     return runs ? task.cpu_time + (now() - cpu.dispatched_at) : task.cpu_time;
 }
 
-// The first tick at which the clock, read in nanoseconds, shows `at`.
+// Returns the first tick at which the clock, read in nanoseconds, shows `at`.
 lib::Ticks tick_of(lib::Nanoseconds at) {
     const lib::Ticks tick = to_ticks(at);
     return to_nanoseconds(tick) < at ? tick + lib::Ticks{1} : tick;

@@ -42,7 +42,7 @@ void count(JobCounts& jobs, TaskException exception) {
     }
 }
 
-// A kill is never weakened to an abort; of two aborts the later one holds, for the earlier job may be over.
+// A kill is never weakened to an abort. The later one of two aborts holds, because the earlier job may be over.
 void note(Task& task, Reaction reaction, TaskException exception) {
     if (task.reaction.reaction == Reaction::count) {
         detail::pending_reactions.push_back(task);

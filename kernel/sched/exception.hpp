@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The funnel through which every broken promise and every processor exception of a task passes: counted, recorded, and
-// answered as the task's Reactions say (task_model.hpp).
+// The funnel through which every broken promise and every processor exception of a task passes. It is counted,
+// recorded, and answered as the task's Reactions say (task_model.hpp).
 //
 //   raise --> count --> record --> count:    nothing more
 //                                  handler:  an upcall in the task's own context (upcalls.hpp)
@@ -14,10 +14,10 @@
 
 namespace kernel {
 
-// For levels, timers and faults; about any task. An abort is for the job in progress now: if that is complete when the
-// next scheduling happens, nothing is aborted. Abort and kill are no more than counted for the idle task and the task
-// that shuts the system down; a fault of those is a panic. A caller that raises it for the running task outside of an
-// interrupt calls schedule(), which does not return if the reaction is abort or kill.
+// Raises an exception of any task, for levels, timers and faults. An abort is for the job in progress now: if that is
+// complete when the next scheduling happens, nothing is aborted. Abort and kill are only counted for the idle task and
+// the task that shuts the system down; a fault of those is a panic. A caller that raises it for the running task
+// outside of an interrupt calls schedule(), which does not return if the reaction is abort or kill.
 void raise_exception(Task& task, TaskException exception, IrqOff);
 
 // --- the scheduler and the end of a task
@@ -37,10 +37,10 @@ struct NotedReaction {
     PendingReaction wanted;
 };
 
-// The next one, which is forgotten by this. Precondition: reactions are pending.
+// Returns the next noted reaction and forgets it. Precondition: reactions are pending.
 [[nodiscard]] NotedReaction next_reaction(IrqOff);
 
-// The task is gone.
+// Forgets the reaction that is noted for a task, because the task ends.
 void forget_reaction(Task& task, IrqOff);
 
 } // namespace kernel

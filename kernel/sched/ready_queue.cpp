@@ -28,7 +28,7 @@ void ReadyQueue::insert(Task& task, std::uint64_t key, IrqOff off) {
     m_tree.insert(task);
 }
 
-// Apart from insert(), which then calls nothing on its way and saves no register.
+// It is apart from insert(), which then calls nothing and saves no register.
 void ReadyQueue::insert_and_park(Task& task, IrqOff off) {
     m_tree.insert(task);
     if (task.suspended) {

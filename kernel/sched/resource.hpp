@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the scheduler knows of a mutex: the task that owns it, whether the tasks that it blocks lend their positions to
-// the owner, and its ceiling. A mutex (kernel/sync/mutex.hpp) is a resource, and every resource is a mutex; protocols,
-// waiters and hand-over are the mutex's business.
+// A resource is what the scheduler knows of a mutex: the task that owns it, whether the tasks that it blocks lend their
+// positions to the owner, and its ceiling. A mutex (kernel/sync/mutex.hpp) is a resource, and every resource is a
+// mutex; the mutex itself is responsible for protocols, waiters and hand-over.
 #pragma once
 
 #include "kernel/state/task_object.hpp"
@@ -12,7 +12,7 @@
 
 namespace kernel {
 
-// Below every preemption level that there is.
+// This is below every preemption level that there is.
 inline constexpr std::uint64_t kPreemptionLevelNone = ~std::uint64_t{0};
 
 struct HeldTag {};
@@ -22,13 +22,14 @@ class Resource : public lib::ListLink<OwnedTag>, public lib::TreeLink<HeldTag> {
     Resource(const Resource&) = delete;
     Resource& operator=(const Resource&) = delete;
 
-    // Null when free. irq-off, or a hint.
+    // Returns null if the resource is free. With interrupts on the answer is only a hint.
     [[nodiscard]] Task* owner() const { return m_owner; }
 
-    // Whether the tasks that it blocks lend their positions to the owner.
+    // Returns whether the tasks that it blocks lend their positions to the owner.
     [[nodiscard]] bool takes_places() const { return m_takes_places; }
 
-    // The shortest relative deadline or period among its users, in ns; kPreemptionLevelNone: no user has one.
+    // Returns the shortest relative deadline or period among its users, in nanoseconds, or kPreemptionLevelNone if no
+    // user has one.
     [[nodiscard]] std::uint64_t ceiling() const { return m_ceiling; }
 
   protected:
@@ -44,7 +45,7 @@ struct HigherCeiling {
     bool operator()(const Resource& a, const Resource& b) const { return a.ceiling() < b.ceiling(); }
 };
 
-// Resources that are owned, the highest ceiling first.
+// The resources that are owned, the highest ceiling first.
 using HeldResources = lib::IntrusiveTree<Resource, HeldTag, HigherCeiling>;
 
 namespace detail {
@@ -53,7 +54,7 @@ inline constinit HeldResources stack_resources;
 
 } // namespace detail
 
-// Those of the stack policy: the first one's ceiling is the system's. irq-off.
+// Returns the resources of the stack policy: the first one's ceiling is the system's. Context: irq-off.
 [[nodiscard]] inline HeldResources& stack_resources() {
     return detail::stack_resources;
 }

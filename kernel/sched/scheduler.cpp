@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scheduler's two halves: choosing (levels, shadow chain, accounting) and loading (context switch). They are apart
-// because a primitive sometimes has something to record between them.
+// The scheduler has two halves: choosing (levels, shadow chain, accounting) and loading (context switch). They are
+// apart because a primitive sometimes has something to record between them.
 #include "kernel/sched/scheduler.hpp"
 
 #include "arch/arch.hpp"
@@ -33,7 +33,7 @@ struct Choice {
     }
 };
 
-// The task of the first place in the levels' order, or the idle task.
+// Returns the task of the first position in the levels' order, or the idle task.
 [[gnu::always_inline]] inline Task& first_place(IrqOff) {
     for (const ReadyQueue* const queue : ready_queues()) {
         if (Task* const task = queue->first()) {
@@ -44,9 +44,9 @@ struct Choice {
     return *idle_task();
 }
 
-// The first place whose chain of shadows ends in a task that can run, from the first of all on. A chain may end in a
-// mutex owner that sleeps: its position is parked there, and the tasks after it get the processor meanwhile. A
-// suspended task lends nothing: its place is parked at itself.
+// Returns the first position whose chain of shadows ends in a task that can run, beginning with `task`, which has the
+// first of all. A chain may end in a mutex owner that sleeps: the position is parked there, and the tasks after it get
+// the processor meanwhile. A suspended task lends nothing: its position is parked at itself.
 [[gnu::always_inline]] inline Choice choose(Task* task, IrqOff off) {
     for (;;) {
         Task& end = chain_end(*task, off);
@@ -63,8 +63,9 @@ bool runs(const Choice& choice) {
     return cpu.exec == &choice.exec && cpu.exec_shadow == &choice.exec_shadow;
 }
 
-// Each turn takes one task off the list. It comes back only for a job or a dispatch that began since, or for what
-// giving up the processor has shown; so this ends. No level and no primitive is in the middle of something here.
+// Each turn takes one task off the list. The task comes back only for a job or a dispatch that has begun since, or for
+// what giving up the processor has shown; so the loop ends. No level and no primitive is in the middle of something
+// here.
 void carry_out_reactions(IrqOff off) {
     while (reactions_pending(off)) {
         const auto [task, wanted] = next_reaction(off);
@@ -76,7 +77,7 @@ void carry_out_reactions(IrqOff off) {
     }
 }
 
-// The running task gives up. Inline, as all steps of a decision are.
+// The running task gives up the processor. The function is inline, as all steps of a decision are.
 [[gnu::always_inline]] inline void epilogue(IrqOff off) {
     Processor& cpu = this_processor();
     Task& running = *cpu.exec_shadow;
@@ -92,14 +93,14 @@ void carry_out_reactions(IrqOff off) {
     cpu.reschedule = true;
 }
 
-// Null: there are reactions, which may change it, to be carried out first.
+// Returns null if there are reactions, which may change the choice and must be carried out first.
 [[gnu::always_inline]] inline Task* first_place_now(IrqOff off) {
     return reactions_pending(off) ? nullptr : &first_place(off);
 }
 
-// The choice for which the running task has left the processor, if it is another. Leaving may change the choice: it may
-// show that a task used more than it declared, or use up the budget or the slice of a place, which then gets another.
-// first: what first_place_now() has returned.
+// Returns the choice, for which the running task has left the processor if it is another one. Leaving may change the
+// choice: it may show that a task used more than it declared, or use up the budget or the slice of a position, which
+// then moves. `first` is what first_place_now() returned.
 [[gnu::always_inline]] inline Choice pick_next(Task* first, IrqOff off) {
     for (;;) {
         if (first == nullptr) {
@@ -153,7 +154,7 @@ void carry_out_reactions(IrqOff off) {
     Processor& cpu = this_processor();
     Task* const from = cpu.loaded;
     Task* const to = cpu.exec_shadow;
-    const bool in_call = !std::exchange(cpu.in_interrupts_end, false); // true also when the task is back here
+    const bool in_call = !std::exchange(cpu.in_interrupts_end, false); // it is true also when the task is back here
     ASSERT(!lib::kChecked || (to != nullptr && to->can_run() && !cpu.in_interrupt));
     if (from == to) {
         if (to->restart) {
@@ -172,8 +173,9 @@ void carry_out_reactions(IrqOff off) {
     trace_points::context_returns(in_call, &clock_untraced, off);
 }
 
-// Whether the decision changes nothing: the first place of all is the running task's, which runs in no other. Asked
-// before the rest, which is in functions of their own: so the usual decision calls nothing and saves no register.
+// Returns whether the decision changes nothing: the first position of all is that of the running task, which runs in no
+// other. This is asked first, and the rest is in functions of their own, so that the usual decision calls nothing and
+// saves no register.
 [[gnu::always_inline]] inline bool continues(Task* first, IrqOff off) {
     const Processor& cpu = this_processor();
     const bool same = first != nullptr && first == cpu.exec && first == cpu.exec_shadow && is_chain_end(*first, off);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who runs: asks the levels in order, follows the chosen task's chain of shadows, gives the processor to the task at
-// its end (kernel/state/processor.hpp). Policy is in the levels; the switch itself is in arch.
+// The scheduler decides which task runs: it asks the levels in order, follows the chosen task's chain of shadows, and
+// gives the processor to the task at its end (kernel/state/processor.hpp). Policy is in the levels; the switch itself
+// is in arch.
 //
 //   schedule:  carry out reactions, choose, the running task gives up, dispatch     then load the chosen context
 //
@@ -12,49 +13,50 @@
 
 namespace kernel {
 
-// What the scheduler needs of the rooms above it: set once, before the first task is created.
+// The functions of the rooms above that the scheduler needs. They are set once, before the first task is created.
 struct TaskLife {
-    void (*entry)(void* task);       // where a fresh context begins, interrupts off; never returns
-    void (*end)(Task& task, IrqOff); // a kill
-    void (*abort)(Task& task, TaskException cause, IrqOff); // of the job in progress
+    void (*entry)(void* task);       // where a fresh context begins, interrupts off; it never returns
+    void (*end)(Task& task, IrqOff); // ends any task
+    void (*abort)(Task& task, TaskException cause, IrqOff); // aborts the job in progress
 };
 
 void set_task_life(const TaskLife& life, IrqOff);
 
 // --- for the interrupt funnel
 
-// First thing in every interrupt: from here to preempt_if_needed() nothing switches contexts.
+// Must be the first call in every interrupt. From here to preempt_if_needed() nothing switches contexts.
 inline void interrupt_entered(IrqOff) {
     this_processor().in_interrupt = true;
 }
 
-// At the end of every interrupt, after the end of interrupt was signalled: runs another task if one should run; returns
-// when the interrupted task is to continue. Does not return if the job that was interrupted is aborted.
+// Must be called at the end of every interrupt, after the end of interrupt was signalled. It runs another task if one
+// should run, and returns when the interrupted task is to continue. It does not return if the job that was interrupted
+// is aborted.
 void preempt_if_needed(IrqOff);
 
 // --- for the kernel's primitives
 
-// The running task leaves the processor: accounts for its time and informs its level. Must precede any change that
-// takes it out of a queue. Does nothing if it has left already.
+// The running task leaves the processor: this accounts for its time and informs its level. It must precede any change
+// that takes the task out of a queue. It does nothing if the task has left already.
 void give_up(IrqOff);
 
-// give_up() if the task runs, or if the running task runs in its position.
+// Calls give_up() if the task runs, or if the running task runs in its position.
 void leave_processor(const Task& task, IrqOff);
 
-// Chooses and dispatches, without switching contexts.
+// Chooses and dispatches a task, without switching contexts.
 void dispatch_next(IrqOff);
 
-// Switches to exec_shadow's context; returns when the calling task runs again, and never if its job is aborted
-// meanwhile: the task starts at its entry then.
+// Switches to the context of exec_shadow. It returns when the calling task runs again, and never if the task's job is
+// aborted meanwhile: the task then starts at its entry.
 void context_load(IrqOff);
 
-// Something became ready or stopped being so: chooses anew, now in task context, at its end in an interrupt.
+// Something has become ready or has stopped being so: chooses anew, in task context now and in an interrupt at its end.
 void schedule(IrqOff);
 
-// The stack of a task whose context was never loaded: it begins at TaskLife::entry.
+// Prepares the stack of a task whose context was never loaded: it begins at TaskLife::entry.
 void prepare_context(Task& task, IrqOff);
 
-// Leaves the running task permanently and goes back to the boot context, where run() continues.
+// Leaves the running task permanently and returns to the boot context, where run() continues.
 [[noreturn]] void return_to_boot(IrqOff);
 
 } // namespace kernel

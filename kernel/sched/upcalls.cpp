@@ -24,7 +24,7 @@ struct Handler {
 constexpr std::uint64_t kExceptionBits = upcall_bit(TaskException::deadline_miss) | upcall_bit(TaskException::wcet) |
                                          upcall_bit(TaskException::activation) | upcall_bit(TaskException::fault);
 
-// By pid; valid while upcalls.handled says so.
+// Both tables are indexed by pid. An entry is valid while upcalls.handled has its bit.
 constinit std::array<Handler<ExceptionHandler>, kTasksMax> s_exception_handlers{};
 constinit std::array<std::array<Handler<SignalHandler>, kSignalMax + 1>, kTasksMax> s_signal_handlers{};
 
@@ -37,7 +37,7 @@ std::uint8_t lowest_signal(std::uint64_t bits) {
     return static_cast<std::uint8_t>(static_cast<unsigned>(std::countr_zero(bits)) - kSignalShift);
 }
 
-// Irq-off before and after, on meanwhile.
+// Calls a handler with interrupts on; they are off before and after the call.
 template <typename Function, typename Number>
 void call(Handler<Function> handler, Number number, IrqOff) {
     section_ends();
@@ -47,7 +47,7 @@ void call(Handler<Function> handler, Number number, IrqOff) {
     section_begins();
 }
 
-// Irq-off before and after, on in the handlers.
+// Calls all handlers that are due with interrupts on; they are off before and after it.
 void deliver_upcalls(IrqOff off) {
     Task& self = *this_processor().loaded;
     while (const std::uint64_t due = self.upcalls.due()) {
@@ -67,8 +67,8 @@ void deliver_upcalls(IrqOff off) {
 
 } // namespace
 
-// What a task waits for stays pending until it runs, but its handler cannot get it: the task takes it before it returns
-// to its own code.
+// A signal that a task waits for stays pending until the task runs, but its handler cannot get it, because the task
+// takes it before it returns to its own code.
 void raise_signal(Task& task, std::uint8_t signo, IrqOff off) {
     ASSERT(!lib::kChecked || (signo >= kSignalMin && signo <= kSignalMax && task.state != TaskState::free));
     trace_points::signal_raised(task, signo);

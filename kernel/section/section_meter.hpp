@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How long interrupts stay off, by the place in the source that switched them off. Compiled in for measurements alone
-// (REMORA_SECTIONS=1, `make bench-kernel`): in every other kernel all of this is nothing, and costs nothing.
+// Measures how long interrupts stay off, by the place in the source that switched them off. It is compiled in for
+// measurements alone (REMORA_SECTIONS=1, `make bench-kernel`); in every other kernel it does nothing and costs nothing.
 //
 //   a section begins where the first guard switches interrupts off, or where an interrupt is taken;
 //   it ends where they come on again, perhaps in another task: then the time counts for the place where it began.
@@ -22,8 +22,8 @@ inline constexpr bool kSectionsMeasured = true;
 inline constexpr bool kSectionsMeasured = false;
 #endif
 
-// Where interrupts were switched off: `SectionPlace place = {}` as a parameter is the caller's place. The texts live as
-// long as the image.
+// The place where interrupts were switched off: `SectionPlace place = {}` as a parameter is the caller's place. The
+// texts live as long as the image.
 struct SectionPlace {
     const char* file = __builtin_FILE();
     const char* function = __builtin_FUNCTION();
@@ -37,7 +37,7 @@ struct MeasuredSection {
     std::uint64_t count = 0;
 };
 
-// All functions irq-off.
+// All functions need interrupts off.
 class SectionMeter {
   public:
     static constexpr std::size_t kPlacesMax = 96;
@@ -66,11 +66,11 @@ class SectionMeter {
 
     [[nodiscard]] std::span<const MeasuredSection> sections() const { return std::span(m_sections).first(m_count); }
 
-    // Places beyond kPlacesMax are not distinguished: this many sections are missing.
+    // Returns how many sections are missing, because places beyond kPlacesMax are not distinguished.
     [[nodiscard]] std::uint64_t lost() const { return m_lost; }
 
   private:
-    // One function of one file may have several guards: the line distinguishes them.
+    // One function of one file may have several guards, which the line distinguishes.
     MeasuredSection* find() {
         for (std::size_t i = 0; i < m_count; ++i) {
             const SectionPlace& known = m_sections[i].place;
@@ -100,14 +100,14 @@ inline constinit SectionMeter section_meter{};
 
 } // namespace detail
 
-// Interrupts have just gone off, and were on. irq-off.
+// Interrupts have just been switched off, and were on. Context: irq-off.
 [[gnu::always_inline]] inline void section_begins([[maybe_unused]] SectionPlace place = {}) {
     if constexpr (kSectionsMeasured) {
         detail::section_meter.begin(place);
     }
 }
 
-// Interrupts are about to come on. irq-off.
+// Interrupts are about to be switched on. Context: irq-off.
 [[gnu::always_inline]] inline void section_ends() {
     if constexpr (kSectionsMeasured) {
         detail::section_meter.end();

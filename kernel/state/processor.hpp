@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What belongs to one processor: which task runs on whose behalf, and whether an interrupt is being served. Data alone;
-// kernel/sched/scheduler.hpp decides. One processor: this_processor() is the only one.
+// The data of one processor: which task runs on whose behalf, and whether an interrupt is being served. It is data
+// alone; kernel/sched/scheduler.hpp decides. There is one processor: this_processor() is the only one.
 //
 //   exec          the task that the levels chose: whose position in the queue is used
 //   exec_shadow   the end of its shadow chain: the task that really runs; another while a mutex owner inherits
@@ -13,13 +13,13 @@
 namespace kernel {
 
 struct Processor {
-    Task* exec = nullptr;        // both null between giving up the processor and the next choice
-    Task* exec_shadow = nullptr; // ...
-    Task* loaded = nullptr;      // whose context is on the processor; null: the boot context
+    Task* exec = nullptr;        // both are null between giving up the processor and the next choice
+    Task* exec_shadow = nullptr; // the task that really runs
+    Task* loaded = nullptr;      // its context is on the processor; null: the boot context
     lib::Ticks dispatched_at;
     bool reschedule = false;
     bool in_interrupt = false;
-    bool in_interrupts_end = false; // an interrupt is over but for the choice of the task to return to
+    bool in_interrupts_end = false; // an interrupt is over except for the choice of the task to return to
     arch::StackPointer boot;
 };
 
@@ -33,12 +33,12 @@ inline constinit Processor processor;
     return detail::processor;
 }
 
-// The running task; null in boot context. In an interrupt: the interrupted one.
+// Returns the running task, or null in boot context. In an interrupt it is the interrupted task.
 [[nodiscard]] inline Task* current_task(IrqOff) {
     return this_processor().loaded;
 }
 
-// The task that called a primitive. Precondition: task context.
+// Returns the task that called a primitive. Precondition: task context.
 [[nodiscard]] inline Task& calling_task(IrqOff) {
     Task* const self = this_processor().loaded;
     ASSERT(self != nullptr && !this_processor().in_interrupt);

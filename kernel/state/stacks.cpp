@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Storage of the task stacks; see stacks.hpp for the picture.
+// The storage of the task stacks; stacks.hpp has a drawing.
 #include "kernel/state/stacks.hpp"
 
 #include "lib/assert.hpp"
@@ -17,7 +17,8 @@ struct alignas(kGuardBytes) GuardedStack {
 
 static_assert(sizeof(GuardedStack) == kGuardBytes + kStackBytes, "no padding: guard pages must be whole pages");
 
-// Beside the trace chunks, where there is room for many and nothing is cleared: a stack is written before it is read.
+// The stacks are beside the trace chunks, where there is room for many and nothing is cleared: a stack is written
+// before it is read.
 [[gnu::section(".arena,\"aw\",@nobits#")]] constinit std::array<GuardedStack, kTasksMax> s_stacks{};
 
 } // namespace

@@ -50,7 +50,7 @@ struct JobCounts {
 
 // --- models
 
-// How HARD tasks compete: by absolute deadlines (EDF), or by fixed priorities, the shorter relative deadline first (RM,
+// HARD tasks compete by absolute deadlines (EDF), or by fixed priorities, the shorter relative deadline first (RM,
 // where deadlines are periods).
 enum class HardPriority : std::uint8_t {
     dynamic,
@@ -62,7 +62,7 @@ enum class Arrival : std::uint8_t {
     sporadic, // task_activate() releases a job; one that is less than a period after the last is a violation, and waits
 };
 
-// What happens to an activation that finds the task busy.
+// The consequence of an activation that finds the task busy.
 enum class Overlap : std::uint8_t {
     refuse, // the caller gets the error busy
     skip,   // it is dropped and counted (the published SKIP)
@@ -130,8 +130,8 @@ using TaskModel = std::variant<HardModel, NrtModel, BackgroundModel, SoftModel, 
 using lib::Reaction;
 using lib::TaskException;
 
-// What the kernel does when a task breaks its promise, or when the processor raises a fault in it, by the kind of
-// exception. Every exception is counted and recorded first, whatever the reaction is.
+// The kernel's reaction, by the kind of exception, when a task breaks its promise, or when the processor raises a fault
+// in it. Every exception is counted and recorded first, whatever the reaction is.
 struct Reactions {
     Reaction deadline_miss = Reaction::count;
     Reaction wcet = Reaction::count;

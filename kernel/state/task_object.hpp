@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The kernel's own view of a task, shared by scheduler, levels and synchronisation. Applications use
-// kernel/task/task.hpp. Serialised by interrupts being off.
+// The kernel's own view of a task, which scheduler, levels and synchronisation share. Applications use
+// kernel/task/task.hpp. Interrupts are off wherever it is accessed.
 //
 //   state ready, blocked_on null or free    may run, unless a mutex's ceiling stops its job before it begins
-//   state ready, blocked_on owned           held up by a mutex: keeps its place in the queue, lends it to the owner
+//   state ready, blocked_on owned           held up by a mutex: keeps its position in the queue, lends it to the owner
 //   state ready, suspended                  has a position that does not count: parked at itself
 //   any other state                         in no ready queue
 #pragma once
@@ -43,12 +43,12 @@ using lib::WaitKind;
 
 struct Wait {
     WaitKind kind = WaitKind::delay;
-    std::uint16_t id = 0; // of the object; 0 where there is none
+    std::uint16_t id = 0; // of the object; 0: there is none
 };
 
-// What may interrupt a task in its own context: its exceptions and its signals, as bits of one word. A pending bit
-// calls its handler as soon as the task is about to return to its own code, the lowest bit first, unless the bit is
-// masked or its handler is running already. A pending bit without a handler waits until there is one.
+// The exceptions and signals that may interrupt a task in its own context, as bits of one word. A pending bit calls its
+// handler as soon as the task is about to return to its own code, the lowest bit first, unless the bit is masked or its
+// handler is running already. A pending bit without a handler waits until there is one.
 //
 //   bit 1..4   TaskException       bit 4 + n   signal n, 1..31
 inline constexpr unsigned kSignalShift = 4;
@@ -76,11 +76,11 @@ struct Upcalls {
     }
 };
 
-// Abort or kill, decided but not yet carried out (exception.hpp).
+// An abort or a kill that is decided but not yet carried out (exception.hpp).
 struct PendingReaction {
     Reaction reaction = Reaction::count; // count: none
     TaskException cause = TaskException::fault;
-    std::uint64_t job = 0; // jobs.completed then: a job that is over since is not aborted
+    std::uint64_t job = 0; // jobs.completed at that time: a job that has ended since is not aborted
 };
 
 struct Task : lib::TreeLink<ReadyTag>,
@@ -92,10 +92,10 @@ struct Task : lib::TreeLink<ReadyTag>,
     Pid pid;
     std::uint16_t context = 0; // the number that trace records carry; 0: none
     std::uint16_t group = 0;
-    std::uint16_t level_index = 0;   // of `level`, as the trace carries it
+    std::uint16_t level_index = 0;   // of `level`, as the trace shows it
     bool immortal = false;           // task_kill() refuses it
-    bool uses_ceilings = false;      // was declared a user of a mutex
-    void (*ended)(IrqOff) = nullptr; // called when it has ended
+    bool uses_ceilings = false;      // it was declared a user of a mutex
+    void (*ended)(IrqOff) = nullptr; // is called when it has ended
     lib::Text<kTaskNameBytes> name;
     TaskModel model;
     Level* level = nullptr;
@@ -104,17 +104,17 @@ struct Task : lib::TreeLink<ReadyTag>,
     TaskBody body = nullptr;
     void* argument = nullptr;
     arch::StackPointer stack_pointer;
-    bool restart = false; // its context is abandoned: next it starts at its entry
+    bool restart = false; // its context is abandoned: it starts at its entry next
 
     // --- what it does now
     TaskState state = TaskState::free;
     bool suspended = false;
-    bool out = false;       // of its ready queue in the middle of a job, as the trace has it: task_block was the last
+    bool out = false;       // out of its ready queue in the middle of a job, as the trace has it: task_block was last
     bool job_begun = false; // the current job has been dispatched; a level clears it when a job starts
-    lib::Ticks released_at; // of the job in progress, or of the one to come
+    lib::Ticks released_at; // of the job in progress, or of the next one
 
     // --- its position in a ready queue
-    ReadyQueue* ready_in = nullptr; // where it is; null: in no queue
+    ReadyQueue* ready_in = nullptr; // the queue where it is; null: in none
     std::uint64_t ready_key = 0;    // of that position, or of the last one
     std::uint64_t ready_rank = 0;   // among equal keys
     Task* parked_on = nullptr;      // the task at the end of its chain that cannot run; null: not parked
@@ -122,12 +122,12 @@ struct Task : lib::TreeLink<ReadyTag>,
 
     // --- what it owns and waits for
     lib::IntrusiveList<Resource, OwnedTag> owned;
-    Resource* blocked_on = nullptr;  // the mutex that it must see free before it runs again, or null
+    Resource* blocked_on = nullptr;  // the mutex that must be free before it runs again, or null
     Resource* locking = nullptr;     // the mutex that it asked for last: with ceilings, another one may block it
     WaitQueue* waiting_on = nullptr; // where it is while it waits outside its ready queue
-    std::byte* message = nullptr;    // what it sends, or where it receives, while it waits at a port
+    std::byte* message = nullptr;    // its message, or where it receives one, while it waits at a port
     bool wait_limited = false;       // its latest wait has a limit
-    bool timed_out = false;          // it was reached
+    bool timed_out = false;          // the limit was reached
     Wait waits_for;                  // the reason of its latest wait
 
     // --- what it has used, and what it has done wrong
@@ -139,10 +139,10 @@ struct Task : lib::TreeLink<ReadyTag>,
     PendingReaction reaction;
     Upcalls upcalls;
 
-    // Whether it would use the processor if it got it.
+    // Returns whether it would use the processor if it got it.
     [[nodiscard]] bool can_run() const { return state == TaskState::ready && !suspended; }
 
-    // Whether a job of it is in progress: released, and not complete.
+    // Returns whether a job of it is in progress: released, and not complete.
     [[nodiscard]] bool in_job() const { return state == TaskState::ready || out; }
 };
 

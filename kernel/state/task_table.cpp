@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kWordBits = 64;
 
-// Which slots are free: a bit for each, and a bit for each word of these that has one.
+// The free slots: a bit for each slot, and a bit for each word of these that has one.
 class FreeSlots {
   public:
     constexpr FreeSlots() {
@@ -32,7 +32,7 @@ class FreeSlots {
         m_any &= m_words[slot / kWordBits] != 0 ? ~std::uint64_t{0} : ~bit(slot / kWordBits);
     }
 
-    // kTasksMax if there is none.
+    // Returns kTasksMax if no slot is free.
     [[nodiscard]] std::size_t lowest() const {
         if (m_any == 0) {
             return kTasksMax;
@@ -60,8 +60,8 @@ struct Table {
 
 constinit Table s_table;
 
-// 1..65535, going round; never 0, never one that a live task has. Looks at a few words at most: no more than kTasksMax
-// bits are set.
+// Returns the next number of 1 to 65535, in a circle, that no live task has. It reads few words, because no more than
+// kTasksMax bits are set.
 std::uint16_t fresh_context(IrqOff) {
     const std::size_t begin = (s_table.last_context + std::size_t{1}) % 0x10000;
     std::uint64_t free = ~s_table.contexts[begin / kWordBits] & (~std::uint64_t{0} << (begin % kWordBits));

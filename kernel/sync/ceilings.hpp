@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The ceilings of all mutexes that have one, and those of them that are locked, in the order of their ceilings: what
-// the ceiling protocol tests a lock against and the stack policy the beginning of a job. One tree for each protocol;
-// they do not see each other.
+// The ceilings of all mutexes that have one, and the mutexes among them that are locked, in the order of their
+// ceilings. The ceiling protocol tests a lock against these, and the stack policy the beginning of a job. Each protocol
+// has a tree of its own; they do not see each other.
 //
 //   highest ceiling                      lowest          a preemption level is a length of time: the shorter, the
 //   higher m3 (2 ms) --- m1 (5 ms) --- m7 (5 ms) --- m2 (none)  equals in the order in which they were locked
@@ -12,32 +12,33 @@
 
 namespace kernel {
 
-// All functions irq-off.
+// All functions need interrupts off.
 class Ceilings {
   public:
     constexpr Ceilings() = default;
     Ceilings(const Ceilings&) = delete;
     Ceilings& operator=(const Ceilings&) = delete;
 
-    // A mutex with a ceiling exists from now on.
+    // Adds a mutex with a ceiling.
     void add(Mutex& mutex, IrqOff);
 
-    // O(log n).
+    // Declares the task as a user of the mutex, in O(log n).
     void declare_user(Mutex& mutex, Task& task, IrqOff);
 
-    // The task ends: it is a user of nothing. O(mutexes with ceilings) if it was one of any, and O(users) for each
-    // whose ceiling it determined.
+    // Removes the task, which ends, from the users of all mutexes. It takes O(mutexes with ceilings) if the task was a
+    // user of any, and O(users) for each whose ceiling it determined.
     void forget_user(const Task& task, IrqOff);
 
-    // The task's preemption level may have changed. O(mutexes with ceilings), and O(users) for each that it may lock.
+    // The task's preemption level may have changed. It takes O(mutexes with ceilings), and O(users) for each that the
+    // task may lock.
     void level_changed(const Task& task, IrqOff);
 
-    // The mutex was taken; it is about to be freed. O(log n).
+    // The mutex was taken, or is about to be freed. O(log n).
     void hold(Mutex& mutex, IrqOff);
     void let_go(Mutex& mutex, IrqOff);
 
-    // The mutex with the highest ceiling among those of the ceiling protocol that others have locked, or null. O(log n)
-    // for each that `task` itself has locked and that comes before it.
+    // Returns the mutex with the highest ceiling among those of the ceiling protocol that others have locked, or null.
+    // It takes O(log n) for each that `task` itself has locked and that comes before it.
     [[nodiscard]] Mutex* highest_of_others(const Task& task, IrqOff) const;
 
   private:
@@ -48,7 +49,7 @@ class Ceilings {
     void recompute(Mutex& mutex, IrqOff);
     void set_ceiling(Mutex& mutex, std::uint64_t ceiling, IrqOff);
 
-    // Stopped jobs lend their positions to another owner, or to none, after this.
+    // After this, stopped jobs lend their positions to another owner, or to none.
     void unpark_stopped(IrqOff) const;
 
     lib::IntrusiveList<Mutex, CeilingTag> m_all;
@@ -59,7 +60,7 @@ class Ceilings {
 
 [[nodiscard]] std::uint64_t preemption_level(const Task& task, IrqOff);
 
-// Of the running task: its own, or that of the place it runs in, if that is higher.
+// Returns the preemption level of the running task: its own, or that of the position it runs in, if that is higher.
 [[nodiscard]] std::uint64_t active_preemption_level(const Task& task, IrqOff);
 
 } // namespace kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See mutex.hpp. Whose shadow a waiter has follows from the mutex alone (chain.hpp): the owner while there is one,
-// itself while the mutex is free. So a mutex changes hands in constant time, however many wait for it.
+// See mutex.hpp. The mutex alone determines whose shadow a waiter has (chain.hpp): the owner's while there is one, its
+// own while the mutex is free. So a mutex changes hands in constant time, however many tasks wait for it.
 #include "kernel/sync/mutex.hpp"
 
 #include "kernel/sched/chain.hpp"
@@ -39,7 +39,8 @@ bool Mutex::admits(const Task& task) const {
     return m_id != 0 && (!has_ceiling() || m_users.contains(task.pid));
 }
 
-// The mutex that keeps the task from taking this one: itself, or with ceilings another one. Null: it may have it.
+// Returns the mutex that keeps the task from taking this one: this one itself, or with ceilings another one. It returns
+// null if the task may take it.
 Mutex* Mutex::obstacle_to(const Task& task, IrqOff off) {
     if (m_protocol == MutexProtocol::ceiling) {
         Mutex* const highest = ceilings().highest_of_others(task, off);
@@ -50,7 +51,7 @@ Mutex* Mutex::obstacle_to(const Task& task, IrqOff off) {
     return m_owner != nullptr ? this : nullptr;
 }
 
-// Whether the owner is this task, or waits for it by mutexes of whatever protocol.
+// Returns whether the owner is this task, or waits for it by mutexes of whatever protocol.
 bool Mutex::held_up_by(const Task& task) const {
     const Resource* resource = this;
     for (std::size_t steps = 0; resource != nullptr && resource->owner() != nullptr; ++steps) {
@@ -68,7 +69,7 @@ lib::Result<void> Mutex::refuse(Task& task, IrqOff) {
     return lib::Error::refused;
 }
 
-// Whoever is woken looks again at what is in its way: it may be another mutex by now, even one that would close a
+// A task that is woken looks again for what obstructs it: it may be another mutex by now, even one that would close a
 // cycle.
 lib::Result<void> Mutex::lock(Task& task, lib::Ticks until, IrqOff off) {
     if (!admits(task)) {
@@ -86,7 +87,7 @@ lib::Result<void> Mutex::lock(Task& task, lib::Ticks until, IrqOff off) {
     while (obstacle != nullptr) {
         obstacle->wait(task, until, off);
         if (m_owner == &task) {
-            return {}; // handed over
+            return {}; // the mutex was handed over
         }
         if (task.timed_out) {
             return lib::Error::timeout;
@@ -102,7 +103,7 @@ lib::Result<void> Mutex::lock(Task& task, lib::Ticks until, IrqOff off) {
     return {};
 }
 
-// Returns when it is worth looking again.
+// Waits for an obstacle, and returns when it may be gone.
 void Mutex::wait(Task& task, lib::Ticks until, IrqOff off) {
     give_up(off);
     if (task.blocked_on != this) {
@@ -246,7 +247,7 @@ lib::Result<void> mutex_trylock(Mutex& mutex) {
             const bool awaited = m_waiters != 0;
             release(off);
             if (m_protocol == MutexProtocol::stack) {
-                dispatch_next(off); // jobs may begin that were stopped
+                dispatch_next(off); // jobs that were stopped may begin
                 trace_points::inherited(this_processor());
                 context_load(off);
             } else if (awaited) {
@@ -257,7 +258,8 @@ lib::Result<void> mutex_trylock(Mutex& mutex) {
         section);
 }
 
-// No chain of shadows ends in the running task by a mutex for which none waits: nothing is parked on its account.
+// The usual case needs no unpark(): no chain of shadows ends in the running task by a mutex for which none waits, so
+// nothing is parked at it.
 lib::Result<void> mutex_unlock(Mutex& mutex) {
     return usually(
         [&](IrqOff off) {

@@ -14,14 +14,14 @@ namespace kernel {
 
 class PidSet {
   public:
-    // Precondition of all: the pid is within the pool.
+    // Precondition of all functions: the pid is within the pool.
     constexpr void insert(Pid pid) { m_words[pid.value / kBits] |= bit(pid); }
 
     constexpr void erase(Pid pid) { m_words[pid.value / kBits] &= ~bit(pid); }
 
     [[nodiscard]] constexpr bool contains(Pid pid) const { return (m_words[pid.value / kBits] & bit(pid)) != 0; }
 
-    // Calls act(pid) for each, in ascending order. Looks at one word for each 64 slots.
+    // Calls act(pid) for each pid, in ascending order. It reads one word for each 64 slots.
     template <typename Act>
     constexpr void for_each(Act act) const {
         for (std::size_t word = 0; word < m_words.size(); ++word) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See port.hpp. A waiting task's message is on its own stack, which stays as it is until the task is woken.
+// See port.hpp. The message of a waiting task is on its own stack, which stays as it is until the task is woken.
 #include "kernel/sync/port.hpp"
 
 #include "kernel/sched/scheduler.hpp"
@@ -27,7 +27,7 @@ void Port::store(const std::byte* message) {
     ++m_count;
 }
 
-// False: the port is full.
+// Returns false if the port is full.
 bool Port::put(const std::byte* message, IrqOff off) {
     if (m_count == m_capacity) {
         return false;
@@ -44,7 +44,7 @@ bool Port::put(const std::byte* message, IrqOff off) {
     return true;
 }
 
-// False: the port is empty.
+// Returns false if the port is empty.
 bool Port::get(std::byte* message, IrqOff off) {
     if (m_count == 0) {
         return false;
@@ -70,7 +70,7 @@ lib::Result<void> Port::send(std::span<const std::byte> message, lib::Ticks unti
     if (put(message.data(), off)) {
         return {};
     }
-    self.message = const_cast<std::byte*>(message.data()); // get() only reads what a sender waits with
+    self.message = const_cast<std::byte*>(message.data()); // get() only reads the message of a waiting sender
     m_senders.enter(self, {.kind = WaitKind::send, .id = m_id}, until, off);
     schedule(off);
     return self.timed_out ? lib::Result<void>{lib::Error::timeout} : lib::Result<void>{};

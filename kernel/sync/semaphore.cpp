@@ -52,7 +52,7 @@ lib::Result<void> sem_wait(Semaphore& semaphore) {
     return usually(
         [&](IrqOff off) {
             const Task& self = calling_task(off);
-            if (semaphore.m_count == 0) { // also one that is not initialised
+            if (semaphore.m_count == 0) { // it is also 0 if the semaphore is not initialised
                 return false;
             }
             trace_points::semaphore_waited(&self, semaphore.m_id);
@@ -85,7 +85,7 @@ lib::Result<void> sem_trywait(Semaphore& semaphore) {
 [[gnu::noinline]] lib::Result<void> Semaphore::post(OpenSection section) {
     return primitive(
         [&](IrqOff off) -> lib::Result<void> {
-            Task* const waiter = m_waiters.first(); // of a semaphore that is initialised
+            Task* const waiter = m_waiters.first(); // only an initialised semaphore has one
             if (waiter == nullptr && m_id == 0) {
                 return lib::Error::invalid_argument;
             }
@@ -103,7 +103,7 @@ lib::Result<void> sem_trywait(Semaphore& semaphore) {
 lib::Result<void> sem_post(Semaphore& semaphore) {
     return usually(
         [&](IrqOff off) {
-            const std::uint32_t count = semaphore.m_count + 1; // 0: there cannot be more
+            const std::uint32_t count = semaphore.m_count + 1; // 0: the count is at its maximum
             if (count == 0 || semaphore.m_id == 0 || semaphore.m_waiters.first() != nullptr) {
                 return false;
             }

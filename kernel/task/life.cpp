@@ -31,7 +31,7 @@ void task_entry(void* argument) {
     task_exit();
 }
 
-// The task waits for nothing any more.
+// The task waits for nothing any more, not even for a signal.
 void forget_waits(Task& task, IrqOff off) {
     leave_waits(task, off);
     task.upcalls.awaited = 0;

@@ -33,7 +33,7 @@ void wait_is_over(Task& task, IrqOff off) {
     schedule(off);
 }
 
-// `until` null: forever.
+// Begins to wait, without a limit if `until` is null.
 void begin_wait(Task& self, std::uint64_t wanted, const lib::Ticks* until, IrqOff off) {
     block_task(self, {.kind = WaitKind::signal}, off);
     self.upcalls.awaited = wanted;
@@ -53,7 +53,7 @@ lib::Result<std::uint8_t> wait(SignalSet set, const lib::Ticks* until) {
             if (until != nullptr && *until <= now()) {
                 return lib::Error::timeout;
             }
-            give_up(off); // it may be time for the alarm on its own clock
+            give_up(off); // the alarm on its own clock may be due
             if ((self.upcalls.pending & wanted) == 0) {
                 begin_wait(self, wanted, until, off);
             }

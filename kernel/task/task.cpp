@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The primitives that act on tasks. Every primitive that takes the running task off the processor has the same shape:
+// The primitives that act on tasks. Every primitive that takes the running task off the processor has the same steps:
 // give up, change the state, schedule.
 #include "kernel/task/task.hpp"
 
@@ -56,7 +56,7 @@ lib::Result<Level*> find_level(const TaskModel& model, IrqOff off) {
     return error;
 }
 
-// Every member that is not the table's: what a former task of the slot left counts no more.
+// Sets every member that is not the table's, so that nothing of a former task of the slot remains.
 void describe(Task& task, const TaskOptions& options, const TaskName& name, Level& level) {
     task.group = options.group;
     task.immortal = false;
@@ -83,7 +83,7 @@ void describe(Task& task, const TaskOptions& options, const TaskName& name, Leve
     task.cpu_alarm_signal = 0;
 }
 
-// Calls change(task) for the live task with this pid and, if that is well, schedules. not_found: there is none.
+// Calls change(task) for the live task with this pid and, if that succeeds, schedules. not_found: no task has this pid.
 template <typename Change>
 lib::Result<void> change_task(Pid pid, Change change, SectionPlace place = {}) {
     return primitive(
@@ -101,7 +101,7 @@ lib::Result<void> change_task(Pid pid, Change change, SectionPlace place = {}) {
         place);
 }
 
-// The calling task's job is over, as far as its level is concerned.
+// The calling task's job is over for its level.
 void leave_job(Task& self, JobEnd end, IrqOff off) {
     if (end == JobEnd::task_over) {
         end_task(self, off);
@@ -210,7 +210,8 @@ lib::Result<void> task_kill(Pid pid) {
     });
 }
 
-// The position stays where it is, and is parked: it counts for no task, not even for the owner of a mutex.
+// The position of a suspended task stays where it is, and is parked: it counts for no task, not even for the owner of a
+// mutex.
 lib::Result<void> task_suspend(Pid pid) {
     return change_task(pid, [](Task& task, IrqOff off) -> lib::Result<void> {
         if (task.immortal) {

@@ -21,10 +21,10 @@ struct GroupBefore {
     }
 };
 
-// All that have a group.
+// All tasks that have a group.
 constinit lib::IntrusiveTree<Task, GroupTag, GroupBefore> s_members;
 
-// In ascending order of pids; null: no more.
+// They return the tasks of a group in ascending order of pids, and null if there is no further one.
 Task* first_of(std::uint16_t group, IrqOff) {
     Task* const first = s_members.first_past([group](const Task& task) { return task.group >= group; });
     return first != nullptr && first->group == group ? first : nullptr;
@@ -35,7 +35,7 @@ Task* next_of(const Task& task, IrqOff) {
     return next != nullptr && next->group == task.group ? next : nullptr;
 }
 
-// Calls act(task) for each task of the group, then schedules. Returns for how many it was true.
+// Calls act(task) for each task of the group, then schedules. Returns for how many tasks it was true.
 template <typename Act>
 lib::Result<std::size_t> for_group(std::uint16_t group, Act act, SectionPlace place = {}) {
     return primitive(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// When the running place has used up what it may use: a server's budget, a slice, a worst-case execution time. One
-// place is in use at a time, so there is one such end for each processor, beside the timer queue: every dispatch sets
-// it and every epilogue takes it away, which in the queue would cost two changes of a heap each time. At equal times
-// the queue's events come first.
+// The time at which the running position has used up what it may use: a server's budget, a slice, a worst-case
+// execution time. One position is in use at a time, so there is one such end for each processor, beside the timer
+// queue. Every dispatch sets it and every epilogue removes it, which in the queue would cost two changes of a heap each
+// time. At equal times the queue's events come first.
 #pragma once
 
 #include "kernel/config.hpp"
@@ -16,7 +16,7 @@ namespace kernel {
 
 struct BudgetEnd {
     lib::Ticks at = kNever;
-    Task* task = nullptr; // whose place it is; null: nothing is watched
+    Task* task = nullptr; // whose position it is; null: nothing is watched
     void (*handler)(Task& task, IrqOff) = nullptr;
 };
 
@@ -24,16 +24,17 @@ namespace detail {
 
 inline constinit BudgetEnd budget_end; // of the only processor
 
-// As the trace has it: after the timers of the queue.
+// Returns the index that the trace shows, after those of the queue's timers.
 [[nodiscard]] inline std::uint16_t budget_end_index(const Task& task) {
     return static_cast<std::uint16_t>(kTimersMax + task.pid.value);
 }
 
 } // namespace detail
 
-// Neither arms the machine's timer: the decision of the scheduler that follows does, or the caller by timer_changed().
+// Neither function arms the machine's timer: the decision of the scheduler that follows does, or the caller by
+// timer_changed().
 
-// Does nothing if it is another's.
+// Removes the task's end of budget; it does nothing if another task's is posted.
 inline void budget_end_delete(const Task& task, IrqOff) {
     if (detail::budget_end.task == &task) {
         trace_points::timer_deleted(detail::budget_end_index(task));
@@ -42,7 +43,7 @@ inline void budget_end_delete(const Task& task, IrqOff) {
     }
 }
 
-// Replaces what was posted for this task. Precondition: none is posted for another.
+// Posts the end of a budget, and replaces what was posted for this task. Precondition: none is posted for another task.
 inline void budget_end_post(Task& task, lib::Ticks at, void (*handler)(Task& task, IrqOff), IrqOff off) {
     budget_end_delete(task, off);
     ASSERT(!lib::kChecked || detail::budget_end.task == nullptr);

@@ -11,12 +11,12 @@ namespace kernel {
 
 namespace {
 
-namespace recorded = trace_points; // what is an expression is no hook that can be left out
+namespace recorded = trace_points; // a use inside an expression is no hook that can be left out
 
 constinit compensation::ProcessorClock s_clock; // of the only processor
 
-// What is removed grows with every step, so counter and sum must not be read in steps: that would mix an old one with a
-// new one.
+// The sum of what is removed grows with every step, so counter and sum must not be read in steps: that would mix an old
+// one with a new one.
 class NoSteps {
   public:
     NoSteps()
@@ -35,7 +35,7 @@ class NoSteps {
     NoSteps(const NoSteps&) = delete;
     NoSteps& operator=(const NoSteps&) = delete;
 
-    // Whether it was needed.
+    // Returns whether the guard was needed.
     [[nodiscard]] bool in_steps() const { return m_in_steps; }
 
   private:
@@ -50,7 +50,7 @@ struct ThisHardware {
     static void arm_again() { timer_arm_again(IrqOff::from_entry()); }
 };
 
-// irq-off.
+// Takes the cost of the records since the last call from the clock. Context: irq-off.
 void settle() {
     if (s_clock.counts_records()) {
         s_clock.settle(recorded::records_written(IrqOff::from_entry()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Clock compensation: while a program is traced densely, the clock that it sees is set back with every (trigger + 1)th
-// traced step, so that it runs as if the tracing took no time. What is taken from the clock is given to the
+// traced step, so that it runs as if the tracing took no time. The time that is taken from the clock is given to the
 // decrementer, so the next timer interrupt keeps its distance in compensated time: clock + decrementer never changes
 // here.
 //
@@ -12,8 +12,8 @@
 // is taken from the clock for all records since the last look, and the timer is set again once for many of them.
 //
 // Five guards keep it from doing harm; each counts how often it held. Source: the clock compensation disclosure of 1997
-// (IPCOM000118655D); its public text ends at the target, what follows, the guards' reasons and their bounds is derived.
-// Context of everything here: irq-off. One object for each processor.
+// (IPCOM000118655D). Its public text ends at the target; what follows, the guards' reasons and their bounds are
+// derived. Context of everything here: irq-off. There is one object for each processor.
 #pragma once
 
 #include "lib/units.hpp"
@@ -30,11 +30,11 @@ using Outcome = lib::StepOutcome;
 
 struct Parameters {
     std::uint32_t trigger = 0;    // steps that pass between two settings of the clock
-    lib::Ticks step{1};           // what (trigger + 1) steps cost on the compensated clock
+    lib::Ticks step{1};           // the cost of (trigger + 1) steps on the compensated clock
     lib::Ticks max_delta{20'000}; // above (trigger + 1) times the dearest step, below the shortest untraced stretch
-    lib::Ticks near_zero{2'000};  // above the way from reading the decrementer to writing it
+    lib::Ticks near_zero{2'000};  // above the time from reading the decrementer to writing it
     lib::Ticks near_overflow{~std::uint64_t{0} - 40'000}; // below the clock's end by more than max_delta
-    std::uint64_t record_x256 = 0; // what a record costs, in 1/256 ticks; 0: steps are compensated, not records
+    std::uint64_t record_x256 = 0; // the cost of a record in 1/256 ticks; 0: steps are compensated, not records
 };
 
 template <typename M>
@@ -48,7 +48,7 @@ class Compensator {
   public:
     constexpr Compensator() = default;
 
-    // From the next step on, with a new interval. Counts and what was removed are kept.
+    // Compensates from the next step on, with a new interval. Counts and what was removed are kept.
     void start(const Parameters& parameters, lib::Ticks clock) {
         m_parameters = parameters;
         m_on = true;
@@ -59,13 +59,13 @@ class Compensator {
 
     [[nodiscard]] bool on() const { return m_on; }
 
-    // Code ran that is not traced, and its time was genuine: what comes now is a new interval.
+    // Code ran that is not traced, and its time was genuine: a new interval begins.
     void restart(lib::Ticks clock) {
         m_previous = clock;
         m_count = 0;
     }
 
-    // A traced step: takes the trace by calling take(), then sets the clock back unless a guard holds.
+    // Handles a traced step: takes the trace by calling take(), then sets the clock back unless a guard holds.
     template <Machine M, std::invocable Take>
     Outcome step(M& machine, Take take) {
         const Outcome before = judge(read(machine));
@@ -80,21 +80,21 @@ class Compensator {
         return outcome;
     }
 
-    // What took so long that is known to be tracing; the timer is not set again.
+    // Takes a cost off the clock that is known to be tracing; the timer is not set again.
     void take_off(lib::Ticks cost) { m_removed = m_removed + cost; }
 
     [[nodiscard]] const Parameters& parameters() const { return m_parameters; }
 
-    // Where the clock will be once the step that is under way is over, if no guard holds.
+    // Returns where the clock will be when the step in progress is over, if no guard holds.
     [[nodiscard]] lib::Ticks end_of_step() const {
         const std::uint64_t steps = std::uint64_t{m_parameters.trigger} + 1;
         return m_previous + lib::Ticks{lib::multiply_divide(m_parameters.step.value, m_count + 1, steps)};
     }
 
-    // Steps with this outcome, since boot.
+    // Returns the number of steps with this outcome since boot.
     [[nodiscard]] std::uint64_t count(Outcome outcome) const { return m_counts[static_cast<std::size_t>(outcome)]; }
 
-    // Taken from the clock since boot.
+    // Returns the time that was taken from the clock since boot.
     [[nodiscard]] lib::Ticks removed() const { return m_removed; }
 
   private:
@@ -125,8 +125,8 @@ class Compensator {
         return m_count < m_parameters.trigger ? Outcome::below_trigger : Outcome::compensated;
     }
 
-    // The trace has taken time as well, so both are read again, and judged again: it may have taken so long that the
-    // timer's interrupt is pending by now.
+    // The trace has taken time as well, so both are read and judged again: it may have taken so long that the timer's
+    // interrupt is pending by now.
     template <Machine M>
     Outcome compensate(M& machine) {
         const Reading now = read(machine);

@@ -41,7 +41,7 @@ std::optional<PhaseShift> parse_one(std::string_view text) {
     return PhaseShift{.name = std::string_view(text.data(), colon), .ticks = lib::Ticks{*ticks}};
 }
 
-// Calls each(shift) in order; false if the text is not valid.
+// Calls each(shift) in order; returns false if the text is not valid.
 template <typename Each>
 bool parse(std::string_view text, Each each) {
     for (std::size_t count = 0; count < kPhaseShiftsMax; ++count) {

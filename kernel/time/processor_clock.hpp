@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A processor's clock: its counter less what compensation has removed from it (compensator.hpp says when and how much).
-// The counter is never changed, and the timer is armed for an absolute time of the clock, so giving ticks back to it is
-// arming it again for the same time: however often that happens, nothing is rounded away.
+// A processor's clock is its counter less what compensation has removed from it (compensator.hpp decides when and how
+// much). The counter is never changed, and the timer is armed for an absolute time of the clock, so giving ticks back
+// to it is arming it again for the same time: however often that happens, nothing is rounded away.
 //
-// One object for each processor, which shares nothing with others: each has its own counter, its own timer, and its own
-// sum of what was removed. Context of everything here: irq-off, and not in steps, for counter and sum belong together.
+// There is one object for each processor, which shares nothing with others: each has its own counter, its own timer,
+// and its own sum of what was removed. Context of everything here: irq-off, and not in steps, because counter and sum
+// belong together.
 #pragma once
 
 #include "kernel/time/compensator.hpp"
@@ -15,7 +16,7 @@
 
 namespace kernel::compensation {
 
-// What the processor has: a counter, and a timer that counts down with it.
+// The hardware of the processor: a counter, and a timer that counts down with it.
 template <typename H>
 concept Hardware = requires(H& hardware) {
     { hardware.counter() } -> std::same_as<lib::Ticks>;
@@ -27,7 +28,7 @@ class ProcessorClock {
   public:
     constexpr ProcessorClock() = default;
 
-    // records: that the processor has written by now.
+    // Starts compensation. `records`: how many the processor has written by now.
     void start(const Parameters& parameters, lib::Ticks counter, std::uint64_t records = 0) {
         m_records = records;
         m_rest_x256 = 0;
@@ -38,11 +39,11 @@ class ProcessorClock {
 
     [[nodiscard]] bool on() const { return m_compensator.on(); }
 
-    // Records are compensated instead of steps.
+    // Returns whether records are compensated instead of steps.
     [[nodiscard]] bool counts_records() const { return on() && m_compensator.parameters().record_x256 != 0; }
 
-    // The processor has written so many records by now: what the new ones cost is taken from the clock. The timer stays
-    // as it is armed, too early by that: early() sets it again.
+    // The processor has written this many records by now: the cost of the new ones is taken from the clock. The timer
+    // stays as it is armed, too early by that; early() sets it again.
     void settle(std::uint64_t records) {
         const std::uint64_t cost_x256 = (records - m_records) * m_compensator.parameters().record_x256 + m_rest_x256;
         m_records = records;
@@ -50,9 +51,9 @@ class ProcessorClock {
         m_compensator.take_off({cost_x256 / 256});
     }
 
-    // The timer's interrupt came before its time, which many records have moved: it is set again, and its own time
-    // taken from the clock; what it took the last time is what it will take now. done(): the time when the program
-    // continues.
+    // The timer's interrupt came before its time, which many records have moved: the timer is set again, and the
+    // interrupt's own time is taken from the clock. The time that it took the last time is assumed to be what it takes
+    // now. done() returns the time when the program continues.
     template <Hardware H, std::invocable Done>
     void early(H& hardware, lib::Ticks entered, Done done) {
         m_compensator.take_off(m_early);
@@ -60,18 +61,18 @@ class ProcessorClock {
         m_early = done() - entered;
     }
 
-    // Counts, and what was removed, since boot.
+    // Returns the counts, and what was removed since boot.
     [[nodiscard]] const Compensator& compensator() const { return m_compensator; }
 
-    // From the counter, since boot.
+    // Returns what was removed from the counter since boot.
     [[nodiscard]] lib::Ticks removed() const { return m_compensator.removed(); }
 
-    // When the counter will be where the clock is to be then.
+    // Returns what the counter shows at this time of the clock.
     [[nodiscard]] lib::Ticks counter_at(lib::Ticks time) const { return time + removed(); }
 
-    // The time. It never falls: where a setting is before what was already read, it stops until that is
-    // reached. in_steps: by a program in steps; what it sees is the time of its step, not that of the way back from the
-    // last one.
+    // Returns the time. It never falls: where a setting is before a time that was already read, the clock stops until
+    // that is reached. `in_steps`: a program in steps reads it, and sees the time of its step, not that of the way back
+    // from the last one.
     [[nodiscard]] lib::Ticks read(lib::Ticks counter, bool in_steps) {
         lib::Ticks time = counter - removed();
         if (in_steps && on()) {
@@ -81,7 +82,7 @@ class ProcessorClock {
         return m_last_read;
     }
 
-    // A traced step; take() leaves its trace.
+    // Handles a traced step, which take() records.
     template <Hardware H, std::invocable Take>
     Outcome step(H& hardware, Take take) {
         Compensated<H> machine(*this, hardware);
@@ -104,7 +105,7 @@ class ProcessorClock {
 
         [[nodiscard]] lib::Ticks decrementer() const { return m_hardware.left(); }
 
-        // The sum has grown already. What passes between the last reading and here is genuine.
+        // The sum has grown already. The time that passes between the last reading and here is genuine.
         void set(lib::Ticks /*clock*/, lib::Ticks /*decrementer*/) { m_hardware.arm_again(); }
 
       private:
@@ -113,10 +114,10 @@ class ProcessorClock {
     };
 
     Compensator m_compensator;
-    std::uint64_t m_records = 0;   // that were settled
-    std::uint64_t m_rest_x256 = 0; // of a tick, not yet taken off
-    lib::Ticks m_early;            // what an early interrupt takes
-    lib::Ticks m_last_read;        // the greatest time that anybody has seen
+    std::uint64_t m_records = 0;   // records that were settled
+    std::uint64_t m_rest_x256 = 0; // part of a tick that is not yet taken off
+    lib::Ticks m_early;            // the time that an early interrupt takes
+    lib::Ticks m_last_read;        // the greatest time that was read
 };
 
 } // namespace kernel::compensation

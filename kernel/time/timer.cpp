@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The timer queue: a static table of events, a heap of those that are posted, one armed hardware timer. It is armed
-// for the earliest of them or the end of the running place's budget, whichever is first: once for each decision of the
-// scheduler, and only if that time has changed.
+// The timer queue is a static table of events, a heap of those that are posted, and one armed hardware timer. The timer
+// is armed for the earliest event or the end of the running position's budget, whichever is first: once for each
+// decision of the scheduler, and only if that time has changed.
 //
 //   index:  0 .. kTimerEventsMax-1    kern_event_post
 //           kTimerEventsMax + pid * kTimersPerTask + purpose    the kernel's own, and after them one per server, and
@@ -29,17 +29,17 @@ namespace {
 
 using Index = std::uint16_t;
 
-// In the trace, instead of an index that a caller made up.
+// The trace shows this instead of an index that a caller made up.
 constexpr Index kNoIndex = 0xFFFF;
 
-// The greatest id: no posting's, for its index is none.
+// The greatest id belongs to no posting, because its index is none.
 constexpr TimerId kNotPosted{~std::uint64_t{0}};
 
-// As large as a cache line, so that an index becomes an address by a shift.
+// An event is as large as a cache line, so that an index becomes an address by a shift.
 struct alignas(64) Event {
     TimerHandler handler = nullptr;
     void* argument = nullptr;
-    TimerId id = kNotPosted; // of kern_event_post alone
+    TimerId id = kNotPosted; // only of kern_event_post
     lib::Nanoseconds period; // 0: one-shot
     // --- of a periodic one
     lib::Ticks first;
@@ -59,7 +59,7 @@ class FreeSlots {
 
     [[nodiscard]] bool empty() const { return m_count == 0; }
 
-    // Precondition: not empty.
+    // Precondition: it is not empty.
     Index take() { return m_slots[--m_count]; }
 
     void give_back(Index index) { m_slots[m_count++] = index; }
@@ -74,8 +74,8 @@ struct Queue {
     TimerHeap<kTimersMax> heap;
     FreeSlots free;
     std::uint64_t overruns = 0;
-    lib::Ticks armed = kNever; // what the machine's timer is set for
-    bool in_batch = false;     // the interrupt arms once, at its end
+    lib::Ticks armed = kNever; // the time for which the machine's timer is set
+    bool in_batch = false;     // the interrupt arms the timer once, at its end
 
     [[nodiscard]] lib::Ticks next() const { return std::min(heap.top_time(), detail::budget_end.at); }
 };
@@ -108,7 +108,7 @@ void arm(lib::Ticks next) {
     }
 }
 
-// It is no longer posted.
+// Takes an event out of the heap, because it is no longer posted.
 [[gnu::always_inline]] inline void remove(Index index, IrqOff off) {
     if (s_queue.heap.top() == index) {
         s_queue.heap.pop();
@@ -144,7 +144,7 @@ void post_own(Index index, lib::Ticks at, TimerHandler handler, void* argument, 
     }
 }
 
-// The rare ends of post(), apart from it: it saves no register for what they call.
+// The rare ends of post() are apart from it, so that it saves no register for what they call.
 [[gnu::noinline]] lib::Result<TimerId> not_posted(TimerHandler handler, OpenSection section) {
     const IrqGuard off(section);
     if (handler == nullptr) {
@@ -191,7 +191,7 @@ void give_back(Index index) {
     s_queue.free.give_back(index);
 }
 
-// Takes the event off the heap, or to its next expiration in the future.
+// Takes the event off the heap, or moves it to its next expiration in the future.
 void advance(Index index, Event& event, lib::Ticks time) {
     if (event.period.value == 0) {
         s_queue.heap.pop();
@@ -273,7 +273,7 @@ void server_timer_delete(std::size_t server, IrqOff off) {
 
 void timer_interrupt(IrqOff off) {
     trace_points::timer_wakeup_started();
-    s_queue.armed = kNever; // it rings once
+    s_queue.armed = kNever; // it fires once
     s_queue.in_batch = true;
     for (std::size_t count = 0; count < kTimerBatchMax; ++count) {
         const lib::Ticks time = now();
@@ -292,8 +292,8 @@ void timer_interrupt(IrqOff off) {
     trace_points::timer_wakeup_ended(current_task(off));
 }
 
-// The scheduler settles at the end of each decision. One is due from where a task gives up the processor, or an
-// interrupt asks for one, to there.
+// The scheduler settles at the end of each decision. A decision is due from the place where a task gives up the
+// processor, or an interrupt asks for one, to there.
 void timer_changed(IrqOff off) {
     const Processor& cpu = this_processor();
     const bool decision_due = cpu.reschedule && cpu.loaded != nullptr;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A heap of timers, earliest first; equal times keep the order in which they were posted. Removal of any element is
-// O(log n) because every index knows its place. Four children a node: half as many levels as with two, so a new timer
-// is compared with fewer others. Pure data structure, no clock, no hardware. Context: serialised by the caller.
+// A heap of timers, the earliest first; equal times keep the order in which they were posted. Removal of any element is
+// O(log n), because every index knows its position. A node has four children, which makes half as many levels as two
+// would, so a new timer is compared with fewer others. It is a pure data structure without clock and hardware. Context:
+// serialised by the caller.
 //
 //                   m_heap[0]                     m_place[index] = position in m_heap, or kNowhere
 //          /       /         \      \             an element is a time and its order: a sequence number above the index
@@ -41,19 +42,20 @@ class TimerHeap {
 
     [[nodiscard]] constexpr bool contains(Index index) const { return m_place[index] != kNowhere; }
 
-    // Precondition: not empty.
+    // Returns the index at the top. Precondition: the heap is not empty.
     [[nodiscard]] constexpr Index top() const {
         ASSERT(!lib::kChecked || !empty());
         return m_heap[0].index();
     }
 
-    // Of the top, as push() returned it. Precondition: not empty.
+    // Returns the order of the top, as push() returned it. Precondition: the heap is not empty.
     [[nodiscard]] constexpr std::uint64_t top_order() const { return m_heap[0].order; }
 
-    // kNever: empty.
+    // Returns the time of the top, or kNever if the heap is empty.
     [[nodiscard]] constexpr lib::Ticks top_time() const { return m_heap[0].time; }
 
-    // Returns the element's order, which no other push or move has. Precondition: index < Capacity and not contained.
+    // Inserts an element and returns its order, which no other push or move has. Precondition: index < Capacity, and it
+    // is not contained.
     constexpr std::uint64_t push(Index index, lib::Ticks time) {
         ASSERT(!lib::kChecked || (index < Capacity && !contains(index)));
         const Element element = fresh(index, time);
@@ -62,17 +64,17 @@ class TimerHeap {
         return element.order;
     }
 
-    // The index in an order.
+    // Returns the index in an order.
     [[nodiscard]] static constexpr Index index_of(std::uint64_t order) { return static_cast<Index>(order); }
 
-    // Another time, after its equals. Precondition: contained.
+    // Gives an element another time, after its equals. Precondition: it is contained.
     constexpr void move(Index index, lib::Ticks time) {
         ASSERT(!lib::kChecked || contains(index));
         settle(m_place[index], fresh(index, time));
         check(m_place[index]);
     }
 
-    // Precondition: contained.
+    // Removes an element. Precondition: it is contained.
     constexpr void remove(Index index) {
         ASSERT(!lib::kChecked || contains(index));
         const std::size_t hole = m_place[index];
@@ -84,7 +86,7 @@ class TimerHeap {
         }
     }
 
-    // Removes the top. Precondition: not empty.
+    // Removes the top. Precondition: the heap is not empty.
     constexpr void pop() {
         ASSERT(!lib::kChecked || !empty());
         m_place[top()] = kNowhere;
@@ -130,7 +132,7 @@ class TimerHeap {
         m_place[element.index()] = static_cast<std::uint16_t>(position);
     }
 
-    // The element goes into the hole, or where the hole comes to be when others move into it.
+    // Puts the element into the hole, or where the hole comes to be when others move into it.
     constexpr void settle(std::size_t hole, const Element element) {
         if (hole > 0 && element < m_heap[parent(hole)]) {
             rise(hole, element);
@@ -165,7 +167,7 @@ class TimerHeap {
 
     static constexpr const Element* earlier(const Element* a, const Element* b) { return *a < *b ? a : b; }
 
-    // A position and its neighbours are in order, and its index knows it.
+    // Asserts that a position and its neighbours are in order, and that its index knows it.
     constexpr void check(std::size_t position) const {
         ASSERT(!lib::kChecked || (position < m_size && m_place[m_heap[position].index()] == position));
         ASSERT(!lib::kChecked || (position == 0 || m_heap[parent(position)] < m_heap[position]));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The bridge from the kernel to the tracer: kernel/trace/ is the only room that sees both. It has one function for each
-// thing that happens, in the kernel's words, reduced there to an event and its small numbers:
+// thing that happens. The function takes the kernel's objects and records an event with small numbers:
 //
 //   task.hpp  schedule.hpp  interrupt.hpp  machine.hpp  sync.hpp  server.hpp  step.hpp
 //
 // A call is a line of its own and its arguments have no side effects, so that a kernel built with TRACER=OFF does
-// nothing for these lines. Context: any, unless a function says otherwise; those that register a name are irq-off.
+// nothing for these lines. Context: any, unless a function states another one; those that register a name are irq-off.
 // This file has what the parts share.
 #pragma once
 
@@ -22,12 +22,12 @@ namespace detail {
 
 inline constexpr bool kOn = tracer::kTracerBuilt;
 
-// 0 is the boot context.
+// Returns the context number of the task; 0 is the boot context.
 [[nodiscard]] inline std::uint16_t context_of(const Task* task) {
     return task != nullptr ? task->context : std::uint16_t{0};
 }
 
-// Times travel as the low 32 bits of their ticks; a reader finds the rest near the record's stamp.
+// Times are recorded as the low 32 bits of their ticks; a reader finds the rest near the record's stamp.
 [[nodiscard]] inline std::uint32_t low_half(lib::Ticks time) {
     return static_cast<std::uint32_t>(time.value);
 }

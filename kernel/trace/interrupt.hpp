@@ -26,7 +26,7 @@ struct InterruptTrace {
 inline constinit std::array<InterruptTrace, 256> interrupts{};
 inline constinit bool sections_recorded = false;
 
-// Only while the family is recorded: else the number would be lost.
+// Records the count, but only while the family is recorded, because the number would be lost otherwise.
 [[gnu::always_inline]] inline void record_count(arch::Vector vector) {
     if (tracer::detail::family_enabled(tracer::mask_bit(tracer::event_code("interrupt_count")))) {
         const std::uint32_t counted = __atomic_exchange_n(&interrupts[vector].counted, 0, __ATOMIC_RELAXED);
@@ -36,7 +36,7 @@ inline constinit bool sections_recorded = false;
     }
 }
 
-// The light modes, apart from the funnel's usual way.
+// The light modes are apart from the usual path of the funnel.
 [[gnu::cold, gnu::noinline]] inline void interrupt_taken(arch::Vector vector) {
     InterruptTrace& trace = interrupts[vector];
     if (trace.detail == InterruptDetail::hit) {
@@ -66,7 +66,7 @@ inline constinit bool sections_recorded = false;
     }
 }
 
-// Interrupts off: an interrupt that saw one mode at its start must see the same at its end.
+// Must be called with interrupts off: an interrupt that saw one mode at its start must see the same at its end.
 [[gnu::always_inline]] inline void interrupt_detail_set(arch::Vector vector, InterruptDetail wanted,
                                                         std::uint32_t every) {
     if constexpr (detail::kOn) {
@@ -76,7 +76,7 @@ inline constinit bool sections_recorded = false;
     }
 }
 
-// The storm governor's: how many there were in the window.
+// The storm governor has masked the line after `count` interrupts in the window.
 [[gnu::always_inline]] inline void interrupt_masked(arch::Vector vector, std::uint32_t count) {
     tracer::log<"interrupt_masked">(vector, count);
 }
@@ -101,8 +101,8 @@ inline constinit bool sections_recorded = false;
     }
 }
 
-// First and last thing in an interrupts-off section. `former` is what arch::irq_save() returned: only the outermost
-// section counts.
+// The first and the last call in a section with interrupts off. `former` is what arch::irq_save() returned: only the
+// outermost section counts.
 [[gnu::always_inline]] inline void interrupts_off(std::uint64_t former) {
     if constexpr (detail::kOn) {
         if (detail::sections_recorded && arch::irq_was_enabled(former)) [[unlikely]] {
@@ -119,7 +119,7 @@ inline constinit bool sections_recorded = false;
     }
 }
 
-// A fresh task enables interrupts by itself: it was loaded inside another context's section.
+// A fresh task enables interrupts by itself, because it was loaded inside another context's section.
 [[gnu::always_inline]] inline void interrupts_enabled() {
     if constexpr (detail::kOn) {
         if (detail::sections_recorded) [[unlikely]] {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bridge's part for what happens to the machine: real mode, processor exceptions, a panic. See bridge.hpp for the
-// rules.
+// The bridge's part for the machine: real mode, processor exceptions, a panic. See bridge.hpp for the rules.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -9,7 +8,7 @@
 
 namespace kernel::trace_points {
 
-// Both from protected mode, around a time in which only the BIOS runs.
+// Both are called in protected mode, around a time in which only the BIOS runs.
 [[gnu::always_inline]] inline void real_mode_entered() {
     tracer::log<"to_real_mode">();
 }
@@ -32,7 +31,7 @@ namespace detail {
 
 } // namespace detail
 
-// Whose context was on the processor, and where it came to grief.
+// Records whose context was on the processor, and where it failed.
 [[gnu::always_inline]] inline void faulted(const Task* task, const arch::Exception& fault) {
     if constexpr (detail::kOn) {
         tracer::log<"task_fault">(detail::context_of(task), fault.vector);

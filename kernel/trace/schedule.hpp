@@ -7,7 +7,8 @@
 
 namespace kernel::trace_points {
 
-// Takes a Level, whose room is above this one. Its name is a virtual call, which no compiler leaves out.
+// The function takes a Level, whose room is above this one. Its name is a virtual call, which no compiler leaves out,
+// hence the condition.
 template <typename Level>
 [[gnu::always_inline]] inline void level_registered(const Level& level) {
     if constexpr (detail::kOn) {
@@ -15,7 +16,7 @@ template <typename Level>
     }
 }
 
-// Every decision, also one that changes nothing.
+// Every decision is recorded, also one that changes nothing.
 [[gnu::always_inline]] inline void task_scheduled(const Task& exec_shadow, const Task& exec) {
     tracer::log<"task_schedule">(exec_shadow.context, exec.context);
 }
@@ -28,12 +29,12 @@ template <typename Level>
     tracer::log<"task_epilogue">(task.context, task.level_index);
 }
 
-// At the switch, on the old stack.
+// It is called at the switch, on the old stack.
 [[gnu::always_inline]] inline void context_switched(const Task& to) {
     tracer::log<"context_switch">(to.context);
 }
 
-// After a lock that blocked, if the choice was to let an owner run in another task's position.
+// It is called after a lock that blocked. It records if the choice was to let an owner run in another task's position.
 [[gnu::always_inline]] inline void inherited(const Processor& cpu) {
     if constexpr (detail::kOn) {
         if (cpu.exec != cpu.exec_shadow) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bridge's part for servers, for the levels that have some. See bridge.hpp for the rules.
+// The bridge's part for the levels that have servers. See bridge.hpp for the rules.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -50,12 +50,12 @@ template <typename Server, typename At>
     }
 }
 
-// Its bandwidth is free for others.
+// The server's bandwidth is free for others.
 [[gnu::always_inline]] inline void server_reclaiming(std::uint16_t server) {
     tracer::log<"server_reclaiming">(0, server);
 }
 
-// Ran so much longer than it was charged.
+// The server ran this much longer than it was charged.
 [[gnu::always_inline]] inline void server_reclaimed(std::uint16_t server, lib::Ticks amount) {
     if constexpr (detail::kOn) {
         const std::uint64_t amount_ns = arch::tick_conversion().to_nanoseconds(amount).value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The bridge's part for tasks in single steps and for the clock that waits for them. A task leaves its steps with the
-// processor, and continues in them when it is back; `untraced` records with the clock that time was genuine, before the
-// task's first step could take it away. See bridge.hpp for the rules. Context: irq-off.
+// processor, and continues in them when it is back; `untraced` informs the clock that time was genuine, before the
+// task's first step could remove it. See bridge.hpp for the rules. Context: irq-off.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -21,8 +21,8 @@ namespace kernel::trace_points {
     }
 }
 
-// The loaded task has the processor back, inside the kernel. in_call: in a call of its own; a task that an interrupt
-// took the processor from continues in steps when that interrupt is over.
+// The loaded task has the processor back, inside the kernel. `in_call`: it is in a call of its own; a task from which
+// an interrupt took the processor continues in steps when that interrupt is over.
 template <typename Untraced>
 [[gnu::always_inline]] inline void context_returns(bool in_call, Untraced untraced, IrqOff off) {
     if constexpr (detail::kOn) {
@@ -51,7 +51,8 @@ template <typename Untraced>
     }
 }
 
-// removed: in all, since boot; the low 48 bits travel. No filter stops it: the kernel's time is unknown without it.
+// Records `removed`, the sum since boot, of which the low 48 bits travel. No filter stops the record, because the
+// kernel's time is unknown without it.
 [[gnu::always_inline]] inline void clock_compensated(lib::Ticks removed) {
     tracer::log_fast<"clock_compensated">(static_cast<std::uint16_t>(removed.value >> 32),
                                           static_cast<std::uint32_t>(removed.value));
@@ -59,7 +60,7 @@ template <typename Untraced>
 
 inline constinit tracer::WrittenCount g_written; // of the only processor
 
-// Since boot.
+// Returns how many records were written since boot.
 [[nodiscard]] inline std::uint64_t records_written(IrqOff) {
     if constexpr (detail::kOn) {
         return g_written.now(tracer::instance());

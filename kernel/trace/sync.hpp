@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bridge's part for mutexes, semaphores, conditions and ports, which are spoken of by their numbers. See bridge.hpp
-// for the rules. Context: irq-off.
+// The bridge's part for mutexes, semaphores, conditions and ports, which are identified by their numbers. See
+// bridge.hpp for the rules. Context: irq-off.
 #pragma once
 
 #include "kernel/trace/bridge.hpp"
@@ -18,7 +18,7 @@ namespace kernel::trace_points {
     tracer::log<"set_mutex_protocol">(static_cast<std::uint16_t>(protocol), mutex);
 }
 
-// The ceiling in nanoseconds; `none`: no user has a preemption level.
+// Records the ceiling, which is in nanoseconds; `none` means that no user has a preemption level.
 [[gnu::always_inline]] inline void mutex_ceiling_set(std::uint16_t mutex, std::uint64_t ceiling, std::uint64_t none) {
     if constexpr (detail::kOn) {
         constexpr std::uint64_t kNone = 0xFFFF'FFFF;
@@ -28,7 +28,7 @@ namespace kernel::trace_points {
     }
 }
 
-// The attempt, whether or not it blocks. A try that fails is no attempt, so that locks and unlocks pair up.
+// Records the attempt, whether or not it blocks. A try that fails is no attempt, so that locks and unlocks pair up.
 [[gnu::always_inline]] inline void mutex_lock_attempted(const Task& task, std::uint16_t mutex) {
     tracer::log<"set_mutex_lock">(task.context, mutex);
 }
@@ -43,22 +43,22 @@ namespace kernel::trace_points {
     tracer::log<"set_mutex_deadlock">(task.context, mutex);
 }
 
-// A timed lock gives up: if the task lent its place, it does so no longer.
+// A timed lock gives up: if the task lent its position, it does so no longer.
 [[gnu::always_inline]] inline void mutex_timed_out(const Task& task, std::uint16_t mutex) {
     tracer::log<"set_mutex_timeout">(task.context, mutex);
 }
 
-// Before the context number is free for others; the mutex is free from here on.
+// It is called before the context number is free for others. The mutex is free from here on.
 [[gnu::always_inline]] inline void mutex_owner_died(const Task& owner, std::uint16_t mutex) {
     tracer::log<"set_mutex_owner_died">(owner.context, mutex);
 }
 
-// The task lends its place until this mutex is free. With ceilings, it may have asked for another.
+// The task lends its position until this mutex is free. With ceilings, it may have asked for another mutex.
 [[gnu::always_inline]] inline void mutex_blocked(const Task& task, std::uint16_t mutex) {
     tracer::log<"set_mutex_block">(task.context, mutex);
 }
 
-// Waiters lend their places to the owner.
+// Waiters lend their positions to the owner.
 [[gnu::always_inline]] inline void mutex_inherited(const Task& owner, std::uint16_t mutex) {
     tracer::log<"set_mutex_inherit">(owner.context, mutex);
 }
@@ -73,8 +73,8 @@ namespace kernel::trace_points {
     tracer::log<"set_semaphore_create">(detail::saturated(count), semaphore);
 }
 
-// A wait, or a try that got a unit: then as many units were taken as there are records. A try that failed took nothing
-// and is not recorded. In an interrupt the context is that of the interrupted task.
+// Records a wait, or a try that got a unit: as many units were taken as there are records. A try that failed took
+// nothing and is not recorded. In an interrupt the context is that of the interrupted task.
 [[gnu::always_inline]] inline void semaphore_waited(const Task* task, std::uint16_t semaphore) {
     tracer::log<"set_mutex_wait">(detail::context_of(task), semaphore);
 }
@@ -84,7 +84,7 @@ namespace kernel::trace_points {
     tracer::log<"set_mutex_post">(detail::context_of(task), semaphore);
 }
 
-// A wait outside the ready queue gives up, but for mutexes.
+// A wait outside the ready queue gives up, except one for a mutex.
 [[gnu::always_inline]] inline void wait_timed_out(const Task& task) {
     if constexpr (detail::kOn) {
         if (task.waits_for.kind == WaitKind::semaphore) {
@@ -101,7 +101,7 @@ namespace kernel::trace_points {
     detail::add_name(tracer::NameKind::condition, condition, name);
 }
 
-// Whether or not a task waits. In an interrupt the context is that of the interrupted task.
+// Is recorded whether or not a task waits. In an interrupt the context is that of the interrupted task.
 [[gnu::always_inline]] inline void condition_signalled(const Task* task, std::uint16_t condition) {
     tracer::log<"condition_signal">(detail::context_of(task), condition);
 }

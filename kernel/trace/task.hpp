@@ -97,7 +97,7 @@ namespace detail {
     }
 }
 
-// By task_set_deadline(): of the job in progress only if job_deadline_set() follows.
+// task_set_deadline() has changed the deadline; that of the job in progress only if job_deadline_set() follows.
 [[gnu::always_inline]] inline void deadline_changed(const Task& task, lib::Nanoseconds relative) {
     if constexpr (detail::kOn) {
         tracer::log<"deadline_change">(task.context, detail::saturated_32(relative.value / 1'000));
@@ -109,7 +109,7 @@ namespace detail {
     tracer::log<"job_skipped">(task.context, task.level_index);
 }
 
-// An activation found the task busy and waits; so many wait now.
+// An activation found the task busy and waits; `pending` activations wait now.
 [[gnu::always_inline]] inline void job_queued(const Task& task, std::uint32_t pending) {
     tracer::log<"job_queued">(task.context, pending);
 }
@@ -119,7 +119,7 @@ namespace detail {
     tracer::log<"activation_violation">(task.context, task.level_index);
 }
 
-// A round-robin place goes to the end of its queue.
+// A round-robin position goes to the end of its queue.
 [[gnu::always_inline]] inline void slice_ended(const Task& task) {
     tracer::log<"slice_end">(task.context, task.level_index);
 }
@@ -132,7 +132,7 @@ namespace detail {
     tracer::log<"task_unblock">(task.context, detail::wait_word(task.waits_for));
 }
 
-// The processor stays away from it, whatever its level thinks.
+// The task does not get the processor, whatever its level decides.
 [[gnu::always_inline]] inline void task_suspended(const Task& task) {
     tracer::log<"task_block">(task.context, detail::wait_word({.kind = WaitKind::suspended}));
 }
@@ -141,17 +141,17 @@ namespace detail {
     tracer::log<"task_unblock">(task.context, detail::wait_word({.kind = WaitKind::suspended}));
 }
 
-// What a task did wrong, and what follows.
+// The task has broken a promise or failed, and this reaction follows.
 [[gnu::always_inline]] inline void task_exception(const Task& task, TaskException exception, Reaction reaction) {
     tracer::log<"task_exception">(task.context, detail::exception_word(exception, reaction));
 }
 
-// The job in progress is over, and the task out of its ready queue if it was there.
+// The job in progress is over, and the task is out of its ready queue if it was in it.
 [[gnu::always_inline]] inline void job_aborted(const Task& task, TaskException cause) {
     tracer::log<"job_abort">(task.context, detail::exception_word(cause, Reaction::abort));
 }
 
-// Before the context number is free for others.
+// It is called before the context number is free for others.
 [[gnu::always_inline]] inline void task_ended(const Task& task) {
     tracer::log<"task_end">(task.context, task.pid.value);
     if constexpr (detail::kOn) {
@@ -161,12 +161,12 @@ namespace detail {
 
 // --- signals -------------------------------------------------------------------------------------------------------
 
-// Pending from here on.
+// The signal is pending from here on.
 [[gnu::always_inline]] inline void signal_raised(const Task& target, std::uint8_t signo) {
     tracer::log<"signal_raise">(target.context, signo);
 }
 
-// To the handler, or to the task that waited for it.
+// The signal goes to the handler, or to the task that waited for it.
 [[gnu::always_inline]] inline void signal_delivered(const Task& task, std::uint8_t signo) {
     tracer::log<"signal">(task.context, signo);
 }

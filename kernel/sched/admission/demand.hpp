@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a task or a server asks of the processor, as the admission tests see it, and what a test may answer.
+// The demand of a task or a server as the admission tests see it, and the possible answers of a test.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ struct Demand {
     std::uint64_t period_ns = 0;   // deadline <= period
     std::uint64_t deadline_ns = 0; // relative; also the priority where priorities are fixed: the shorter, the higher
     std::uint64_t jitter_ns = 0;   // how long a release may be put off: of a deferrable server, else 0
-    // A constant bandwidth server: what it asks for in an interval is bounded by the interval's length times
-    // wcet / period alone. It may come back with an old deadline and the rest of an old budget, so that work is due
-    // sooner than a whole period after the interval's begin.
+    // True for a constant bandwidth server: its demand in an interval is bounded by the interval's length times wcet /
+    // period alone. It may come back with an old deadline and the rest of an old budget, so that work is due sooner
+    // than a whole period after the interval's begin.
     bool server = false;
 
     friend constexpr bool operator==(const Demand&, const Demand&) = default;
@@ -31,11 +31,12 @@ enum class Verdict : std::uint8_t {
     unknown, // not within the bound on steps, or not within 127 bits
 };
 
-// Every test counts its steps, each of them O(reservations), in one of these: each one ends, whatever the set.
+// Every test counts its steps in one of these, so that each test ends, whatever the set is. A step takes
+// O(reservations).
 struct Steps {
     std::uint32_t left = 0;
 
-    // False when there are none left.
+    // Takes a step, and returns false if none is left.
     [[nodiscard]] bool take() {
         if (left == 0) {
             return false;

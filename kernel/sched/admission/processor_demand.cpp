@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
-// Work released and due within any interval of length t that starts with a simultaneous release. Saturates.
+// Returns the work that is released and due within any interval of length t that starts with a simultaneous release. It
+// saturates.
 std::uint64_t demand_until(std::span<const Demand> tasks, std::uint64_t t) {
     Wide sum = 0;
     for (const Demand& task : tasks) {
@@ -27,8 +28,8 @@ std::uint64_t demand_until(std::span<const Demand> tasks, std::uint64_t t) {
     return saturate(sum);
 }
 
-// How long the processor is busy after a simultaneous release of everything. Empty if the steps or 64 bits do not
-// suffice.
+// Returns how long the processor is busy after a simultaneous release of everything, or nothing if the steps or 64 bits
+// do not suffice.
 std::optional<std::uint64_t> busy_period(std::span<const Demand> tasks, std::span<const Demand> above, Steps& steps) {
     std::uint64_t length = 1;
     while (steps.take()) {
@@ -44,7 +45,7 @@ std::optional<std::uint64_t> busy_period(std::span<const Demand> tasks, std::spa
     return std::nullopt;
 }
 
-// The latest absolute deadline before t; 0 if there is none.
+// Returns the latest absolute deadline before t, or 0 if there is none.
 std::uint64_t deadline_before(std::span<const Demand> tasks, std::uint64_t t) {
     std::uint64_t latest = 0;
     for (const Demand& task : tasks) {
@@ -57,7 +58,7 @@ std::uint64_t deadline_before(std::span<const Demand> tasks, std::uint64_t t) {
     return latest;
 }
 
-// QPA: walks down from the end of the busy period, jumping over every interval that a demand already proves.
+// QPA walks down from the end of the busy period, and jumps over every interval that a demand already proves.
 Verdict quick_processor_demand(std::span<const Demand> tasks, std::span<const Demand> above, Steps& steps) {
     const auto busy = busy_period(tasks, above, steps);
     if (!busy) {

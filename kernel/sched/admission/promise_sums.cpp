@@ -55,10 +55,10 @@ Verdict PromiseSums::utilisation() const {
     return m_utilisation >= kDensityOne + m_count ? Verdict::exceeds : Verdict::unknown;
 }
 
-// The line is sufficient for every set, and what decides where there is a server.
+// The line is sufficient for every set, and it decides where there is a server.
 Verdict PromiseSums::deadlines(std::uint64_t shortest) const {
     if (m_above == m_count || (m_above == 0 && m_constrained == 0)) {
-        return Verdict::fits; // none has a deadline, or the utilisation decides
+        return Verdict::fits; // no promise has a deadline, or the utilisation decides
     }
     if (bit_width(m_once) > 64) {
         return Verdict::unknown;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What promises add up to, kept while they come and go: most questions of admission control are answered by the sums
-// alone, in constant time, and as the tests would answer them (utilisation.hpp, processor_demand.hpp). Each share is
-// rounded up at 2^-63, so the sums know how far they are off; where that is too much they answer `unknown`, and the
-// tests decide. Pure arithmetic. Context: any.
+// The sums of all promises, which are kept while promises come and go. Most questions of admission control are answered
+// by the sums alone, in constant time, and as the tests would answer them (utilisation.hpp, processor_demand.hpp). Each
+// share is rounded up at 2^-63, so the sums know how far they are off; where that is too much they answer `unknown`,
+// and the tests decide. Pure arithmetic. Context: any.
 //
 //                       fits          unknown        exceeds
 //   sum, rounded up  ...........|..................|..........      one = 2^63
@@ -20,7 +20,7 @@ class PromiseSums {
   public:
     constexpr PromiseSums() = default;
 
-    // Of one promise. Precondition: a demand within its ranges, a claim other than none.
+    // Makes the sums of one promise. Precondition: the demand is within its ranges, and the claim is not none.
     PromiseSums(Claim claim, const Demand& demand);
 
     PromiseSums& operator+=(const PromiseSums& more);
@@ -28,15 +28,15 @@ class PromiseSums {
     // Precondition: `less` has been added.
     PromiseSums& operator-=(const PromiseSums& less);
 
-    // As utilisation_at_most_one() of all.
+    // Answers as utilisation_at_most_one() does for all promises.
     [[nodiscard]] Verdict utilisation() const;
 
-    // As edf_feasible() of those with deadlines below those of fixed priority, of which `shortest` is the shortest
-    // deadline. Precondition: utilisation() fits.
+    // Answers as edf_feasible() does for the promises with deadlines below those of fixed priority; `shortest` is the
+    // shortest deadline of the former. Precondition: utilisation() fits.
     [[nodiscard]] Verdict deadlines(std::uint64_t shortest) const;
 
-    // The line of density_rounded_up() in the published unit: a deadline below its period counts as one, and what runs
-    // above counts once more in the shortest interval that can matter.
+    // Returns the line of density_rounded_up() in the published unit: a deadline below its period counts as one, and
+    // what runs above counts once more in the shortest interval that can matter.
     [[nodiscard]] std::uint64_t load(std::uint64_t shortest) const;
 
   private:

@@ -18,7 +18,7 @@ namespace kernel {
 
 namespace {
 
-// Copied with interrupts off in one step: some 25 instructions each.
+// So many entries are copied with interrupts off in one step, with some 25 instructions each.
 constexpr std::size_t kCopiedAtOnce = 16;
 
 } // namespace
@@ -52,7 +52,7 @@ std::uint64_t Reservations::shortest_deadline(const Entry* but) const {
     return std::min(first != nullptr ? first->demand.deadline_ns : kNoDeadline, m_retired_shortest);
 }
 
-// What runs above deadlines is not tested again: it held without them.
+// Fixed priorities, which run above deadlines, are not tested again, because they held without the new deadline.
 Verdict Reservations::by_sums(Claim claim, const Demand& wanted, const Entry* replaced) const {
     PromiseSums sums(claim, wanted);
     sums += m_sums;
@@ -84,7 +84,7 @@ Reservations::Copied Reservations::begin_copy(Set& set, Claim claim, const Deman
     return {.next = m_live.front()};
 }
 
-// At most so many more; true if that is all of them.
+// Copies at most this many further entries, and returns true if those are all of them.
 bool Reservations::copy(Set& set, Copied& copied, std::size_t most, const Entry* but) const {
     for (; most > 0; --most) {
         if (const Entry* const entry = copied.next) {
@@ -110,8 +110,8 @@ bool Reservations::holds(Set& set, std::uint32_t steps_max) {
            edf_feasible(all.subspan(set.fixed), above, steps);
 }
 
-// A task that is killed in its test, or whose job is aborted there, leaves its mark: whoever comes next finds that the
-// owner is gone. Returns the version that is to be copied; 0: nothing is to be prepared.
+// A task that is killed in its test, or whose job is aborted there, leaves its mark: the next caller finds that the
+// owner is gone. Returns the version that is to be copied, or 0 if nothing is to be prepared.
 std::uint64_t Reservations::begin_preparing(Claim claim, const Demand& wanted) {
     const IrqGuard off;
     const Task* const owner = m_prepared.owner;
@@ -130,7 +130,7 @@ std::uint64_t Reservations::begin_preparing(Claim claim, const Demand& wanted) {
     return m_version;
 }
 
-// Interrupts are on between two steps. False: the promises have changed meanwhile.
+// Interrupts are on between two steps. Returns false if the promises have changed meanwhile.
 bool Reservations::copy_in_steps(std::uint64_t version) {
     for (bool whole = false; !whole;) {
         const IrqGuard off;
@@ -166,7 +166,7 @@ void Reservations::withdraw(Entry& entry) {
     entry.claim = Claim::none;
 }
 
-// Fixed priorities have been tested with one that is new; one that is relaxed may be at another priority.
+// Fixed priorities have been tested with a promise that is new; one that is relaxed may be at another priority.
 void Reservations::set(Slot slot, Claim claim, const Demand& demand, IrqOff off) {
     Entry& entry = m_entries[slot];
     const bool replaced = entry.claim != Claim::none;

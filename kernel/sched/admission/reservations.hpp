@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The one register of all that was promised: tasks and servers of every level that guarantees. Nothing is admitted
-// unless every promise holds beside all others, whatever level made it. Fixed priorities run above deadlines, so the
-// fixed set is tested alone, and the deadlines below it.
+// The one register of all promises: tasks and servers of every level that guarantees. Nothing is admitted unless every
+// promise holds beside all others, whatever level made it. Fixed priorities run above deadlines, so the fixed set is
+// tested alone, and the deadlines below it.
 //
-// What a task that ended was promised has kept others waiting already, so its share is not free at once: it stays
-// *retired* in the register until the guaranteed levels have nothing to do for an instant. From an idle instant on the
-// past does not matter, and the tests, which take all releases to coincide, hold for whatever set there is then.
+// What was promised to a task that has ended has kept others waiting already, so its share is not free at once: it
+// stays *retired* in the register until the guaranteed levels have nothing to do for an instant. From an idle instant
+// on the past does not matter, and the tests, which take all releases to coincide, hold for whatever set there is then.
 //
 //   set --> promised --retire--> retired --idle instant--> free
 //
-// A question that the sums of all promises decide (promise_sums.hpp) costs O(log n), whatever was promised: so does one
-// for a server or a deadline that equals its period, beside others of these kinds. The rest needs the exact tests, each
-// step of which visits every promise: fixed priorities, and deadlines shorter than their periods or below fixed
-// priorities where the line above all work does not fit. They run with interrupts on (prepare), on a copy.
+// A question that the sums of all promises decide (promise_sums.hpp) costs O(log n), whatever was promised. A server,
+// or a deadline that equals its period, beside others of these kinds is such a question. All others need the exact
+// tests, each step of which visits every promise: fixed priorities, and deadlines shorter than their periods or below
+// fixed priorities where the line above all work does not fit. These tests run with interrupts on (prepare), on a copy.
 //
-// Everything in static storage: a test's copy of the set would be too large for a stack. All functions irq-off but one.
+// Everything is in static storage, because a test's copy of the set would be too large for a stack. All functions but
+// prepare() need interrupts off.
 #pragma once
 
 #include "kernel/config.hpp"
@@ -31,7 +32,7 @@
 
 namespace kernel {
 
-// Called after load() has changed. irq-off.
+// Is called after load() has changed. Context: irq-off.
 class LoadWatcher {
   public:
     virtual void load_changed(IrqOff) = 0;
@@ -54,35 +55,38 @@ class Reservations {
 
     [[nodiscard]] static constexpr Slot slot_of_server(std::size_t index) { return kTasksMax + index; }
 
-    // Tests with interrupts on, on a copy, what admits() is going to be asked with interrupts off: if nothing has
-    // changed until then, the answer is there, and a longer search was possible. A saving, no more: does nothing with
-    // interrupts off, while another task is at it, or where the sums decide. Context: any.
+    // Tests with interrupts on, on a copy, what admits() will be asked with interrupts off. If nothing changes until
+    // then, the answer is there, and a longer search was possible. It only saves time: it does nothing with interrupts
+    // off, while another task prepares, or where the sums decide. Context: any.
     void prepare(Claim claim, const Demand& wanted);
 
-    // Whether everything holds with `wanted` instead of what is in `replaced` (kNoSlot: beside all). O(log n) if the
-    // sums decide or the answer was prepared, else O(steps times reservations), the steps bounded by kStepsMax.
-    // Precondition: `wanted` within the ranges of Demand.
+    // Returns whether everything holds with `wanted` instead of what is in `replaced` (kNoSlot: beside all). It takes
+    // O(log n) if the sums decide or the answer was prepared, else O(steps times reservations), the steps bounded by
+    // kStepsMax. Precondition: `wanted` is within the ranges of Demand.
     [[nodiscard]] bool admits(Claim claim, const Demand& wanted, Slot replaced = kNoSlot);
 
-    // O(log n). Precondition: admits() said yes, or the new demand asks for no more than what is there.
+    // Stores a promise, in O(log n). Precondition: admits() returned true, or the new demand asks for no more than the
+    // old one.
     void set(Slot slot, Claim claim, const Demand& demand, IrqOff);
 
-    // The promise ends, now or at the next idle instant. Does nothing if there is none. O(log n).
+    // Ends the promise, now or at the next idle instant, in O(log n). It does nothing if there is none.
     void retire(Slot slot, IrqOff);
 
-    // Work entered a guaranteed queue, or left it: the instant at which there is none left is the idle instant. O(1).
+    // Work has entered a guaranteed queue, or has left it. The instant at which there is none left is the idle instant.
+    // O(1).
     void work_came() { ++m_ready; }
 
     void work_left(IrqOff);
 
-    // What GRUB has to count as always active: a share for every promise, retired ones included, such that nothing is
-    // late as long as the sum is at most one. kBandwidthMax is the whole processor; may be more. O(1).
+    // Returns what GRUB has to count as always active: a share for every promise, retired ones included, such that
+    // nothing is late as long as the sum is at most one. kBandwidthMax is the whole processor; the sum may be more.
+    // O(1).
     [[nodiscard]] std::uint64_t load() const { return m_load; }
 
-    // At most one; null: none.
+    // Sets the only watcher; null removes it.
     void watch(LoadWatcher* watcher) { m_watcher = watcher; }
 
-    // Of one slot, in the published unit; 0 without a promise.
+    // Returns the bandwidth of one slot in the published unit, or 0 without a promise.
     [[nodiscard]] std::uint32_t bandwidth(Slot slot) const;
 
   private:
@@ -96,14 +100,14 @@ class Reservations {
     struct DeadlineTag {};
 
     struct Entry : Promise, lib::ListLink<LiveTag>, lib::TreeLink<DeadlineTag> {
-        PromiseSums sums; // its part of them
+        PromiseSums sums; // its part of the sums
     };
 
     struct ShorterDeadline {
         bool operator()(const Entry& a, const Entry& b) const { return a.demand.deadline_ns < b.demand.deadline_ns; }
     };
 
-    // One test's copy of all demands: those of fixed priority first.
+    // One test's copy of all demands, those of fixed priority first.
     struct Set {
         std::array<Demand, 2 * kTasksMax + kServersMax + 1> demands{};
         std::size_t count = 0;
@@ -113,7 +117,7 @@ class Reservations {
         void add(const Promise& promise);
     };
 
-    // How far a copy has come.
+    // The progress of a copy.
     struct Copied {
         const Entry* next = nullptr;
         std::size_t retired = 0;
@@ -128,7 +132,7 @@ class Reservations {
         Copied copied;
         const Task* owner = nullptr; // the task that prepares; null: none
         std::uint16_t owner_context = 0;
-        std::uint64_t owner_aborted = 0; // its jobs.aborted then
+        std::uint64_t owner_aborted = 0; // its jobs.aborted at that time
     };
 
     static constexpr std::size_t kRetiredMax = kTasksMax;
@@ -150,7 +154,7 @@ class Reservations {
     std::array<Promise, kRetiredMax> m_retired{};
     std::size_t m_retired_count = 0;
     PromiseSums m_retired_sums;
-    std::uint64_t m_retired_shortest = kNoDeadline; // deadline among them
+    std::uint64_t m_retired_shortest = kNoDeadline; // the shortest deadline among them
     PromiseSums m_sums;                             // of all, retired ones included
     bool m_fixed_hold = true;                       // those of fixed priority have passed their test as they are
     Set m_set;

@@ -20,7 +20,7 @@ bool periods_are_deadlines(std::span<const Demand> tasks) {
         tasks, [](const Demand& task) { return task.deadline_ns == task.period_ns && task.jitter_ns == 0; });
 }
 
-// Those with the deadline of the task at `first`.
+// Counts the tasks with the deadline of the task at `first`.
 std::size_t count_of_equals(std::span<const Demand> tasks, std::size_t first) {
     std::size_t end = first;
     while (end < tasks.size() && tasks[end].deadline_ns == tasks[first].deadline_ns) {
@@ -37,9 +37,8 @@ bool meets_deadline(const Demand& task, std::span<const Demand> above, Steps& st
     return response_time(task.wcet_ns, above, task.deadline_ns, steps).verdict == Verdict::fits;
 }
 
-// The tasks of one priority, at the end of `down_to`. Those in the way of a deferrable server, and those that have one
-// in their way, count as if they all ran above it: safe, and exact but for the rare set in which it is the tie that
-// counts.
+// Tests the tasks of one priority, at the end of `down_to`. If a deferrable server is among them, each one is tested as
+// if all others ran above it. That is safe, and exact except in the rare set in which the tie decides.
 bool equals_feasible(std::span<Demand> equals, std::span<const Demand> down_to, Steps& steps) {
     const auto above = down_to.first(down_to.size() - equals.size());
     if (equals.size() == 1) {

@@ -9,7 +9,7 @@ namespace kernel {
 
 namespace {
 
-// The sum as a fraction over the least common multiple so far.
+// Calculates the sum as a fraction over the least common multiple so far.
 Verdict exact_utilisation(std::span<const Demand> tasks) {
     Wide numerator = 0;
     Wide multiple = 1;
@@ -78,7 +78,7 @@ Wide density_rounded_up(std::span<const Demand> own, std::span<const Demand> abo
     return sum;
 }
 
-// The product as a fraction that is kept in lowest terms as far as 64 bits go.
+// Calculates the product as a fraction that is kept in lowest terms as far as 64 bits go.
 Verdict hyperbolic_bound(std::span<const Demand> tasks) {
     Wide numerator = 1;
     Wide denominator = 1;

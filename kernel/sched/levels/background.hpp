@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The lowest level: tasks that run only when nothing else wants the processor, first in first out, and after them the
-// idle task, which is always ready. Because of it the scheduler always finds a task.
+// The lowest level: its tasks run only when no other task wants the processor, first in, first out. After them comes
+// the idle task, which is always ready, so that the scheduler always finds a task.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -18,14 +18,14 @@ class BackgroundLevel final : public QueueLevel {
         return std::holds_alternative<BackgroundModel>(model);
     }
 
-    // The task that comes after all others. Precondition: it belongs to this level and is active.
+    // Makes this the task that comes after all others. Precondition: it belongs to this level and is active.
     void set_idle(Task& task, IrqOff off) {
         ASSERT(idle_task() == nullptr && task.level == this && task.state == TaskState::ready);
         leave_queue(task, off);
         set_idle_task(task, off);
     }
 
-    // Context: any.
+    // Returns whether this is the idle task. Context: any.
     [[nodiscard]] bool is_idle(const Task& task) const { return &task == idle_task(); }
 };
 

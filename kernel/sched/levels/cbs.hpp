@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SOFT tasks with a constant bandwidth server each, by the rules of soft_level.hpp and nothing else.
+// SOFT tasks that have a constant bandwidth server each, by the rules of soft_level.hpp.
 #pragma once
 
 #include "kernel/sched/levels/soft_level.hpp"

@@ -41,7 +41,8 @@ lib::Ticks GrubLevel::cost(lib::Ticks elapsed) const {
     return {saturate(divide_up(Wide{elapsed.value} * m_active, kBandwidthMax))};
 }
 
-// The longest time that costs no more; all of the budget then is used up, for the cost is rounded up.
+// Returns the longest time that costs no more than this budget. All of the budget is used up then, because the cost is
+// rounded up.
 lib::Ticks GrubLevel::lasts(lib::Ticks budget) const {
     return {saturate(divide(Wide{budget.value} * kBandwidthMax, m_active).quotient)};
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Greedy reclamation of unused bandwidth: servers as of CBS, but the budget falls only by Uact * dt, where Uact is the
-// share of the processor that is active. HARD tasks and CBS servers always are; a GRUB server is from its work on until
-// its zero-lag time, at which it has made up for what it had. What others do not use thus makes budgets last longer,
-// and no promise is broken by it. Sources: Lipari, Baruah, "Greedy reclamation of unused bandwidth
-// in constant-bandwidth servers" (2000); Abeni, Lipari, Parri, Sun, "Multicore CPU reclaiming: parallel or sequential?"
-// (2016), section 3.
+// Greedy reclamation of unused bandwidth. Its servers are those of CBS, but the budget falls only by Uact * dt, where
+// Uact is the share of the processor that is active. HARD tasks and CBS servers are always active; a GRUB server is
+// active from its work on until its zero-lag time, at which it has made up for the budget that it had. Bandwidth that
+// others do not use thus makes budgets last longer, and no promise is broken by it. Sources: Lipari, Baruah, "Greedy
+// reclamation of unused bandwidth in constant-bandwidth servers" (2000); Abeni, Lipari, Parri, Sun, "Multicore CPU
+// reclaiming: parallel or sequential?" (2016), section 3.
 //
 //             work                 zero-lag time d - c * T / Q
 //   inactive -----> competing --> lagging -------> inactive           its share of Uact: none | Q/T | Q/T | none
 //                       ^--- work ---'
 //
-// The theorem asks for deadlines that are periods. What is due sooner, and what runs above EDF, counts with more than
-// its bandwidth (Reservations::load()); where even all together might exceed the processor, nothing is reclaimed.
+// The theorem requires deadlines that are periods. A promise with an earlier deadline, and one that runs above EDF,
+// counts with more than its bandwidth (Reservations::load()); where all together might exceed the processor, nothing is
+// reclaimed.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -42,7 +43,7 @@ class GrubLevel final : public SoftLevel, private Reclaimer, private LoadWatcher
 
     void deactivate(Task& task, IrqOff);
 
-    // Uact may have changed: whoever runs pays for the time before at the old rate.
+    // Uact may have changed: the running task pays for the time before at the old rate.
     void update(IrqOff);
 
     std::uint64_t m_inactive = 0; // the bandwidth of all inactive servers

@@ -80,8 +80,8 @@ void HardLevel::create(Task& task, IrqOff off) {
     task.state = TaskState::sleeping;
 }
 
-// Until its next release a task counts with the shorter of the two deadlines: what ran by the shorter one has kept
-// others waiting, and a task that is admitted on the strength of the longer one must not pay for that.
+// Until its next release a task counts with the shorter of the two deadlines. What ran by the shorter one has kept
+// others waiting, and a task that is admitted because of the longer one must not pay for that.
 lib::Result<void> HardLevel::set_deadline(Task& task, lib::Nanoseconds relative, IrqOff off) {
     Promise& promised = promise(task);
     if (promised.kind == Kind::single) {
@@ -116,14 +116,14 @@ lib::Result<void> HardLevel::set_deadline(Task& task, lib::Nanoseconds relative,
     return {};
 }
 
-// One release of a sporadic task can wait.
+// A sporadic task refuses an activation if one release waits already.
 bool HardLevel::refuses_activation(const Task& task, IrqOff) const {
     const Promise& promised = m_promises[task.pid.value];
     return promised.kind == Kind::sporadic ? promised.release_waits || task.jobs.released > task.jobs.completed + 1
                                            : task.state != TaskState::sleeping;
 }
 
-// Work that came long ago would ask for time that others were promised.
+// Returns `at`, or now if that is long ago: work that came long ago would ask for time that others were promised.
 lib::Ticks HardLevel::not_long_ago(lib::Ticks at) {
     const lib::Ticks time = now();
     return at + to_ticks(kActivationLagMax) < time ? time : at;
@@ -139,7 +139,7 @@ lib::Result<void> HardLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
         return {};
     }
     promised.base = task.jobs.released;
-    // Sooner would use time that was promised to others.
+    // An earlier release would use time that was promised to others.
     promised.origin = std::max(not_long_ago(at + to_ticks(offset_of(task.model))), promised.earliest);
     task.state = TaskState::idle;
     if (promised.kind == Kind::single) {
@@ -154,7 +154,7 @@ lib::Result<void> HardLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
     return {};
 }
 
-// Of a sporadic task.
+// A sporadic task was activated.
 void HardLevel::arrive(Task& task, lib::Ticks at, IrqOff off) {
     Promise& promised = promise(task);
     if (at < promised.earliest) {
@@ -192,7 +192,7 @@ void HardLevel::await_deadline(Task& task, IrqOff off) {
     task_timer_post<&HardLevel::on_job_timer>(task, TaskTimer::job, deadline_time(task, task.jobs.released - 1), off);
 }
 
-// A task that is not periodic may have no release to wait for: then it waits for its activation.
+// A task that is not periodic may have no release to wait for. It then waits for its activation.
 void HardLevel::await_release(Task& task, IrqOff off) {
     Promise& promised = promise(task);
     if (promised.kind != Kind::periodic && !promised.release_waits) {
@@ -208,7 +208,8 @@ void HardLevel::await_release(Task& task, IrqOff off) {
     task_timer_post<&HardLevel::on_job_timer>(task, TaskTimer::job, at, off);
 }
 
-// Every release is recorded, also the first one that an activation makes at once: readers count periods by these alone.
+// Every release is recorded, also the first one that an activation makes at once, because readers count periods by
+// these records alone.
 void HardLevel::release(Task& task, IrqOff off) {
     trace_points::task_timer_released(task);
     Promise& promised = promise(task);
@@ -243,7 +244,7 @@ void HardLevel::begin_job(Task& task, IrqOff off) {
     unblock(task, off);
 }
 
-// The job released last is in progress and got more time: its timer moves, and its place in the queue.
+// The job that was released last is in progress and got more time: its timer and its position in the queue move.
 void HardLevel::move_deadline(Task& task, IrqOff off) {
     Promise& promised = promise(task);
     promised.job = {deadline_time(task, task.jobs.completed), promised.latest_deadline_ns};
@@ -254,7 +255,7 @@ void HardLevel::move_deadline(Task& task, IrqOff off) {
     }
 }
 
-// Every deadline is looked at once: the latest released job is late if any job is still to be completed.
+// Every deadline is examined once: the latest released job is late if any job is still to be completed.
 void HardLevel::check_deadline(Task& task, IrqOff off) {
     if (task.jobs.completed < task.jobs.released) {
         trace_points::task_deadline_missed(task);
@@ -273,7 +274,7 @@ void HardLevel::on_job_timer(Task& task, IrqOff off) {
     schedule(off);
 }
 
-// Before the end of the job is recorded: a miss without a job in progress would refer to no job.
+// It is called before the end of the job is recorded, because a miss without a job in progress would refer to no job.
 void HardLevel::report_late_job(Task& task, IrqOff off) {
     if (promise(task).awaiting == Awaiting::deadline && now() > deadline_time(task, task.jobs.released - 1)) {
         check_deadline(task, off); // the interrupt that would have reported it is still pending
@@ -338,8 +339,8 @@ std::uint64_t HardLevel::preemption_level(const Task& task, IrqOff) const {
     return m_promises[task.pid.value].next_deadline_ns;
 }
 
-// The budget is watched by a timer only while the task runs in its own right; what it uses up while it inherits counts
-// too, and is looked at in the epilogue.
+// A timer watches the budget only while the task runs in its own right. What the task uses up while it inherits counts
+// too, and is examined in the epilogue.
 void HardLevel::dispatch(Task& task, Behalf behalf, IrqOff off) {
     const Promise& promised = promise(task);
     if (behalf == Behalf::own && !promised.violated) {

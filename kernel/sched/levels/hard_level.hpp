@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What the levels of HARD tasks have in common: jobs with a worst-case execution time and a deadline, admitted only if
-// every promise of every level holds beside them. Not a policy of its own: EdfLevel and RmLevel say what goes first.
-// Deadline misses, worst-case overruns and early activations are exceptions of the task (exception.hpp).
+// The common part of the levels of HARD tasks: jobs with a worst-case execution time and a deadline, which are admitted
+// only if every promise of every level holds beside them. EdfLevel and RmLevel decide which task goes first. Deadline
+// misses, worst-case overruns and early activations are exceptions of the task (exception.hpp).
 //
-// One timer per task serves releases and deadlines in turn. Release k of a periodic task is at origin + k * T, computed
-// anew each time, so nothing drifts; a job that overruns leaves later releases pending, they are served in order
-// afterwards.
+// One timer for each task serves releases and deadlines in turn. Release k of a periodic task is at origin + k * T,
+// which is computed anew each time, so nothing drifts. A job that overruns leaves later releases pending, and they are
+// served in order afterwards.
 //
 //      release k            deadline k      release k+1         deadline k+1
 //   -------|---------------------|---------------|---------------------|------> time
@@ -13,7 +13,7 @@
 //            timer: deadline k     complete        timer: deadline k+1
 //                                  timer: release k+1                        (job complete early: straight to release)
 //
-// A sporadic task is released by its activations, a period apart at least: one that comes sooner is an activation
+// A sporadic task is released by its activations, which are a period apart at least. An earlier one is an activation
 // violation and is put off to the end of the period. One release can wait, for the job in progress or for its time.
 #pragma once
 
@@ -30,7 +30,7 @@ class HardLevel : public Level {
   public:
     [[nodiscard]] const Reservations* promises() const override { return &m_reservations; }
 
-    // For guests of this level.
+    // The guests of this level use its register and its queue.
     [[nodiscard]] Reservations& reservations() { return m_reservations; }
 
     [[nodiscard]] PromisedQueue& queue() { return m_ready; }
@@ -68,7 +68,7 @@ class HardLevel : public Level {
         std::uint64_t relative_deadline_ns = 0;
     };
 
-    // The queue key of a task with this job: the smaller, the sooner.
+    // Returns the queue key of a task with this job; the smaller key goes first.
     [[nodiscard]] virtual std::uint64_t key_of(const Job& job) const = 0;
 
   private:
@@ -81,7 +81,7 @@ class HardLevel : public Level {
     enum class Kind : std::uint8_t {
         periodic,
         sporadic,
-        single, // one job, and the task ends
+        single, // one job, after which the task ends
     };
 
     struct Promise {
@@ -89,15 +89,15 @@ class HardLevel : public Level {
         std::uint64_t latest_deadline_ns = 0; // relative, of the job released last
         std::uint64_t next_deadline_ns = 0;   // relative, of the jobs to come; never below what admission counts
         lib::Ticks wcet;
-        lib::Ticks origin;      // of release 0; of a task that is not periodic: of its last release
-        lib::Ticks earliest;    // of the next activation: one period after the last release, as admitted
-        lib::Ticks put_off;     // not periodic: when the release that waits for its time will be
+        lib::Ticks origin;      // of release 0, or of the last release of a task that is not periodic
+        lib::Ticks earliest;    // the earliest next activation: one period after the last release, as admitted
+        lib::Ticks put_off;     // if it is not periodic: the time of the release that waits
         Job job;                // in progress
         lib::Ticks used;        // processor time of the job in progress
         std::uint64_t base = 0; // jobs.released at the origin
         Kind kind = Kind::periodic;
         Awaiting awaiting = Awaiting::nothing;
-        bool release_waits = false; // not periodic: at put_off
+        bool release_waits = false; // if it is not periodic: a release waits for put_off
         bool violated = false;      // the job in progress has exceeded its wcet, and that was recorded
     };
 
@@ -106,8 +106,8 @@ class HardLevel : public Level {
 
     [[nodiscard]] Promise& promise(const Task& task) { return m_promises[task.pid.value]; }
 
-    // Of the job with this number, counted as jobs.released counts. A deadline does not change while releases
-    // are pending, so all jobs that can be asked for have the latest.
+    // The times of the job with this number, counted as jobs.released counts. A deadline does not change while releases
+    // are pending, so all jobs that can be asked for have the latest one.
     [[nodiscard]] lib::Ticks release_time(const Task& task, std::uint64_t job);
     [[nodiscard]] lib::Ticks deadline_time(const Task& task, std::uint64_t job);
 

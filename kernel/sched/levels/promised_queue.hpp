@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ready queue of a level that promises: it informs the register of promises when work comes and goes, for the idle
-// instants between. Guests are in it as the level's own tasks do.
+// The ready queue of a level that promises. It informs the register of promises when work comes and goes, for the idle
+// instants between. Guests are in it like the level's own tasks.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -9,7 +9,7 @@
 
 namespace kernel {
 
-// All functions irq-off; as those of ReadyQueue.
+// All functions need interrupts off, and are those of ReadyQueue.
 class PromisedQueue {
   public:
     constexpr explicit PromisedQueue(Reservations& reservations)

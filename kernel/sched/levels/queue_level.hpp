@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What levels without deadlines have in common: one job at a time, released by activation, and a ready queue in order
-// of arrival. Not a policy of its own: RoundRobinLevel adds slices, BackgroundLevel the idle task.
+// The common part of the levels without deadlines: one job at a time, which an activation releases, and a ready queue
+// in order of arrival. RoundRobinLevel adds slices, and BackgroundLevel the idle task.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -12,7 +12,7 @@ namespace kernel {
 
 class QueueLevel : public Level {
   public:
-    // Nothing is promised.
+    // The level promises nothing, so it never refuses a task.
     [[nodiscard]] lib::Result<void> guarantee(const TaskModel& /*model*/, IrqOff) override { return {}; }
 
     void create(Task& task, IrqOff) override;
@@ -32,22 +32,22 @@ class QueueLevel : public Level {
     constexpr QueueLevel() = default;
     ~QueueLevel() = default;
 
-    // From its position to the end, if it is in the queue.
+    // Moves the task from its position to the end, if it is in the queue.
     void move_to_end(Task& task, IrqOff);
 
-    // Takes it out, if it is in the queue.
+    // Takes the task out of the queue, if it is in it.
     void leave_queue(Task& task, IrqOff off) { m_ready.remove_if_there(task, off); }
 
-    // A job starts.
+    // Is called when a job starts.
     virtual void job_starts(Task& /*task*/) {}
 
-    // What an activation of a busy task does.
+    // Returns what an activation of a busy task does.
     [[nodiscard]] virtual Overlap overlap(const Task& /*task*/) const { return Overlap::refuse; }
 
   private:
     static void on_activation(Task& task, IrqOff);
 
-    // The job starts now.
+    // The task's job starts now.
     void release(Task& task, IrqOff);
     void finish_job(Task& task, IrqOff);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fixed priorities for HARD tasks: the shorter the relative deadline, the higher; where deadlines are periods that is
-// rate monotonic. Equal deadlines run in the order in which they entered the queue. The front task of a polling or
-// deferrable server is a guest with the priority of the server's period.
+// Fixed priorities for HARD tasks: a shorter relative deadline is a higher priority, which is rate monotonic where
+// deadlines are periods. Equal deadlines run in the order in which they entered the queue. The front task of a polling
+// or deferrable server is a guest with the priority of the server's period.
 // Sources: Liu, Layland, "Scheduling algorithms for multiprogramming in a hard-real-time environment" (1973); Leung,
 // Whitehead, "On the complexity of fixed-priority scheduling of periodic, real-time tasks" (1982).
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See rr.hpp. The end of a budget is here the end of a slice.
+// See rr.hpp. The end of a budget is the end of a slice here.
 #include "kernel/sched/levels/rr.hpp"
 
 #include "kernel/sched/scheduler.hpp"
@@ -42,7 +42,7 @@ void RoundRobinLevel::slot_begin(Task& task, IrqOff off) {
 }
 
 void RoundRobinLevel::slot_end(Task& task, lib::Ticks elapsed, IrqOff off) {
-    static_cast<void>(elapsed); // a slot may span several slices: begun_at is later than the dispatch then
+    static_cast<void>(elapsed); // a slot may span several slices; begun_at is then later than the dispatch
     budget_end_delete(task, off);
     Share& share = m_shares[task.pid.value];
     if (share.slice == lib::Ticks{}) {

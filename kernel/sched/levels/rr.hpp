@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Round robin for NRT tasks: the first of the queue runs until its slice is used up, then goes to the end with a fresh
-// one. A task that is interrupted by a higher level keeps its place and the rest of its slice; a task that blocks comes
-// back at the end with the rest of its slice. The slice belongs to the place in the queue: it is also used up by a
-// mutex owner that runs on the place's behalf. A task with the policy FIFO has no slice: it keeps its place until it
-// blocks or its job is complete.
+// Round robin for NRT tasks: the first one of the queue runs until its slice is used up, and then goes to the end with
+// a fresh one. A task that is interrupted by a higher level keeps its position and the rest of its slice; a task that
+// blocks comes back at the end with the rest of its slice. The slice belongs to the position in the queue: a mutex
+// owner that runs on its behalf uses it up, too. A task with the policy FIFO has no slice: it keeps its position until
+// it blocks or its job is complete.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -23,7 +23,7 @@ class RoundRobinLevel final : public QueueLevel {
         return std::holds_alternative<NrtModel>(model);
     }
 
-    // invalid_argument: slice 0 or weight 0.
+    // invalid_argument: the slice or the weight is 0.
     [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model, IrqOff) override;
     void create(Task& task, IrqOff) override;
     void end(Task& task, IrqOff) override;
@@ -32,7 +32,7 @@ class RoundRobinLevel final : public QueueLevel {
 
   private:
     struct Share {
-        lib::Ticks slice; // 0: none, the place is kept
+        lib::Ticks slice; // 0: it has none and keeps its position
         lib::Ticks left;
         lib::Ticks begun_at;
     };

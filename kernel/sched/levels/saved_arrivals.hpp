@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Activations that find their task busy, for the levels whose models choose an Overlap: refused, dropped and counted
-// (SKIP), or kept with their time until the job before is complete (SAVE). Not for HARD tasks, whose releases have
-// promised times. All functions irq-off.
+// Activations that find their task busy, for the levels whose models choose an Overlap. They are refused, dropped and
+// counted (SKIP), or kept with their time until the job before is complete (SAVE). HARD tasks do not use this, because
+// their releases have promised times. All functions need interrupts off.
 #pragma once
 
 #include "kernel/state/task_object.hpp"
@@ -18,10 +18,11 @@ class SavedArrivals {
     SavedArrivals(const SavedArrivals&) = delete;
     SavedArrivals& operator=(const SavedArrivals&) = delete;
 
-    // busy: the overlap refuses. no_space: kSavedArrivalsMax are kept already; this one is dropped and counted.
+    // Handles an activation. busy: the overlap refuses it. no_space: kSavedArrivalsMax are kept already; this one is
+    // dropped and counted.
     lib::Result<void> add(Task& task, Overlap overlap, lib::Ticks at);
 
-    // The oldest that is kept, no longer kept then.
+    // Returns the oldest activation that is kept, and keeps it no longer.
     [[nodiscard]] std::optional<lib::Ticks> take(const Task& task);
 
     void drop_all(const Task& task) { m_rings[task.pid.value].count = 0; }

@@ -125,7 +125,8 @@ lib::Ticks ServedLevel::next_replenishment(const Server& server) {
     return server.origin + to_ticks({server.period.value * server.periods});
 }
 
-// Counted from the origin, so that nothing drifts. Periods that the machine was too late for are passed over.
+// The replenishments are counted from the origin, so that nothing drifts. Periods for which the machine was too late
+// are passed over.
 void ServedLevel::replenish(Server& server, IrqOff off) {
     Task* const exec = this_processor().exec;
     const bool running = exec != nullptr && exec->level == this && &this->server(*exec) == &server;
@@ -199,7 +200,7 @@ void ServedLevel::on_activation(Task& task, IrqOff off) {
     schedule(off);
 }
 
-// Recorded once for all requests that an idle server finds.
+// The server's state is recorded once for all requests that an idle server finds.
 void ServedLevel::wake(Task& task, IrqOff off) {
     Server& serving = server(task);
     if (serving.front == nullptr && first_waiting(serving, off) == nullptr) {
@@ -217,7 +218,7 @@ void ServedLevel::begin_job(Task& task, lib::Ticks at, IrqOff off) {
     arrive(task, off);
 }
 
-// A request that is ready to be served: after all others.
+// A request is ready to be served, after all others.
 void ServedLevel::arrive(Task& task, IrqOff off) {
     Server& serving = server(task);
     task.state = TaskState::ready;
@@ -253,7 +254,7 @@ void ServedLevel::forfeit_if_polling(Server& server) {
     }
 }
 
-// Out of whatever queue it is in; the next request has its turn.
+// Takes the task out of whatever queue it is in; the next request has its turn.
 void ServedLevel::leave(Task& task, IrqOff off) {
     Server& serving = server(task);
     if (serving.front == &task) {
@@ -316,7 +317,7 @@ void ServedLevel::slot_begin(Task& task, IrqOff off) {
     budget_end_post(task, serving.begun_at + serving.left, &ServedLevel::on_exhausted, off);
 }
 
-// Parts of what has elapsed may be charged already.
+// Parts of the elapsed time may be charged already.
 void ServedLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
     budget_end_delete(task, off);
     charge(task, off);
@@ -343,7 +344,7 @@ void ServedLevel::suspended(Task& task, IrqOff off) {
     }
 }
 
-// It may have come before the request that has had its turn meanwhile.
+// The request may have come before the one that has had its turn meanwhile.
 void ServedLevel::resumed(Task& task, IrqOff off) {
     Server& serving = server(task);
     if (serving.front != nullptr && m_rank[task.pid.value] < m_rank[serving.front->pid.value]) {
@@ -352,8 +353,8 @@ void ServedLevel::resumed(Task& task, IrqOff off) {
     serve_first(serving, off);
 }
 
-// Of the running slot: what was used up to now is paid for. With nothing left the front request steps back; it may be
-// another one than has the slot.
+// Charges the time that the running slot has used up to now. If nothing is left the front request steps back; it may be
+// another one than the one that has the slot.
 void ServedLevel::charge(Task& task, IrqOff off) {
     Server& serving = server(task);
     const lib::Ticks elapsed = now() - serving.begun_at;

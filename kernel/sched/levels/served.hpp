@@ -7,8 +7,8 @@
 //   every T from the server's creation:  c = Q        polling: and c = 0 at once when no request is there
 //   c = 0:  nothing is served until the next period     deferrable: c is kept until then
 //
-// The budget belongs to the place in the queue: a mutex owner that runs in it uses it up. The first request that waits
-// for something, or is suspended, lets the next one go first; one that is resumed is where it was.
+// The budget belongs to the position in the queue: a mutex owner that runs in it uses it up. The first request lets the
+// next one go first while it waits for something or is suspended; when it is resumed it is where it was.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -29,13 +29,13 @@ class ServedLevel final : public Level {
 
     [[nodiscard]] const Reservations* promises() const override { return m_host.promises(); }
 
-    // As the functions of kernel/sched/server.hpp.
+    // They do what the functions of kernel/sched/server.hpp do.
     [[nodiscard]] lib::Result<ServerId> create_server(const ServerOptions& options, IrqOff);
     lib::Result<void> remove_server(ServerId id, IrqOff);
     [[nodiscard]] lib::Result<ServerInfo> info(ServerId id);
 
     [[nodiscard]] bool accepts(const TaskModel& model) const override;
-    // not_found: no such server.
+    // not_found: the server does not exist.
     [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model, IrqOff) override;
     void create(Task& task, IrqOff) override;
     [[nodiscard]] bool refuses_activation(const Task& task, IrqOff) const override;
@@ -68,7 +68,7 @@ class ServedLevel final : public Level {
         lib::Ticks begun_at;       // of the slot
         std::uint64_t periods = 0; // of the next replenishment
         std::uint64_t exhausted = 0;
-        Task* front = nullptr; // the one in the host's queue
+        Task* front = nullptr; // the task that is in the host's queue
         ReadyQueue waiting;    // key: order of arrival
         ServedLevel* level = nullptr;
     };
@@ -93,13 +93,13 @@ class ServedLevel final : public Level {
     void finish_job(Task& task, IrqOff);
     void arrive(Task& task, IrqOff);
     void leave(Task& task, IrqOff);
-    // The first one that is not suspended, or null.
+    // Returns the first request that is not suspended, or null.
     [[nodiscard]] static Task* first_waiting(Server& server, IrqOff);
     void serve_first(Server& server, IrqOff);
     void forfeit_if_polling(Server& server);
     void charge(Task& task, IrqOff);
 
-    // The front request waits again, at its rank.
+    // Lets the front request wait again, at its rank.
     void step_back(Server& server, IrqOff);
 
     HardLevel& m_host;
@@ -110,7 +110,7 @@ class ServedLevel final : public Level {
     SavedArrivals m_saved;
 };
 
-// Which level the functions of kernel/sched/server.hpp ask. irq-off, before run().
+// Sets the level that the functions of kernel/sched/server.hpp ask. Context: irq-off, before run().
 void use_served_level(ServedLevel& level);
 
 } // namespace kernel

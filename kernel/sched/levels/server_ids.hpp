@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One sequence of server numbers for all kinds of servers, as the trace carries them: from 1 on; used again only after
-// 65535 others.
+// One sequence of server numbers for all kinds of servers, as the trace carries them. Numbers begin at 1 and are used
+// again only after 65,534 others.
 #pragma once
 
 #include "kernel/irq_off.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See soft_level.hpp for the rules. Timers of a task: job is the next periodic release, or the activation in the
-// future; GRUB adds server.
+// See soft_level.hpp for the rules. The task's job timer is the next periodic release, or an activation in the future;
+// GRUB uses the server timer, too.
 #include "kernel/sched/levels/soft_level.hpp"
 
 #include "kernel/sched/admission/utilisation.hpp"
@@ -71,7 +71,7 @@ bool SoftLevel::refuses_activation(const Task& task, IrqOff) const {
            (m_servers[task.pid.value].periodic || model_as<SoftModel>(task.model).overlap == Overlap::refuse);
 }
 
-// Whether budget and deadline would promise more than the bandwidth from this time on.
+// Returns whether budget and deadline would promise more than the bandwidth from this time on.
 bool SoftLevel::outdated(const Server& own, lib::Ticks time) {
     return own.deadline <= time ||
            Wide{own.left.value} * own.period.value >= Wide{(own.deadline - time).value} * own.budget.value;
@@ -102,7 +102,7 @@ void SoftLevel::rest(Task& task, IrqOff off) {
     trace_points::server_deadline(own.id, own.deadline);
 }
 
-// A job of a task whose server is idle.
+// Starts a job of a task whose server is idle.
 [[gnu::always_inline]] inline void SoftLevel::start(Task& task, Server& own, lib::Ticks at, IrqOff off) {
     compete(task, off);
     wake(task, own);
@@ -141,7 +141,7 @@ lib::Ticks SoftLevel::release_time(const Server& own) const {
     return own.origin + to_ticks({own.period_ns * own.releases});
 }
 
-// An activation that was put off until now, or a periodic release.
+// An activation that was put off until now, or a periodic release, happens.
 void SoftLevel::on_release(Task& task, IrqOff off) {
     SoftLevel& level = level_of(task);
     level.release(task, level.release_time(level.server(task)), off);
@@ -260,7 +260,7 @@ void SoftLevel::slot_begin(Task& task, IrqOff off) {
     arm(task, own, off);
 }
 
-// Parts of what has elapsed may be charged already.
+// Parts of the elapsed time may be charged already.
 void SoftLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
     budget_end_delete(task, off);
     charge(task, server(task), off);
@@ -291,7 +291,7 @@ void SoftLevel::charge(Task& task, Server& own, IrqOff off) {
     exhaust(task, own, off);
 }
 
-// Bounded: an interrupt that comes late by n budgets makes n + 1 rounds.
+// The loop is bounded: an interrupt that comes late by n budgets makes n + 1 rounds.
 void SoftLevel::exhaust(Task& task, Server& own, IrqOff off) {
     while (own.left == lib::Ticks{}) {
         trace_points::server_exhausted(own.id);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The constant bandwidth server, for SOFT tasks (CbsLevel), and what GRUB has in common with it: each task has a server
-// of its own with a budget Q in each period T, and is in the queue of the EDF level with the server's deadline. A
-// job that wants more than Q continues later, by a later deadline; so a task can never take more than Q / T from the
+// The constant bandwidth server, for SOFT tasks (CbsLevel), and what GRUB has in common with it. Each task has a server
+// of its own with a budget Q in each period T, and is in the queue of the EDF level with the server's deadline. A job
+// that wants more than Q continues later, by a later deadline; so a task can never take more than Q / T from the
 // others, whatever it does, and the whole is admitted like a HARD task (Q, T). Source: Abeni, Buttazzo, "Integrating
 // multimedia applications in hard real-time systems" (1998).
 //
 //   work for an idle server at t:  c * T >= (d - t) * Q, or d <= t:   d = t + T, c = Q       else both are kept
-//   budget used up, c = 0:         c = Q, d = d + T, the place moves
+//   budget used up, c = 0:         c = Q, d = d + T, the position moves
 //
-// A task that blocks leaves its server idle; it is subject to the same rule when it comes back, for time that it did
-// not use is gone. The budget belongs to the place in the queue: a mutex owner that runs in it uses it up. What runs
-// over before the timer comes is taken off the next budget.
+// A task that blocks leaves its server idle. The same rule applies when it comes back, because time that it did not use
+// is gone. The budget belongs to the position in the queue: a mutex owner that runs in it uses it up. What runs over
+// before the timer comes is taken off the next budget.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -23,17 +23,17 @@
 
 namespace kernel {
 
-// What GRUB does otherwise. All functions irq-off.
+// The functions in which GRUB differs. They need interrupts off.
 class Reclaimer {
   public:
     Reclaimer(const Reclaimer&) = delete;
     Reclaimer& operator=(const Reclaimer&) = delete;
 
-    // What running so long costs of the budget, and how long so much budget lasts.
+    // Return what running for this time costs of the budget, and how long this much budget lasts.
     [[nodiscard]] virtual lib::Ticks cost(lib::Ticks elapsed) const = 0;
     [[nodiscard]] virtual lib::Ticks lasts(lib::Ticks budget) const = 0;
 
-    // The task's server is about to get work, and has no more.
+    // compete(): the task's server is about to get work. rest(): it has no more.
     virtual void compete(Task& task, IrqOff) = 0;
     virtual void rest(Task& task, IrqOff) = 0;
 
@@ -66,7 +66,7 @@ class SoftLevel : public Level {
     void slot_end(Task& task, lib::Ticks elapsed, IrqOff) override;
 
   protected:
-    // reclaimer: null, or what outlives the level.
+    // The reclaimer is null, or outlives the level.
     constexpr SoftLevel(HardLevel& host, ServerKind kind, Reclaimer* reclaimer)
         : m_host(host)
         , m_kind(kind)
@@ -76,8 +76,8 @@ class SoftLevel : public Level {
 
     enum class Contention : std::uint8_t {
         inactive,  // its bandwidth is free for others
-        lagging,   // no work, but what it had is not yet made up for: GRUB alone
-        competing, // has work
+        lagging,   // it has no work, but what it had is not yet made up for: GRUB alone
+        competing, // it has work
     };
 
     struct Server {
@@ -100,7 +100,7 @@ class SoftLevel : public Level {
 
     [[nodiscard]] HardLevel& host() { return m_host; }
 
-    // Of the running slot: what was used up to now is paid for; the budget's end follows from what is left.
+    // Charge the time that the running slot has used up to now, and watch for the end of what is left of the budget.
     void charge(Task& task, Server& own, IrqOff);
     void arm(Task& task, const Server& own, IrqOff);
 
@@ -120,7 +120,7 @@ class SoftLevel : public Level {
     void rest(Task& task, IrqOff);
     void work_again(Task& task, IrqOff);
 
-    // Apart, so that those who call them save no register for a server that does not reclaim.
+    // They are apart, so that their callers save no register for a server that does not reclaim.
     [[gnu::noinline]] void unblock_reclaiming(Task& task, IrqOff);
     [[gnu::noinline]] void arm_reclaiming(Task& task, const Server& own, IrqOff);
 
