@@ -32,7 +32,8 @@
 
 namespace arch {
 
-// Interrupts are off while a guard lives; guards nest, because each restores the previous state. Context: any but NMI.
+// Keeps interrupts off while the guard lives. Guards nest, because each restores the previous state. Context: any but
+// NMI.
 class [[nodiscard]] IrqGuard {
   public:
     IrqGuard()
@@ -52,22 +53,22 @@ class [[nodiscard]] IrqGuard {
 [[nodiscard]] StackPointer prepare_stack(std::span<std::byte> stack, void (*entry)(void*), void* argument);
 
 // Leaves the running context permanently and calls entry(argument) on this stack from its top, with interrupts off,
-// even if it is the stack in use. entry must not return. irq-off.
+// even if it is the stack in use. entry must not return. Context: irq-off.
 [[noreturn]] void restart_context(std::span<std::byte> stack, void (*entry)(void*), void* argument);
 
-// The rate of timestamp(), known after arch start-up.
+// Returns the rate of timestamp(), which is known after the start of arch.
 [[nodiscard]] lib::TickRate tick_rate();
 
-// The same rate, for conversions that are made often.
+// Returns the same rate for conversions that are made often.
 [[nodiscard]] const lib::TickConversion& tick_conversion();
 
-// Arms the one-shot timer for an absolute time; a time in the past fires as soon as interrupts are on. Replaces an
-// earlier setting. irq-off.
+// Arms the one-shot timer for an absolute time; a time in the past fires as soon as interrupts are on. It replaces an
+// earlier setting. Context: irq-off.
 void timer_arm(lib::Ticks at);
 
 void timer_disarm();
 
-// Time until the armed timer fires; 0: it has fired, or it is not armed. irq-off.
+// Returns the time until the armed timer fires, or 0 if it has fired or is not armed. Context: irq-off.
 [[nodiscard]] lib::Ticks timer_left();
 
 // Enables interrupts and waits for one, without a gap in which it could be missed; returns with interrupts off.
@@ -77,7 +78,8 @@ void wait_for_interrupt();
 // instructions. It does not return; a handler may switch to another context.
 [[noreturn]] void wait_by_counting();
 
-// Whether a load from this address would succeed, for a panic that reads a stack that may be damaged. Context: any.
+// Returns whether a load from this address would succeed, for a panic that reads a stack that may be damaged. Context:
+// any.
 [[nodiscard]] bool readable(std::uint64_t address);
 
 // Stops the processor permanently.
@@ -93,31 +95,32 @@ inline constinit std::array<bool, 256> external_vectors{};
 
 } // namespace detail
 
-// Whether a controller may raise this vector without a cause, or an external line was routed to it. For all others
-// is_spurious() is false, and vector_line() finds none. Context: any.
+// Returns whether a controller may raise this vector without a cause, or an external line was routed to it. For all
+// others is_spurious() is false, and vector_line() finds none. Context: any.
 [[nodiscard]] inline bool is_external(Vector vector) {
     return detail::external_vectors[vector];
 }
 
-// Whether the controller raised this vector without a cause: the spurious vector of the local APIC, or line 7 or 15 of
-// the 8259 pair with nothing in service. irq-off, before end_of_interrupt().
+// Returns whether the controller raised this vector without a cause: the spurious vector of the local APIC, or line 7
+// or 15 of the 8259 pair with nothing in service. Context: irq-off, before end_of_interrupt().
 [[nodiscard]] bool is_spurious(Vector vector);
 
-// Acknowledges the interrupt that is being served, as required by its controller (a spurious one at most in part).
-// irq-off, once per interrupt.
+// Acknowledges the interrupt that is being served, as its controller requires (a spurious one at most in part).
+// Context: irq-off, once for each interrupt.
 void end_of_interrupt(Vector vector);
 
-// The vector of the one-shot timer.
+// Returns the vector of the one-shot timer.
 [[nodiscard]] Vector timer_vector();
 
-// Routes an external line (ISA IRQ or PCI pin, by global number) to its vector, masked; then unmask with line_enable.
+// Routes an external line (ISA IRQ or PCI pin, by global number) to its vector, masked; line_enable() then unmasks it.
 [[nodiscard]] lib::Result<Vector> line_vector(std::uint8_t line);
 void line_enable(std::uint8_t line, bool enabled);
 
-// Masks a line independently of its driver: a line is open while its driver has enabled it and it is not held. irq-off.
+// Masks a line independently of its driver: a line is open while its driver has enabled it and it is not held. Context:
+// irq-off.
 void line_hold(std::uint8_t line, bool held);
 
-// The line that was last routed to this vector. not_found: none. Context: any.
+// Returns the line that was last routed to this vector. not_found: no line was. Context: any.
 [[nodiscard]] lib::Result<std::uint8_t> vector_line(Vector vector);
 
 // The state at a processor exception.
@@ -135,26 +138,26 @@ struct Exception {
 struct Upcalls {
     void (*interrupt)(Vector vector);          // may switch contexts before it returns
     void (*exception)(const Exception& fault); // does not return
-    void (*nmi)(const Exception& interrupted); // one that the watchdog did not ask for
+    void (*nmi)(const Exception& interrupted); // an NMI that is not the watchdog's
 };
 
 void set_upcalls(const Upcalls& upcalls);
 
 // --- single steps --------------------------------------------------------------------------------------------------
 
-// The observer of single steps. Called with interrupts off.
+// The observer of single steps. Its functions are called with interrupts off.
 struct StepUpcalls {
-    // The instruction that is executed next. recorded: the previous one called the record path, which has completed.
-    // Returns false if the context continues freely.
+    // Is called with the address of the instruction that is executed next. `recorded`: the previous one called the
+    // record path, which has completed. It returns false if the context continues freely.
     bool (*step)(std::uint64_t address, bool recorded);
-    bool (*wanted)(); // whether the context that an interrupt returns to continues in steps
+    bool (*wanted)(); // returns whether the context that an interrupt returns to continues in steps
 };
 
-// Sets the observer of steps for interrupts from here on. Null: no context runs in steps. irq-off.
+// Sets the observer of steps for interrupts from here on. With null no context runs in steps. Context: irq-off.
 void set_step_upcalls(const StepUpcalls* upcalls);
 
-// Whether the running context continues in steps, from the second instruction after this call on. Handlers never run in
-// steps. Context: task, irq-off.
+// Sets whether the running context continues in steps, from the second instruction after this call on. Handlers never
+// run in steps. Context: task, irq-off.
 void single_step(bool on);
 [[nodiscard]] bool single_stepping();
 

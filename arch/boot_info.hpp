@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a boot path passes to the kernel: the contract between the UEFI loader, the PVH entry and kernel/root/main.cpp.
-// Fixed layout, no pointers into structures of a firmware; every address is physical and identity-mapped.
+// The data that a boot path passes to the kernel: the contract between the UEFI loader, the PVH entry and
+// kernel/root/main.cpp. The layout is fixed and has no pointers into structures of a firmware; every address is
+// physical and identity-mapped.
 //
 // Entry state (both paths): 64-bit long mode, interrupts off, RDI = address of a BootInfo below 4 GiB that does not
 // overlap the kernel image. The UEFI loader jumps to the ELF entry point e_entry; the PVH stub ends there, too.
@@ -20,7 +21,7 @@ enum class MemoryKind : std::uint32_t {
     persistent = 7,
 };
 
-// For a type in a BIOS's map (E820): ACPI 6.4, table 15.1. Unknown types are reserved.
+// Returns the kind of a type in a BIOS's map (E820): ACPI 6.4, table 15.1. Unknown types are reserved.
 [[nodiscard]] constexpr MemoryKind memory_kind(std::uint32_t e820_type) {
     switch (e820_type) {
     case 1:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Calls into a PC's BIOS from the running kernel: the processor returns to real mode, executes one software interrupt,
-// and comes back. Only available on machines that were started by a BIOS, not by UEFI firmware. For services that
-// answer immediately. Interrupts stay off all the time (some 50 us at best, during which no task runs), so a service
-// that waits for an interrupt, such as disk and keyboard services, would wait forever.
+// and comes back. They are available only on machines that were started by a BIOS, not by UEFI firmware, and are meant
+// for services that answer immediately. Interrupts stay off all the time (some 50 us at best, during which no task
+// runs), so a service that waits for an interrupt, such as disk and keyboard services, would wait forever.
 #pragma once
 
 #include "lib/result.hpp"
@@ -27,7 +27,7 @@ struct BiosRegisters {
     bool carry = false;
 };
 
-// Why there is no BIOS to call.
+// Whether there is a BIOS to call, and if not the reason.
 enum class RealMode : std::uint8_t {
     available,
     not_started, // start-up has not reached this point
@@ -44,11 +44,12 @@ inline constexpr std::uint16_t kBiosBufferSegment = 0x0A00;
 inline constexpr std::size_t kBiosBufferBytes = 4096;
 [[nodiscard]] std::span<std::byte> bios_buffer();
 
-// unsupported: see real_mode(). invalid_argument: the vector's handler is not in the ROM, or the vector is below 10h
-// (reserved for the processor). irq-off.
+// Returns whether the BIOS serves this vector. unsupported: there is no BIOS to call; real_mode() returns the reason.
+// invalid_argument: the vector's handler is not in the ROM, or the vector is below 10h (reserved for the processor).
+// Context: irq-off.
 [[nodiscard]] lib::Result<void> bios_offers(std::uint8_t vector);
 
-// Executes `int vector` in real mode. Precondition: bios_offers(vector). irq-off, not in NMI.
+// Executes `int vector` in real mode. Precondition: bios_offers(vector). Context: irq-off, not an NMI.
 void bios_call(std::uint8_t vector, BiosRegisters& registers);
 
 } // namespace arch

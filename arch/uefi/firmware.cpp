@@ -10,8 +10,8 @@ namespace {
 
 constexpr UINTN kReadingTime_us = 2'000'000;
 
-// The end of a failed ASSERT, where there is no Firmware object. The kernel has not started, so only the watchdog or
-// the user can continue.
+// A failed ASSERT ends here, where there is no Firmware object. The kernel has not started, so only the watchdog or the
+// user can continue.
 [[noreturn]] void stop() {
     while (true) {
         asm volatile("cli; hlt");

@@ -28,17 +28,17 @@ class Firmware {
 
     [[nodiscard]] EFI_BOOT_SERVICES& boot() const { return *m_table->BootServices; }
 
-    // One line on the firmware's console, with the prefix of all of Remora's markers. ASCII.
+    // Prints one line of ASCII on the firmware's console, with the prefix of all of Remora's markers.
     void print(std::string_view text) const;
 
-    // The same, followed by a memory range.
+    // Prints the same, followed by a memory range.
     void print_range(std::string_view text, std::uint64_t base, std::uint64_t size_bytes) const;
 
     // Prints what failed and the EFI status, leaves the text on the screen for a moment, and returns the status to the
     // firmware, which continues with its next boot option.
     [[noreturn]] void fail(std::string_view what, EFI_STATUS status) const;
 
-    // Pages of loader memory below 4 GiB, cleared. Fails the load if there are none.
+    // Returns pages of loader memory below 4 GiB, cleared. The load fails if there are none.
     [[nodiscard]] void* allocate(std::uint64_t size_bytes) const;
 
   private:

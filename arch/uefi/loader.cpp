@@ -105,8 +105,8 @@ ElfImage load_kernel(const Firmware& firmware, const Volume& volume) {
     return image;
 }
 
-// The file next to the loader, without the line end that editors add. Returns 0 without a file: the kernel uses its
-// defaults.
+// Reads the file next to the loader, without the line end that editors add. It returns 0 without a file: the kernel
+// then uses its defaults.
 std::uint64_t load_command_line(const Firmware& firmware, const Volume& volume) {
     const Volume::File file = volume.read(kCommandLinePath, arch::kCommandLineMax + 1);
     if (file.status == EFI_NOT_FOUND) {
@@ -133,8 +133,8 @@ std::uint64_t load_command_line(const Firmware& firmware, const Volume& volume) 
     return reinterpret_cast<std::uint64_t>(text);
 }
 
-// The key of the acknowledged export, if the volume has one; of a file that is too long no byte, which is no key. The
-// loader keeps no copy.
+// Reads the key of the acknowledged export, if the volume has one. A file that is too long yields no byte, which is no
+// key. The loader keeps no copy.
 void load_key(const Firmware& firmware, const Volume& volume, arch::BootInfo& info) {
     const Volume::File file = volume.read(kKeyPath, info.key.size());
     if (file.status == EFI_NOT_FOUND) {
@@ -202,8 +202,8 @@ void copy_ranges(const MemoryMap& map, arch::BootInfo& info) {
     __builtin_unreachable();
 }
 
-// The kernel maps its data without execution: without this, its first page table would reset the machine. Long mode is
-// what the loader runs in.
+// The kernel maps its data without execution: on a processor without that, its first page table would reset the
+// machine. Long mode needs no check, because the loader runs in it.
 void require_no_execute(const Firmware& firmware) {
     constexpr unsigned kNoExecute = 1U << 20;
     unsigned eax = 0;

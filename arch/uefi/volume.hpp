@@ -25,8 +25,8 @@ class Volume {
         EFI_STATUS status = EFI_SUCCESS;  // of the first call that failed
     };
 
-    // The whole file `path` (ASCII, backslashes, at most 60 characters). At most size_bytes_max bytes:
-    // EFI_BAD_BUFFER_SIZE if it is longer.
+    // Reads the whole file `path` (ASCII, backslashes, at most 60 characters), of at most size_bytes_max bytes: the
+    // status is EFI_BAD_BUFFER_SIZE if it is longer.
     [[nodiscard]] File read(std::string_view path, std::size_t size_bytes_max) const;
 
   private:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The first instructions. Two entries, one continuation:
+# The first instructions of the kernel. Two entries lead to one continuation:
 #
 #   PVH  (qemu -kernel): 32-bit protected mode, paging off, EBX = hvm_start_info   --> long mode, RSI = hvm_start_info
 #   UEFI (BOOTX64.EFI):  64-bit long mode, RDI = arch::BootInfo                    --> kernel_entry
@@ -99,8 +99,8 @@ pvh_entry:
     lgdt boot_gdt_pointer
     ljmp $kSelectorCode, $pvh_long_mode
 
-# EDI = the text. 115200 baud, 8N1; QEMU ends with the code of the kernel's own "machine not supported", another machine
-# stops.
+# Prints the text at EDI with 115200 baud, 8N1. QEMU then ends with the code of the kernel's own "machine not
+# supported"; another machine stops.
 refuse_processor:
     movw $kSerialLineControl, %dx
     movb $0x83, %al                     # divisor latch
@@ -144,7 +144,7 @@ pvh_long_mode:
     call pvh_boot_info                  # returns BootInfo* in RAX
     movq %rax, %rdi
 
-# RDI = BootInfo. Reached by fall-through (PVH) or by the loader's jump (UEFI). Only the stack is set up so far.
+# RDI is the BootInfo. PVH falls through to here, and the loader of UEFI jumps here. Only the stack is set up so far.
 .global kernel_entry
 kernel_entry:
     cli
@@ -156,7 +156,7 @@ kernel_entry:
     jmp 3b
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Loads a new GDT's selectors: data segments directly, CS by a far return.
+# Loads a new GDT's selectors: those of the data segments directly, CS by a far return.
 .text
 .global arch_reload_segments
 arch_reload_segments:

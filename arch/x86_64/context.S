@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# How contexts begin. The switch between them is in stack_switch.hpp.
+# The beginning of contexts. The switch between them is in stack_switch.hpp.
 
-# The contents of the stack are no longer needed. Two null words, as on a fresh stack; then it starts like one.
+# The contents of the stack are no longer needed. It gets two null words, as a fresh stack has, and starts like one.
 .text
 .global arch_restart_context
 arch_restart_context:                   # (uint64_t top, void (*entry)(void*), void* argument)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The words of the processor's descriptor tables: segments, the task state segment, gates, and the operand that loads a
-// table. No table and no instruction. Source: Intel SDM volume 3 sections 3.4.5, 3.5.1, 6.11, 6.14.1, 7.2.3, 7.7.
-// Context: any.
+// table. There is no table and no instruction here. Source: Intel SDM volume 3 sections 3.4.5, 3.5.1, 6.11, 6.14.1,
+// 7.2.3, 7.7. Context: any.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@ enum class InterruptStack : std::uint8_t {
     double_fault = 2,
     machine_check = 3,
     page_fault = 4,
-    debug = 5,     // a step of a task that has no stack left must not be the fault; no #DB comes inside of one
+    debug = 5,     // a step of a task without stack must not be the fault; no #DB comes inside of one
     exception = 6, // the others: the interrupted stack may be damaged, and a report needs space
 };
 
 inline constexpr std::size_t kInterruptStacks = 6;
 
-// Unaligned 64-bit fields by specification, hence packed.
+// It is packed, because the specification has unaligned 64-bit fields.
 struct [[gnu::packed]] TaskStateSegment {
     std::uint32_t reserved0;
     std::array<std::uint64_t, 3> privilege_stacks;
@@ -51,20 +51,20 @@ static_assert(sizeof(TablePointer) == 10);
 inline constexpr std::uint64_t kDescriptorCode = 0x00AF'9B00'0000'FFFF; // present, ring 0, 64-bit
 inline constexpr std::uint64_t kDescriptorData = 0x00CF'9300'0000'FFFF;
 
-// A descriptor of two words: of a system segment, or a gate.
+// A descriptor of two words: a gate, or that of a system segment.
 struct WideDescriptor {
     std::uint64_t low;
     std::uint64_t high;
 };
 
-// Present, an available 64-bit TSS.
+// Returns the descriptor of an available 64-bit TSS that is present.
 [[nodiscard]] constexpr WideDescriptor tss_descriptor(std::uint64_t base) {
     constexpr std::uint64_t kAvailableTss = 0x0000'8900'0000'0000;
     constexpr std::uint64_t kLimit = sizeof(TaskStateSegment) - 1;
     return {kAvailableTss | kLimit | ((base & 0xFF'FFFF) << 16) | (((base >> 24) & 0xFF) << 56), base >> 32};
 }
 
-// Present, ring 0; an interrupt gate clears the interrupt flag on entry.
+// Returns an interrupt gate that is present, for ring 0. It clears the interrupt flag on entry.
 [[nodiscard]] constexpr WideDescriptor interrupt_gate(std::uint64_t target, InterruptStack stack) {
     constexpr std::uint64_t kPresentInterruptGate = 0x8E;
     return {(target & 0xFFFF) | (std::uint64_t{kSelectorCode} << 16) | (static_cast<std::uint64_t>(stack) << 32) |

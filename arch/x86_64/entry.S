@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# One stub per vector, one common body. Every entry into the kernel other than a call passes through here, so this is
-# the one place that keeps the record path restartable: an interrupted record is rewound to its beginning, and a record
-# that a handler logs meanwhile is whole and earlier. Source: Intel SDM volume 3 section 6.14 (64-bit mode interrupts).
+# One stub for each vector, and one common body. Every entry into the kernel except calls passes through here, so this
+# is the one place that keeps the record path restartable: an interrupted record is rewound to its beginning, and a
+# record that a handler logs meanwhile is whole and earlier. Source: Intel SDM volume 3 section 6.14 (64-bit mode
+# interrupts).
 #
 #   stack after the common body, low to high:
 #   r15 r14 r13 r12 r11 r10 r9 r8 rbp rdi rsi rdx rcx rbx rax | vector | error code | rip cs rflags rsp ss

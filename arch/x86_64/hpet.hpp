@@ -19,8 +19,8 @@ inline constexpr std::uint64_t kHpetRegCounter = 0xF0;
 // The address of the device; set by hpet_start.
 extern std::uint64_t g_hpet_base;
 
-// Enables the main counter. not_found if no valid device answers at this address (period outside 0.1 .. 100 ns).
-// Returns the rate in kHz.
+// Enables the main counter and returns its rate in kHz. not_found: no valid device answers at this address (its period
+// is outside 0.1 .. 100 ns).
 [[nodiscard]] lib::Result<std::uint32_t> hpet_start(std::uint64_t base);
 
 [[nodiscard]] inline std::uint64_t hpet_counter() {

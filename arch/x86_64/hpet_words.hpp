@@ -15,8 +15,8 @@ inline constexpr std::uint64_t kHpetTimerBytes = 0x20;
 inline constexpr std::uint64_t kHpetRegComparator = 0x08; // after the timer's configuration
 inline constexpr std::uint64_t kHpetInterruptOn = 1U << 2;
 
-// The rate in kHz, of the capabilities: a period in femtoseconds in the upper half. not_found for one outside
-// 0.1 .. 100 ns: no device answers there.
+// Returns the rate in kHz. The capabilities have the period in femtoseconds in their upper half. not_found: it is
+// outside 0.1 .. 100 ns, so no device answers there.
 [[nodiscard]] constexpr lib::Result<std::uint32_t> hpet_khz(std::uint64_t capabilities) {
     constexpr std::uint64_t kFemtosecondsPerMillisecond = 1'000'000'000'000;
     constexpr std::uint64_t kPeriodMin = 100'000;
@@ -28,13 +28,13 @@ inline constexpr std::uint64_t kHpetInterruptOn = 1U << 2;
     return static_cast<std::uint32_t>(kFemtosecondsPerMillisecond / period);
 }
 
-// Of the capabilities; at least 1.
+// Returns the number of timers that the capabilities state, at least 1.
 [[nodiscard]] constexpr std::uint64_t hpet_timers(std::uint64_t capabilities) {
     return ((capabilities >> 8) & 0x1F) + 1;
 }
 
-// The least global line that a timer of 64 bits can have, by the word of its configuration; not_found if it has 32 bits
-// or no such line. Lines 0 and 2 belong to the PIT.
+// Returns the least global line that a timer of 64 bits can have, by the word of its configuration. not_found: it has
+// 32 bits or no such line. Lines 0 and 2 belong to the PIT.
 [[nodiscard]] constexpr lib::Result<std::uint32_t> hpet_timer_line(std::uint64_t able) {
     constexpr std::uint64_t kWide = 1U << 5;
     constexpr std::uint64_t kLinesOfThePit = 0x05;
@@ -45,7 +45,7 @@ inline constexpr std::uint64_t kHpetInterruptOn = 1U << 2;
     return static_cast<std::uint32_t>(std::countr_zero(lines));
 }
 
-// Edge, one-shot, 64 bits.
+// Returns the configuration of a timer of 64 bits that fires once, with an edge on this line.
 [[nodiscard]] constexpr std::uint64_t hpet_timer_on(std::uint32_t line) {
     return (std::uint64_t{line} << 9) | kHpetInterruptOn;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The frame that the entry stubs leave on the stack, the processor's own vectors, and what follows from both: where an
-// exception occurred, and on which stack a vector is served. No instruction, no table.
+// exception occurred, and on which stack a vector is served. There is no instruction and no table here.
 // Source: Intel SDM volume 3 sections 6.3 to 6.5, 6.13, 6.14. Context: any.
 #pragma once
 
@@ -46,14 +46,14 @@ static_assert(offsetof(InterruptFrame, vector) == 120 && offsetof(InterruptFrame
     }
 }
 
-// Where an exception occurred.
+// The place of an exception.
 struct ExceptionPlace {
     std::uint64_t error_code, rip, rflags, rsp;
 };
 
-// `int n` with the number of an exception that has an error code pushes none: the stub then took the following words
-// for one more than there are, and the last word of the frame is beyond the stack. This is detected by the code
-// segment, which is always the same.
+// Returns the place of an exception. `int n` with the number of an exception that has an error code pushes none: the
+// stub then took the following words for one more than there are, and the last word of the frame is beyond the stack.
+// This is detected by the code segment, which is always the same.
 [[nodiscard]] constexpr ExceptionPlace place_of(const InterruptFrame& frame) {
     if (frame.cs != kSelectorCode && frame.rip == kSelectorCode) {
         return {.error_code = 0, .rip = frame.error_code, .rflags = frame.cs, .rsp = frame.rflags};

@@ -18,25 +18,25 @@ struct LineMode {
 inline constexpr std::uint32_t kRedirectionMasked = 1U << 16;
 inline constexpr std::uint32_t kRedirectionNmi = 4U << 8; // unmasked, edge
 
-// The lower word of a masked line.
+// Returns the lower word of a masked line.
 [[nodiscard]] constexpr std::uint32_t redirection(std::uint8_t vector, LineMode mode) {
     constexpr std::uint32_t kActiveLow = 1U << 13;
     constexpr std::uint32_t kLevel = 1U << 15;
     return vector | kRedirectionMasked | (mode.level ? kLevel : 0) | (mode.active_low ? kActiveLow : 0);
 }
 
-// Of the I/O APIC's version register, which states the highest line.
+// Returns the number of lines from the I/O APIC's version register, which states the highest line.
 [[nodiscard]] constexpr std::uint32_t lines_of(std::uint32_t version) {
     return ((version >> 16) & 0xFF) + 1;
 }
 
-// One 8259's mask with its line (0..7) open or closed.
+// Returns one 8259's mask with its line (0..7) open or closed.
 [[nodiscard]] constexpr std::uint8_t pic_mask(std::uint8_t mask, std::uint8_t line, bool enabled) {
     const auto bit = static_cast<std::uint8_t>(1U << line);
     return static_cast<std::uint8_t>(enabled ? mask & ~bit : mask | bit);
 }
 
-// The highest vector in eight words of 32 bits, read from the highest one on.
+// Returns the highest vector in eight words of 32 bits, which are read from the highest one on.
 template <typename ReadWord>
 [[nodiscard]] constexpr std::optional<std::uint8_t> highest_vector(ReadWord read_word) {
     for (std::uint32_t word = 8; word-- > 0;) {

@@ -14,18 +14,18 @@ class IoApic {
   public:
     constexpr IoApic() = default;
 
-    // Masks every line. irq-off.
+    // Masks every line. Context: irq-off.
     void start(std::uint64_t base, std::uint32_t line_base);
 
     [[nodiscard]] bool serves(std::uint32_t global_line) const {
         return m_lines != 0 && global_line >= m_line_base && global_line < m_line_base + m_lines;
     }
 
-    // Preconditions: serves(global_line). irq-off.
+    // They route a line, masked, and open or mask it. Precondition: serves(global_line). Context: irq-off.
     void route(std::uint32_t global_line, std::uint8_t vector, LineMode mode) const;
     void enable(std::uint32_t global_line, bool enabled) const;
 
-    // Unmasked, edge-triggered, as an NMI. irq-off.
+    // Routes a line as an NMI, unmasked and edge-triggered. Context: irq-off.
     void route_nmi(std::uint32_t global_line) const;
 
   private:

@@ -47,7 +47,7 @@ void write(std::uint64_t reg, std::uint32_t value) {
     mmio_write(g_base + reg, value);
 }
 
-// One window: the number of timer ticks while the clock advances by `span`.
+// Measures one window: the number of timer ticks while the clock advances by `span`.
 std::uint32_t timer_khz_once(lib::TickRate clock) {
     const lib::Ticks span = clock.to_ticks(kCalibrationWindow);
     write(kRegInitialCount, kTimerCountMax);

@@ -19,7 +19,7 @@ inline constexpr std::uint8_t kVectorSpurious = 0xFF;
 // ("virtual wire"), which must be masked otherwise.
 enum class ExternalLines : std::uint8_t { io_apic, pic };
 
-// Enables the controller with everything masked, except LINT0 for the 8259 pair. irq-off.
+// Enables the controller with everything masked, except LINT0 for the 8259 pair. Context: irq-off.
 void local_apic_start(std::uint64_t base, ExternalLines lines);
 
 void local_apic_end_of_interrupt();
@@ -27,7 +27,7 @@ void local_apic_end_of_interrupt();
 // Requests this vector of the processor itself. Context: any.
 void local_apic_interrupt_self(std::uint8_t vector);
 
-// The vector of highest priority that is being served and not acknowledged yet. Context: any.
+// Returns the vector of highest priority that is being served and not acknowledged yet. Context: any.
 [[nodiscard]] std::optional<std::uint8_t> local_apic_in_service();
 
 // The state that local_apic_hold() replaced.
@@ -36,21 +36,21 @@ struct LocalApicHold {
 };
 
 // Blocks every interrupt except the processor's own exceptions and NMIs sent by message. An NMI at the pin LINT1 is
-// lost meanwhile, all other requests are kept. irq-off.
+// lost meanwhile, all other requests are kept. Context: irq-off.
 [[nodiscard]] LocalApicHold local_apic_hold();
 void local_apic_resume(LocalApicHold hold);
 
-// Measures the timer against timestamp(); the clock must be calibrated. Before, the timer cannot be armed. Returns the
-// rate in kHz.
+// Measures the timer against timestamp() and returns its rate in kHz. The clock must be calibrated. The timer cannot be
+// armed before.
 std::uint32_t local_apic_calibrate(lib::TickRate clock);
 
-// Fires once at this time of the clock, rounded up to a timer tick; at once if it has passed. A span beyond the
-// counter's 32 bits fires early, and the kernel arms the timer again. irq-off.
+// Arms the timer, which fires once at this time of the clock, rounded up to a timer tick, and at once if it has passed.
+// A span beyond the counter's 32 bits fires early, and the kernel arms the timer again. Context: irq-off.
 void local_apic_timer_arm(lib::Ticks at);
 
 void local_apic_timer_disarm();
 
-// Clock ticks until it fires, rounded down; 0: it has fired, or it is disarmed. irq-off.
+// Returns the clock ticks until it fires, rounded down, or 0 if it has fired or is disarmed. Context: irq-off.
 [[nodiscard]] lib::Ticks local_apic_timer_left(lib::TickRate clock);
 
 } // namespace arch::x86_64

@@ -156,7 +156,7 @@ void wait_for_interrupt() {
 }
 
 void wait_by_counting() {
-    // Long, because an emulator runs hundreds of them as one step.
+    // The sequence is long, because an emulator runs hundreds of instructions as one step.
     asm volatile("sti\n1: .fill 1024, 1, 0x90\n jmp 1b");
     __builtin_unreachable();
 }

@@ -39,17 +39,18 @@ struct MachineDescription {
     bool pm_timer_32bit = false;
 };
 
-// Segments, interrupt table, page tables, per-processor base. irq-off, once, first of all.
-// per_cpu_base: what GS points to; it holds the tracer's per-processor words.
+// Sets up segments, interrupt table, page tables and the per-processor base. GS points to per_cpu_base, which has the
+// tracer's per-processor words. Context: irq-off, once, first of all.
 void start_processor(void* per_cpu_base);
 
-// Interrupt controllers and clocks. Returns the result of the calibration; not_found if no reference clock answers.
+// Starts interrupt controllers and clocks, and returns the result of the calibration. not_found: no reference clock
+// answers.
 [[nodiscard]] lib::Result<TscCalibration> start_devices(const MachineDescription& machine);
 
-// Whether any line is unmasked: an interrupt from outside may come. Context: any.
+// Returns whether any line is unmasked, so that an interrupt from outside may come. Context: any.
 [[nodiscard]] bool any_line_open();
 
-// The line, which no driver may use, becomes an NMI. not_found: no I/O APIC in use serves it. irq-off.
+// Routes a line, which no driver may use, as an NMI. not_found: no I/O APIC in use serves it. Context: irq-off.
 [[nodiscard]] lib::Result<void> route_nmi(std::uint32_t global_line);
 
 } // namespace arch::x86_64

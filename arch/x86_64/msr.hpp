@@ -38,7 +38,7 @@ struct CpuidResult {
     return result;
 }
 
-// Whether the processor runs under KVM, from the hypervisor's signature leaf.
+// Returns whether the processor runs under KVM, from the hypervisor's signature leaf.
 [[nodiscard]] inline bool under_kvm() {
     const CpuidResult signature = cpuid(0x4000'0000);
     return signature.ebx == 0x4B4D'564B && signature.ecx == 0x564B'4D56 && signature.edx == 0x4D; // "KVMKVMKVM"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The entries of page tables: what a use of a page is in the processor's bits. No table. An address maps to itself.
+// The entries of page tables: the processor's bits for a use of a page. There is no table here. An address maps to
+// itself.
 // Source: Intel SDM volume 3 sections 4.5, 4.6, 4.9.1 (4-level paging). Context: any.
 #pragma once
 
@@ -52,22 +53,22 @@ enum class TableLevel : std::uint8_t { pages = 12, directory = 21, pointers = 30
     return 0;
 }
 
-// A page of 2 MiB with data.
+// Returns the entry of a page of 2 MiB with data.
 [[nodiscard]] constexpr std::uint64_t large_entry(std::uint64_t address) {
     return page_entry(address, PageUse::data) | kLarge;
 }
 
-// The same below 4 GiB, where devices are not cached.
+// Returns the same below 4 GiB, where devices are not cached.
 [[nodiscard]] constexpr std::uint64_t low_large_entry(std::uint64_t address) {
     return large_entry(address) | (address >= kDeviceBegin ? kCacheDisable | kWriteThrough : 0);
 }
 
-// The page at this address as a part of the large page that contains it: with the same rights.
+// Returns the entry of the page at this address as a part of the large page that contains it, with the same rights.
 [[nodiscard]] constexpr std::uint64_t part_of_large(std::uint64_t large, std::uint64_t address) {
     return (large & ~(kAddressMask | kLarge)) | address;
 }
 
-// Of a table at this address; the rights are those of the entries in it.
+// Returns the entry of a table at this address; the rights are those of the entries in it.
 [[nodiscard]] constexpr std::uint64_t table_entry(std::uint64_t address) {
     return address | kPresent | kWritable;
 }

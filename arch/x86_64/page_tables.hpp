@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tables of the identity map (paging.hpp draws it): storage, and how they are filled and changed. The processor's
-// registers are not touched: whoever changes a table that is in use flushes the page. A table is at the physical
-// address that its pointer has. irq-off.
+// The tables of the identity map (paging.hpp draws it): their storage, and how they are filled and changed. The
+// processor's registers are not touched: a caller that changes a table that is in use flushes the page. A table is at
+// the physical address that its pointer has. Context: irq-off.
 #pragma once
 
 #include "arch/x86_64/page_entries.hpp"
@@ -29,7 +29,7 @@ struct ImageParts {
     }
 };
 
-// From a multiple of 2 MiB on, until all bytes before the end are mapped.
+// Large pages from a multiple of 2 MiB on, until all bytes before the end are mapped.
 struct LargePages {
     std::uint64_t begin;
     std::uint64_t end;
@@ -43,7 +43,7 @@ class PageTables {
 
     constexpr PageTables() = default;
 
-    // The first 4 GiB.
+    // Fills the tables for the first 4 GiB.
     void fill(const ImageParts& image) {
         for (std::uint64_t address = 0; address < kFineBytes; address += kPageBytes) {
             fine_entry(address) = page_entry(address, image.use_of(address));
@@ -58,7 +58,7 @@ class PageTables {
         m_root.entries[0] = table_entry(address_of(m_low_pointers));
     }
 
-    // What CR3 contains.
+    // Returns the contents of CR3.
     [[nodiscard]] std::uint64_t root() const { return address_of(m_root); }
 
     // Makes one page below 4 GiB absent. The first one in 2 MiB above kFineBytes takes a spare table.
@@ -71,13 +71,13 @@ class PageTables {
         table_at(entry)->entries[index_in(TableLevel::pages, address)] = 0;
     }
 
-    // Precondition: page-aligned, below kFineBytes.
+    // Changes the use of a page. Precondition: the address is page-aligned and below kFineBytes.
     void set(std::uint64_t address, PageUse use) {
         ASSERT(address % kPageBytes == 0 && address < kFineBytes);
         fine_entry(address) = page_entry(address, use);
     }
 
-    // The pages from 4 GiB on around a range; below, everything is mapped. invalid_argument for a range that wraps or
+    // Returns the pages from 4 GiB on around a range; everything below is mapped. invalid_argument: the range wraps or
     // leaves the addresses that the root's lower half maps.
     [[nodiscard]] static lib::Result<LargePages> large_pages_around(std::uint64_t address, std::uint64_t size_bytes) {
         if (address >= kAddressLimit || size_bytes > kAddressLimit - address) {
@@ -87,7 +87,7 @@ class PageTables {
         return LargePages{begin < kLowBytes ? kLowBytes : begin, address + size_bytes};
     }
 
-    // Maps one page of 2 MiB from 4 GiB on. no_space once the spare tables are used up.
+    // Maps one page of 2 MiB from 4 GiB on. no_space: the spare tables are used up.
     [[nodiscard]] lib::Result<void> map_large(std::uint64_t address) {
         ASSERT(address % kLargePageBytes == 0 && address >= kLowBytes && address < kAddressLimit);
         Table* const pointers = child(m_root.entries[index_in(TableLevel::root, address)]);
@@ -136,7 +136,8 @@ class PageTables {
             .entries[index_in(TableLevel::directory, address)];
     }
 
-    // The table that an entry points to, created on demand; null when the spare ones are used up.
+    // Returns the table that an entry points to, and creates it if necessary; it returns null when the spare ones are
+    // used up.
     [[nodiscard]] Table* child(std::uint64_t& entry) {
         if ((entry & kPresent) == 0) {
             if (m_spare_used == kSpareTables) {
@@ -147,7 +148,7 @@ class PageTables {
         return table_at(entry);
     }
 
-    // One page of 2 MiB becomes 512 of 4 KiB with the same rights.
+    // Splits one page of 2 MiB into 512 of 4 KiB with the same rights.
     void split(std::uint64_t& entry, std::uint64_t base) {
         ASSERT(m_spare_used < kSpareTables);
         Table& pages = m_spare[m_spare_used++];

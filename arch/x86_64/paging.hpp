@@ -15,21 +15,21 @@
 
 namespace arch::x86_64 {
 
-// Switches to our own tables. irq-off, once.
+// Switches to our own tables. Context: irq-off, once.
 void load_page_tables();
 
 // Makes one 4 KiB page below 4 GiB absent (a guard page). Above 8 MiB the first one in each 2 MiB uses one of the
-// static tables; there are enough for all stacks. Precondition: page-aligned. irq-off.
+// static tables; there are enough for all stacks. Precondition: the address is page-aligned. Context: irq-off.
 void unmap_page(std::uint64_t address);
 
-// Changes the use of one 4 KiB page below 1 MiB. Precondition: page-aligned. irq-off.
+// Changes the use of one 4 KiB page below 1 MiB. Precondition: the address is page-aligned. Context: irq-off.
 void set_page(std::uint64_t address, PageUse use);
 
 // Maps physical memory above 4 GiB at the same address, readable and writable, in 2 MiB steps around the range.
-// no_space once the static tables are used up; invalid_argument for a range that wraps or leaves 48 bits.
+// no_space: the static tables are used up. invalid_argument: the range wraps or leaves 48 bits.
 [[nodiscard]] lib::Result<void> map_physical(std::uint64_t address, std::uint64_t size_bytes);
 
-// Whether our tables map this address. Context: any.
+// Returns whether our tables map this address. Context: any.
 [[nodiscard]] bool is_mapped(std::uint64_t address);
 
 } // namespace arch::x86_64

@@ -37,7 +37,7 @@ void reset() {
     wait();
     PortIo::out8(kPortKeyboard, kKeyboardReset);
     wait();
-    constexpr std::uint64_t kNoTables = 0; // nor is the interrupt table mapped any more
+    constexpr std::uint64_t kNoTables = 0; // the interrupt table is not mapped any more either
     asm volatile("movq %0, %%cr3" : : "r"(kNoTables) : "memory");
     halt();
 }

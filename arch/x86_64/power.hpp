@@ -14,7 +14,7 @@ inline constexpr std::uint16_t kDebugExitPort = 0xF4;
 // the call returns.
 void debug_exit(std::uint8_t value);
 
-// SLP_TYP, which has three bits, and SLP_EN.
+// Returns the bits of SLP_TYP, which has three bits, and SLP_EN.
 [[nodiscard]] constexpr std::uint16_t pm1_sleep(std::uint8_t sleep_type) {
     return static_cast<std::uint16_t>(((sleep_type & 7U) << 10) | (1U << 13));
 }

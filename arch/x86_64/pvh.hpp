@@ -6,7 +6,7 @@
 
 namespace arch::x86_64 {
 
-// Without its magic if the machine was started in another way.
+// Returns the start information, without its magic if the machine was started in another way.
 [[nodiscard]] const BootInfo& pvh_start_information();
 
 } // namespace arch::x86_64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The environment of the switch: which interrupts may occur meanwhile, which pages are visible, which values are
-// passed.
+// The environment of the switch: it determines which interrupts may occur meanwhile, which pages are visible, and which
+// values are passed.
 //
 // Interrupts during a call: the flag is off. If the BIOS sets it, no interrupt arrives: the local APIC blocks
 // everything and the 8259 pair is masked (neither loses a request). A non-maskable interrupt from outside is masked at
@@ -34,7 +34,8 @@ namespace x86_64 {
 
 namespace {
 
-// In the order in which real_mode.S pops and pushes it, lowest first, at the end of the stack page.
+// The registers are in the order in which real_mode.S pops and pushes them, the lowest first, at the end of the stack
+// page.
 struct [[gnu::packed]] RegisterBlock {
     std::uint16_t ds, es;
     std::uint32_t edi, esi, ebp, unused, ebx, edx, ecx, eax;

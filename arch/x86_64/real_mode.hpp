@@ -21,19 +21,19 @@ inline constexpr std::uint64_t kRealModeVectors = 0x8C00;
 inline constexpr std::uint64_t kRealModeBuffer = 0xA000;
 inline constexpr std::uint64_t kRealModeEnd = 0xB000;
 
-// Segment and offset of a place in a segment, as an interrupt vector stores them. Preconditions: the
-// segment begins at a multiple of 16 below 1 MiB.
+// Returns segment and offset of a place in a segment, as an interrupt vector stores them. Precondition: the segment
+// begins at a multiple of 16 below 1 MiB.
 [[nodiscard]] constexpr std::uint32_t far_address(std::uint64_t segment, std::uint32_t offset) {
     return static_cast<std::uint32_t>(segment >> 4 << 16) | offset;
 }
 
-// Whether an interrupt vector leads to the ROM of the BIOS or of an adapter.
+// Returns whether an interrupt vector leads to the ROM of the BIOS or of an adapter.
 [[nodiscard]] constexpr bool is_in_rom(std::uint32_t vector) {
     const std::uint32_t handler = ((vector >> 16) << 4) + (vector & 0xFFFF);
     return handler >= 0xC0000 && handler < 0x100000;
 }
 
-// Determines whether there is a BIOS to call. irq-off, once, after the page tables.
+// Determines whether there is a BIOS to call. Context: irq-off, once, after the page tables.
 void real_mode_start(const BootInfo& boot);
 
 } // namespace arch::x86_64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rate of the TSC by a reference clock (tsc.hpp has the picture), and which two of several references give the
-// result. The references and the TSC are policies: the machine's own (tsc.cpp), or a test's. irq-off.
+// The rate of the TSC by a reference clock (tsc.hpp has a drawing), and the choice of two references that give the
+// result. The references and the TSC are policies: the machine's own (tsc.cpp), or a test's. Context: irq-off.
 #pragma once
 
 #include "arch/x86_64/clock_arithmetic.hpp"
@@ -11,7 +11,7 @@
 
 namespace arch::x86_64 {
 
-// An up-counter of hz that wraps at mask() + 1, longer than a window after it was started.
+// An up-counter with the rate hz that wraps at mask() + 1, longer than a window after it was started.
 template <typename Clock>
 concept Reference = requires(const Clock& clock) {
     { clock.hz } -> std::convertible_to<std::uint64_t>;
@@ -20,7 +20,7 @@ concept Reference = requires(const Clock& clock) {
     { clock.mask() } -> std::same_as<std::uint64_t>;
 };
 
-// read(): the TSC, in order; wait(): passes some of a window's time.
+// read() returns the TSC, in order; wait() passes some of a window's time.
 template <typename Tsc>
 concept TimeStampCounter = requires(const Tsc& tsc) {
     { tsc.read() } -> std::same_as<std::uint64_t>;
@@ -52,7 +52,8 @@ struct ClockSample {
     return best;
 }
 
-// The TSC's rate in kHz by this reference; 0 if the reference does not count: a window ends after so many reads.
+// Returns the TSC's rate in kHz by this reference, or 0 if the reference does not count: a window ends after so many
+// reads.
 [[nodiscard]] std::uint32_t measure_khz(const TimeStampCounter auto& tsc, const Reference auto& reference,
                                         std::uint64_t reads_max = kWindowReadsMax) {
     const std::uint64_t span = reference.hz / kWindowsPerSecond;
@@ -85,7 +86,7 @@ class ChosenClocks {
 
     [[nodiscard]] constexpr bool needs_more() const { return m_second.khz == 0; }
 
-    // not_found: none counts.
+    // Returns the result of the first reference. not_found: none counts.
     [[nodiscard]] constexpr lib::Result<TscCalibration> result() const {
         if (m_first.khz == 0) {
             return lib::Error::not_found;

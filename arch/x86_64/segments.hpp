@@ -11,19 +11,19 @@
 
 namespace arch::x86_64 {
 
-// Loads our own GDT and TSS. irq-off, once per processor.
+// Loads our own GDT and TSS. Context: irq-off, once per processor.
 void load_segments();
 
 // While an NMI is served, the next one starts this much lower on their common stack, so that it does not overwrite the
-// data of the one before. A few of them fit. irq-off.
+// data of the one before. A few of them fit. Context: irq-off.
 inline constexpr std::uint64_t kNmiStackBytes = 8192;
 void enter_nmi();
 void leave_nmi();
 
-// None that is being served will be continued. irq-off, on another stack.
+// No NMI that is being served will be continued. Context: irq-off, on another stack.
 void abandon_nmis();
 
-// The unmapped pages below the interrupt stacks, for paging.
+// Returns the unmapped pages below the interrupt stacks, for paging.
 [[nodiscard]] std::array<std::uint64_t, kInterruptStacks> interrupt_stack_guards();
 
 } // namespace arch::x86_64

@@ -41,7 +41,8 @@ bool is_step() {
 
 #if REMORA_TRACER == 1
 
-// Executes the record path for the interrupted context, and returns from it. False: it was not called.
+// Executes the record path for the interrupted context, and returns from it. It returns false if the path was not
+// called.
 bool finish_record(InterruptFrame& frame) {
     if (frame.rip != reinterpret_cast<std::uint64_t>(&tracer_region_restart)) {
         return false;

@@ -17,11 +17,11 @@ void request_steps(InterruptFrame& frame);
 
 } // namespace detail
 
-// A debug exception: false if it is not a single step, or no context runs in steps. irq-off.
+// Serves a debug exception. It returns false if it is not a single step, or no context runs in steps. Context: irq-off.
 bool serve_step(InterruptFrame& frame);
 
-// On return from an interrupt: the context continues in steps or freely, as the kernel requires now. A load and a
-// branch as long as no context has run in steps. irq-off.
+// Must be called on return from an interrupt: the context continues in steps or freely, as the kernel requires now. It
+// is a load and a branch as long as no context has run in steps. Context: irq-off.
 inline void leave_in_steps(InterruptFrame& frame) {
     if (detail::step_upcalls != nullptr) [[unlikely]] {
         detail::request_steps(frame);

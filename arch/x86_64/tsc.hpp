@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rate of the time stamp counter, measured against the available reference clocks. Each sample brackets the read of
-// the reference between two reads of the TSC and keeps the tightest bracket. Of several windows the minimum is taken,
+// the reference between two reads of the TSC and keeps the tightest bracket. The minimum of several windows is taken,
 // because a disturbance (mainly of an emulated machine) can only lengthen a window. A second reference cross-checks;
 // the difference is reported with the result, and exported with the trace.
 //
@@ -37,7 +37,7 @@ struct ReferenceClocks {
     bool pm_timer_32bit = false;
 };
 
-// Takes about 20 ms. not_found if no reference counts. irq-off.
+// Calibrates the TSC, which takes about 20 ms. not_found: no reference counts. Context: irq-off.
 [[nodiscard]] lib::Result<TscCalibration> calibrate_tsc(const ReferenceClocks& clocks);
 
 } // namespace arch::x86_64

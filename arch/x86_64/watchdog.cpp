@@ -21,14 +21,14 @@ struct Clock {
     std::uint64_t configuration = 0;
     std::uint64_t period = 0; // in ticks of the HPET
     std::uint64_t due = 0;    // the counter's value at the next look
-    bool passed = false;      // arming for `due` took several tries: an NMI of one before may still come
+    bool passed = false;      // arming for `due` took several tries: an NMI of an earlier one may still come
     bool pinged = false;
     bool answered = false;
 };
 
 constinit Clock g_clock{};
 
-// The comparator is compared for equality: a value that has passed meanwhile would never come.
+// The comparator is compared for equality, so a value that has passed meanwhile would never come.
 void arm(std::uint64_t distance) {
     for (int i = 0; i < kArmTriesMax; ++i, distance *= 2) {
         g_clock.passed = i != 0;
@@ -46,7 +46,7 @@ void ping() {
     local_apic_interrupt_self(kVectorPing);
 }
 
-// The last comparator with 64 bits and a line; the first ones are those that firmware uses.
+// Chooses the last comparator with 64 bits and a line, because firmware uses the first ones.
 lib::Result<std::uint32_t> choose_timer(std::uint64_t base) {
     const auto timers = hpet_timers(mmio_read<std::uint64_t>(base + kHpetRegCapabilities));
     for (std::uint64_t n = timers; n-- > 0;) {

@@ -19,30 +19,32 @@ namespace arch::x86_64 {
 // Its number is one of the reserved exceptions.
 inline constexpr std::uint8_t kVectorPing = 0x1F;
 
-// What is called at each look, in the context of the NMI. `answered`: the ping of the look before was taken.
+// The function that is called at each look, in the context of the NMI. `answered`: the ping of the look before was
+// taken.
 using WatchdogLook = void (*)(const Exception& interrupted, bool answered);
 
-// Looks every `period`, from one period from now on. hpet_base: 0 if the firmware describes none.
-// not_found: no HPET, none of its comparators has a line, or no I/O APIC serves that line. irq-off, once.
+// Looks every `period`, from one period from now on. hpet_base is 0 if the firmware describes none. not_found: there is
+// no HPET, none of its comparators has a line, or no I/O APIC serves that line. Context: irq-off, once.
 [[nodiscard]] lib::Result<void> watchdog_start(std::uint64_t hpet_base, lib::Nanoseconds period, WatchdogLook look);
 
-// No look between the two, because no NMI of ours may arrive; one that became due follows. Nothing happens if there is
-// no watchdog. irq-off.
+// There is no look between the two calls, because no NMI of ours may arrive; one that became due follows. They do
+// nothing if there is no watchdog. Context: irq-off.
 void watchdog_hold();
 void watchdog_resume();
 
-// What an NMI interrupted.
+// Returns the state that an NMI interrupted.
 [[nodiscard]] Exception interrupted_by_nmi(const InterruptFrame& frame);
 
-// Whether this was a look: else the NMI, or the exception, has another cause. In the handler's context.
+// Return whether this was a look, or a ping; otherwise the NMI, or the exception, has another cause. Context: the
+// handler's.
 [[nodiscard]] bool serve_look(const InterruptFrame& frame);
 [[nodiscard]] bool serve_ping(std::uint8_t vector);
 
-// The interrupt that is being served, according to the local APIC. Context: any.
+// Returns the interrupt that is being served, according to the local APIC. Context: any.
 [[nodiscard]] std::optional<Vector> vector_in_service();
 
-// NMIs are blocked from the arrival of one to the next IRET: executes one. Those that were being
-// served do not continue. Context: irq-off, on a stack that is not theirs and has 64 bytes left.
+// Allows NMIs again. They are blocked from the arrival of one to the next IRET, so this executes one. Those that were
+// being served do not continue. Context: irq-off, on a stack that is not theirs and has 64 bytes left.
 void allow_nmi();
 
 } // namespace arch::x86_64

@@ -36,12 +36,12 @@ inline void irq_restore(std::uint64_t flags) {
     }
 }
 
-// Whether interrupts were on, according to the result of irq_save(). Context: any.
+// Returns whether interrupts were on, according to the result of irq_save(). Context: any.
 [[nodiscard]] inline bool irq_was_enabled(std::uint64_t flags) {
     return (flags & kInterruptFlag) != 0;
 }
 
-// Enables interrupts: how a fresh task starts. Context: task.
+// Enables interrupts when a fresh task starts. Context: task.
 inline void irq_enable() {
     asm volatile("sti" : : : "memory");
 }
@@ -51,7 +51,7 @@ inline void irq_enable() {
 }
 
 #if REMORA_TSC == 1
-// The time stamp counter, not ordered against earlier loads: on one processor successive reads do not decrease.
+// Returns the time stamp counter, not ordered against earlier loads: on one processor successive reads do not decrease.
 [[nodiscard]] inline lib::Ticks timestamp() {
     std::uint32_t low = 0;
     std::uint32_t high = 0;
@@ -59,7 +59,7 @@ inline void irq_enable() {
     return {(static_cast<std::uint64_t>(high) << 32) | low};
 }
 #else
-// TSC = FALSE: the high precision event timer is the kernel's clock.
+// With TSC = FALSE the high precision event timer is the kernel's clock.
 [[nodiscard]] inline lib::Ticks timestamp() {
     return {x86_64::hpet_counter()};
 }
