@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A disk as numbered sectors of 512 bytes: the interface between file systems and the storage. Not a queue: every call
-// completes before it returns. One user at a time; context as stated by the implementation.
+// A disk as numbered sectors of 512 bytes: the interface between file systems and the storage. It is not a queue: every
+// call completes before it returns. It has one user at a time; the implementation states its context.
 #pragma once
 
 #include "lib/result.hpp"

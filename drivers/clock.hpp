@@ -13,12 +13,13 @@ class Clock {
     Clock(const Clock&) = delete;
     Clock& operator=(const Clock&) = delete;
 
-    // Never decreases, and continues with interrupts off.
+    // Returns the time, which never decreases, and continues with interrupts off.
     [[nodiscard]] virtual lib::Ticks now() = 0;
 
     [[nodiscard]] virtual lib::TickRate rate() const = 0;
 
-    // One iteration of a waiting loop: the `pause` instruction, which also lets an emulator run its other processors.
+    // Is called in each iteration of a waiting loop: it is the `pause` instruction, which also lets an emulator run its
+    // other processors.
     virtual void pause() = 0;
 
   protected:
@@ -47,8 +48,8 @@ inline void wait(Clock& clock, lib::Nanoseconds time) {
     }
 }
 
-// True as soon as the condition holds; false if it does not hold after `timeout`. The condition is tested once more
-// after the end: a waiter that was suspended meanwhile must not report a failure of the device.
+// Returns true as soon as the condition holds, and false if it does not hold after `timeout`. The condition is tested
+// once more after the end: a waiter that was suspended meanwhile must not report a failure of the device.
 template <typename Condition>
 [[nodiscard]] bool wait_until(Clock& clock, lib::Nanoseconds timeout, Condition condition) {
     const Deadline end(clock, timeout);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that QEMU hands to its guest (-fw_cfg name=opt/...,file=...), by ports: a selector is written, the bytes of the
-// item are read one after the other. Another machine has nothing there. Source: QEMU, docs/specs/fw_cfg.rst.
+// Files that QEMU provides to its guest (-fw_cfg name=opt/...,file=...), by ports: a selector is written, the bytes of
+// the item are read one after the other. Another machine has nothing there. Source: QEMU, docs/specs/fw_cfg.rst.
 //
 //   selector 0000h "QEMU"      0019h u32 count, then for each file: u32 size, u16 selector, u16 0, 56 bytes of name
 //
@@ -29,7 +29,8 @@ class FirmwareConfig {
     FirmwareConfig(const FirmwareConfig&) = delete;
     FirmwareConfig& operator=(const FirmwareConfig&) = delete;
 
-    // Copies a file and returns its size. not_found: no QEMU, or no such file; no_space: it is longer than `out`.
+    // Copies a file and returns its size. not_found: there is no QEMU, or no such file. no_space: it is longer than
+    // `out`.
     [[nodiscard]] lib::Result<std::size_t> read(std::string_view name, std::span<std::byte> out) {
         select(kSignature);
         for (const char character : std::string_view("QEMU")) {

@@ -58,7 +58,7 @@ class PciConfig {
     PciConfig(const PciConfig&) = delete;
     PciConfig& operator=(const PciConfig&) = delete;
 
-    // Offsets must be aligned to the width of the access. An absent function reads as ones.
+    // Reads a register. Offsets must be aligned to the width of the access. An absent function reads as ones.
     [[nodiscard]] std::uint32_t read32(PciAddress address, std::uint8_t offset) {
         ASSERT(offset % 4 == 0);
         select(address, offset);
@@ -99,7 +99,7 @@ class PciConfig {
         return false;
     }
 
-    // The first function with this id. not_found if there is none, or no PCI.
+    // Returns the first function with this id. not_found: there is none, or no PCI.
     [[nodiscard]] lib::Result<PciAddress> find(PciId wanted) {
         PciAddress found;
         const bool exists = scan([&](PciAddress address, PciId id) {
@@ -112,8 +112,8 @@ class PciConfig {
         return found;
     }
 
-    // invalid_argument if index is not below kBarsMax, not_found if the register is not in use or has no address,
-    // corrupt if a 64-bit base would need a seventh register.
+    // Returns a base address of a function. invalid_argument: the index is not below kBarsMax. not_found: the register
+    // is not in use or has no address. corrupt: a 64-bit base would need a seventh register.
     [[nodiscard]] lib::Result<PciBar> bar(PciAddress address, std::uint8_t index) {
         if (index >= kBarsMax) {
             return lib::Error::invalid_argument;

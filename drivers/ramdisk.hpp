@@ -21,7 +21,7 @@ void flush_cache_lines(std::span<std::byte> written);
 
 class RamDisk final : public BlockDevice {
   public:
-    // A disk without sectors: the initial state, until the memory is known.
+    // A disk has no sectors in its initial state, until the memory is known.
     constexpr RamDisk() = default;
 
     // The memory must outlive the disk. A tail shorter than a sector is not used.
@@ -40,7 +40,7 @@ class RamDisk final : public BlockDevice {
     [[nodiscard]] std::uint64_t sector_count() const override { return m_memory.size() / kSectorBytes; }
 
     [[nodiscard]] lib::Result<void> read(std::uint64_t first_sector, std::span<std::byte> out) override;
-    // io: persistent memory does not keep what was written.
+    // Writes sectors. io: persistent memory does not keep what was written.
     [[nodiscard]] lib::Result<void> write(std::uint64_t first_sector, std::span<const std::byte> bytes) override;
     [[nodiscard]] lib::Result<void> flush() override;
 

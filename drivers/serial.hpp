@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A 16550 serial port for output, polled: the console of last resort, usable with interrupts off and after a panic. Not
-// a receiver. Every wait is bounded: if the port does not become ready, the character is lost and counted. Source:
-// National Semiconductor PC16550D data sheet, section 8 (register descriptions). Context: any.
+// A 16550 serial port for output, polled: the console of last resort, usable with interrupts off and after a panic. It
+// does not receive. Every wait is bounded: if the port does not become ready, the character is lost and counted.
+// Source: National Semiconductor PC16550D data sheet, section 8 (register descriptions). Context: any.
 #pragma once
 
 #include "lib/result.hpp"
@@ -19,7 +19,8 @@ class Serial {
     constexpr explicit Serial(std::uint16_t base)
         : m_base(base) {}
 
-    // 115200 baud, 8N1, FIFOs on, no interrupts. not_found if the scratch register does not keep a value.
+    // Starts the port with 115200 baud, 8N1, FIFOs on and without interrupts. not_found: the scratch register does not
+    // keep a value.
     [[nodiscard]] lib::Result<void> start() {
         Port::out8(reg(kRegScratch), kScratchPattern);
         if (Port::in8(reg(kRegScratch)) != kScratchPattern) {
@@ -35,7 +36,7 @@ class Serial {
         return {};
     }
 
-    // A newline is sent as carriage return and line feed.
+    // Writes a text; a newline is sent as carriage return and line feed.
     void write(std::string_view text) {
         for (const char character : text) {
             if (character == '\n') {

@@ -25,7 +25,7 @@ constexpr std::size_t kOffsetXPm1aControl = 172;
 constexpr std::size_t kOffsetXPm1bControl = 184;
 constexpr std::size_t kOffsetXPmTimer = 208;
 
-// 0 if the table is too short to contain the field: 0 means "absent" for every optional field.
+// Returns the field, or 0 if the table is too short to contain it: 0 means "absent" for every optional field.
 template <std::unsigned_integral T>
 T field(const Table& table, std::size_t offset) {
     return offset + sizeof(T) <= table.bytes.size() ? lib::load_le<T>(table.bytes.subspan(offset)) : T{0};

@@ -44,7 +44,7 @@ struct Fadt {
 
 inline constexpr Signature kFadtSignature = "FACP";
 
-// Errors: corrupt (shorter than ACPI 1.0's, or no DSDT).
+// Reads the table. corrupt: it is shorter than that of ACPI 1.0, or it has no DSDT.
 [[nodiscard]] lib::Result<Fadt> parse_fadt(const Table& table);
 
 } // namespace drivers::acpi

@@ -21,7 +21,7 @@ struct GenericAddress {
     std::uint64_t address = 0; // 0: the register does not exist
 };
 
-// Consumes kBytes.
+// Reads a generic address, and consumes kBytes.
 [[nodiscard]] constexpr GenericAddress read_generic_address(lib::ByteReader& reader) {
     GenericAddress result;
     const auto space = reader.le<std::uint8_t>();

@@ -15,7 +15,7 @@ struct Hpet {
 
 inline constexpr Signature kHpetSignature = "HPET";
 
-// Errors: corrupt (too short, address 0); unsupported (registers not in memory space).
+// Reads the table. corrupt: it is too short, or the address is 0. unsupported: the registers are not in memory space.
 [[nodiscard]] lib::Result<Hpet> parse_hpet(const Table& table);
 
 } // namespace drivers::acpi

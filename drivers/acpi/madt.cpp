@@ -22,7 +22,7 @@ enum class EntryType : std::uint8_t {
     local_x2apic = 9,
 };
 
-// 00 means "as the bus does", which for ISA is edge, active high. 10 is reserved.
+// Decodes the wiring. 00 means "as the bus does", which for ISA is edge, active high. 10 is reserved.
 bool decode_wiring(std::uint16_t flags, InterruptLine& line) {
     const unsigned polarity = flags & 3U;
     const unsigned trigger = (flags >> 2) & 3U;
@@ -31,7 +31,7 @@ bool decode_wiring(std::uint16_t flags, InterruptLine& line) {
     return polarity != 2 && trigger != 2;
 }
 
-// False if the entry is damaged. A short entry makes the reader fail.
+// Returns false if the entry is damaged. A short entry makes the reader fail.
 bool read_entry(std::uint8_t type, lib::ByteReader& entry, Madt& madt) {
     switch (static_cast<EntryType>(type)) {
     case EntryType::local_apic: {

@@ -48,16 +48,16 @@ struct Madt {
     BoundedList<IoApic, 8> io_apics;
     BoundedList<InterruptOverride, 24> overrides;
 
-    // The input of an ISA interrupt: as overridden, else the input of the same number, edge, active high. Precondition:
-    // isa_irq <= 15.
+    // Returns the input of an ISA interrupt: as overridden, else the input of the same number, edge, active high.
+    // Precondition: isa_irq <= 15.
     [[nodiscard]] InterruptLine isa_line(std::uint8_t isa_irq) const;
 };
 
 inline constexpr Signature kMadtSignature = "APIC";
 
-// Fills `madt`, which is too large to pass through a kernel stack twice. Entries of unknown kind are skipped. Errors:
-// corrupt (an entry that is too short or does not fit, an override with a reserved value); `madt` then holds the
-// entries before the damage and must not be used. Precondition: `madt` is new.
+// Fills `madt`, which is too large to pass through a kernel stack twice. Entries of unknown kind are skipped. corrupt:
+// an entry is too short or does not fit, or an override has a reserved value; `madt` then has the entries before the
+// damage and must not be used. Precondition: `madt` is new.
 [[nodiscard]] lib::Result<void> parse_madt(const Table& table, Madt& madt);
 
 } // namespace drivers::acpi

@@ -18,7 +18,7 @@ constexpr std::size_t kStructureHeaderBytes = 4;
 constexpr std::array<std::uint8_t, 16> kPersistentMemory{0x79, 0xD3, 0xF0, 0x66, 0xF3, 0xB4, 0x74, 0x40,
                                                          0xAC, 0x43, 0x0D, 0x33, 0x18, 0xB7, 0x8C, 0xDB};
 
-// False if the structure is damaged.
+// Returns false if the structure is damaged.
 bool read_address_range(lib::ByteReader& structure, Nfit& nfit) {
     PersistentRange range;
     range.index = structure.le<std::uint16_t>();
@@ -40,7 +40,7 @@ bool read_address_range(lib::ByteReader& structure, Nfit& nfit) {
     return true;
 }
 
-// Adds the state of the module to the range that it is a part of. False if the structure is damaged.
+// Adds the state of the module to the range that it is a part of. Returns false if the structure is damaged.
 bool read_region_mapping(lib::ByteReader& structure, Nfit& nfit) {
     structure.take(4 + 2 + 2); // device handle, physical and region number
     const auto index = structure.le<std::uint16_t>();
@@ -55,7 +55,7 @@ bool read_region_mapping(lib::ByteReader& structure, Nfit& nfit) {
     return true;
 }
 
-// Calls read(structure, nfit) for every structure of this type. False if one is damaged.
+// Calls read(structure, nfit) for every structure of this type. Returns false if one is damaged.
 bool read_structures(const Table& table, std::uint16_t wanted, Nfit& nfit, bool (*read)(lib::ByteReader&, Nfit&)) {
     lib::ByteReader reader(table.bytes.subspan(kTableHeaderBytes));
     reader.take(4);                                      // reserved
@@ -95,7 +95,7 @@ std::string_view persistence_defect(const PersistentRange& range) {
     return {};
 }
 
-// Mappings refer to ranges, in any order: ranges first.
+// Mappings refer to ranges, in any order, so the ranges are read first.
 lib::Result<Nfit> parse_nfit(const Table& table) {
     Nfit nfit;
     if (table.signature != kNfitSignature || !read_structures(table, kTypeAddressRange, nfit, &read_address_range) ||

@@ -14,11 +14,12 @@ namespace drivers::acpi {
 struct PersistentRange {
     std::uint64_t address = 0; // physical
     std::uint64_t size_bytes = 0;
-    std::uint16_t index = 0; // by which region mappings refer to it
-    std::uint16_t state = 0; // of all its modules: NVDIMM state flags
+    std::uint16_t index = 0; // region mappings refer to it by this
+    std::uint16_t state = 0; // NVDIMM state flags of all its modules
 };
 
-// Why the range does not keep what is written, as part of a sentence; empty: nothing is known against it.
+// Returns why the range does not keep what is written, as part of a sentence, or nothing if nothing is known against
+// it.
 [[nodiscard]] std::string_view persistence_defect(const PersistentRange& range);
 
 struct Nfit {
@@ -27,7 +28,7 @@ struct Nfit {
 
 inline constexpr Signature kNfitSignature = "NFIT";
 
-// Errors: corrupt (a structure that is too short or does not fit, a range that is empty or wraps).
+// Reads the table. corrupt: a structure is too short or does not fit, or a range is empty or wraps.
 [[nodiscard]] lib::Result<Nfit> parse_nfit(const Table& table);
 
 } // namespace drivers::acpi

@@ -15,9 +15,9 @@ class PhysicalMemory {
     PhysicalMemory(const PhysicalMemory&) = delete;
     PhysicalMemory& operator=(const PhysicalMemory&) = delete;
 
-    // Exactly size_bytes bytes at a physical address, readable until the end of the program.
-    // Errors: not_found if any part of the range is not readable memory (the range may also wrap: callers pass
-    // unchecked values of the tables).
+    // Returns exactly size_bytes bytes at a physical address, which are readable until the end of the program.
+    // not_found: a part of the range is not readable memory (the range may also wrap, because callers pass unchecked
+    // values of the tables).
     [[nodiscard]] virtual lib::Result<std::span<const std::byte>> map(std::uint64_t address,
                                                                       std::size_t size_bytes) const = 0;
 

@@ -16,10 +16,10 @@ struct SleepType {
     std::uint8_t pm1b = 0;
 };
 
-// Errors: not_found (no definition); corrupt (one that does not hold numbers 0..7).
+// Searches byte code. not_found: it has no definition. corrupt: the definition does not have numbers 0..7.
 [[nodiscard]] lib::Result<SleepType> parse_soft_off(std::span<const std::byte> aml);
 
-// Searches the DSDT, then through the SSDTs. Errors: as above, and those of reading the DSDT.
+// Searches the DSDT, then the SSDTs. The errors are those of parse_soft_off(), and those of reading the DSDT.
 [[nodiscard]] lib::Result<SleepType> find_soft_off(const Tables& tables, std::uint64_t dsdt_address);
 
 } // namespace drivers::acpi

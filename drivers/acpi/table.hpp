@@ -19,7 +19,7 @@ struct Signature {
 
     constexpr Signature() = default;
 
-    // Implicit on purpose: `tables.find("APIC")`.
+    // The conversion is implicit on purpose: `tables.find("APIC")`.
     consteval Signature(const char (&literal)[5]) // NOLINT(google-explicit-constructor)
         : text{literal[0], literal[1], literal[2], literal[3]} {}
 
@@ -32,13 +32,14 @@ struct Table {
     std::span<const std::byte> bytes; // the whole table with its header; at least kTableHeaderBytes
 };
 
-// True if the bytes sum up to 0 modulo 256.
+// Returns whether the bytes sum up to 0 modulo 256.
 [[nodiscard]] bool checksum_is_zero(std::span<const std::byte> bytes);
 
-// Only the signature; the rest is not read. Errors: not_found (not readable).
+// Reads only the signature. not_found: it is not readable.
 [[nodiscard]] lib::Result<Signature> read_signature(const PhysicalMemory& memory, std::uint64_t address);
 
-// Errors: not_found (the header is not readable); corrupt (signature, length or checksum is wrong).
+// Reads and checks a whole table. not_found: the header is not readable. corrupt: signature, length or checksum is
+// wrong.
 [[nodiscard]] lib::Result<Table> read_table(const PhysicalMemory& memory, std::uint64_t address, Signature expected);
 
 } // namespace drivers::acpi

@@ -14,15 +14,15 @@ class Tables {
   public:
     constexpr Tables() = default;
 
-    // Errors: not_found (address is 0 or not readable, or no root table); corrupt (signature, length, checksum).
-    // `memory` must outlive the result. Context: any.
+    // Opens the tables. not_found: the address is 0 or not readable, or there is no root table. corrupt: signature,
+    // length or checksum is wrong. `memory` must outlive the result. Context: any.
     [[nodiscard]] static lib::Result<Tables> open(const PhysicalMemory& memory, std::uint64_t rsdp_address);
 
-    // The table with this signature; `index` counts from 0 if several have the same one (SSDT). Errors: not_found;
-    // corrupt.
+    // Returns the table with this signature; `index` counts from 0 if several have the same one (SSDT). Errors:
+    // not_found, corrupt.
     [[nodiscard]] lib::Result<Table> find(Signature signature, std::size_t index = 0) const;
 
-    // A table that another one points to (the DSDT, from the FADT). Errors: not_found; corrupt.
+    // Returns a table that another one points to (the DSDT, from the FADT). Errors: not_found, corrupt.
     [[nodiscard]] lib::Result<Table> at(std::uint64_t address, Signature signature) const;
 
     [[nodiscard]] constexpr std::size_t entry_count() const { return m_entries.size() / m_entry_bytes; }

@@ -16,8 +16,9 @@ constexpr Cluster kEndOfChain32Min = 0x0FFF'FFF8;
 constexpr std::uint16_t kValueMask16 = 0xFFFF;
 constexpr std::uint32_t kValueMask32 = 0x0FFF'FFFF;
 
-// Links the free entry of cluster `first`, which `entries` begins with, to the free ones that follow it; returns how
-// many these are, the first and at most count_max. Of one type: the loop is most of what a cluster costs.
+// Links the free entry of cluster `first`, with which `entries` begins, to the free ones that follow it. It returns how
+// many there are, including the first, at most count_max. It is a template, because this loop is most of the cost of a
+// cluster.
 template <typename Entry, Entry ValueMask>
 std::uint32_t link_free(std::span<std::byte> entries, Cluster first, std::uint32_t count_max) {
     const auto count_of_all = static_cast<std::uint32_t>(entries.size() / sizeof(Entry));

@@ -37,13 +37,11 @@ class AllocationTable {
     // `volume_start` is the device sector of the boot sector. Discards all earlier state.
     void attach(BlockDevice& device, std::uint64_t volume_start, const Geometry& geometry);
 
-    // Errors of all below: io (and then nothing in memory has changed).
+    // The error of all functions below is io; nothing in memory has changed then.
 
-    // kFree, a cluster inside the volume, kEndOfChain, or an invalid value (bad, reserved, outside).
-    // Precondition: the volume holds the cluster.
+    // Returns kFree, a cluster inside the volume, kEndOfChain, or an invalid value (bad, reserved, outside).
+    // Precondition of both functions: the volume has the cluster.
     [[nodiscard]] lib::Result<Cluster> get(Cluster cluster);
-
-    // Precondition as above.
     [[nodiscard]] lib::Result<void> set(Cluster cluster, Cluster value);
 
     // Takes the first free cluster, after the last one taken if possible, and the free ones that follow it, up to
@@ -52,16 +50,17 @@ class AllocationTable {
     // changed since it was counted). Precondition: wanted > 0.
     [[nodiscard]] lib::Result<Run> allocate(std::uint32_t wanted);
 
-    // Counted once by reading the whole table, then kept up to date. The values of FSInfo are not used.
+    // Returns the number of free clusters, which is counted once by reading the whole table, then kept up to date. The
+    // values of FSInfo are not used.
     [[nodiscard]] lib::Result<std::uint32_t> free_count();
 
-    // Where allocate() starts its search.
+    // Returns where allocate() starts its search.
     [[nodiscard]] Cluster next_candidate() const { return m_candidate; }
 
-    // The low byte of entry 0, which repeats the media byte.
+    // Returns the low byte of entry 0, which repeats the media byte.
     [[nodiscard]] lib::Result<std::uint8_t> media();
 
-    // Writes all copies, so that they hold what get() returns.
+    // Writes all copies, so that they have what get() returns.
     [[nodiscard]] lib::Result<void> flush();
 
     // Discards unwritten changes after a failure that could not be undone, and counts again.
@@ -77,7 +76,7 @@ class AllocationTable {
 
     [[nodiscard]] std::span<std::byte> entry(std::size_t offset) { return std::span(m_bytes).subspan(offset); }
 
-    // Of the sector in memory. encode() leaves the count of free clusters to its caller.
+    // Read and write an entry of the sector in memory. encode() leaves the count of free clusters to its caller.
     [[nodiscard]] Cluster decode(std::size_t offset);
     void encode(std::size_t offset, Cluster value);
 

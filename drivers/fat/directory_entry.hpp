@@ -23,14 +23,15 @@ struct ShortName {
     [[nodiscard]] constexpr bool same_as(const ShortName& other) const { return text == other.text; }
 };
 
-// "0trace.dat". Errors: invalid_argument (empty base, more than 8 + 3 characters, a character that FAT forbids).
+// Makes a short name, such as "0trace.dat". invalid_argument: the base is empty, it has more than 8 + 3 characters, or
+// a character that FAT forbids.
 [[nodiscard]] lib::Result<ShortName> make_short_name(std::string_view name);
 
-// A volume label: at most 11 characters, spaces inside allowed. Errors: invalid_argument.
+// Makes a volume label of at most 11 characters, in which spaces are allowed. Error: invalid_argument.
 [[nodiscard]] lib::Result<ShortName> make_label(std::string_view label);
 
-// Local time, in the format's steps of two seconds. The default is the beginning of FAT's calendar, so the same files
-// produce the same image.
+// Local time, in the format's steps of two seconds. The default is the beginning of FAT's calendar, so that the same
+// files produce the same image.
 struct DateTime {
     std::uint16_t year = 1980; // 1980..2107
     std::uint8_t month = 1;    // 1..12
@@ -64,10 +65,10 @@ struct DirectoryEntry {
 
 using EntryBytes = std::array<std::byte, kDirectoryEntryBytes>;
 
-// `bytes` has kDirectoryEntryBytes bytes.
+// Decodes an entry of kDirectoryEntryBytes bytes.
 [[nodiscard]] DirectoryEntry decode_entry(std::span<const std::byte> bytes);
 
-// For kinds file and label. Precondition: the time is valid.
+// Encodes an entry of the kind file or label. Precondition: the time is valid.
 [[nodiscard]] EntryBytes encode_entry(const DirectoryEntry& entry);
 
 } // namespace drivers::fat

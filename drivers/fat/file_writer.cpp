@@ -84,13 +84,13 @@ lib::Result<void> FileWriter::append(std::span<const std::byte> bytes) {
     return {};
 }
 
-// The bytes that fit after the last one. They follow each other on the volume up to the end of m_last, because a run
-// is added only when there is no room.
+// Returns the number of bytes that fit after the last one. They follow each other on the volume up to the end of
+// m_last, because a run is added only when there is no room.
 std::uint64_t FileWriter::room() const {
     return std::uint64_t{m_clusters} * m_volume.geometry().cluster_bytes() - m_size;
 }
 
-// The sector of the next byte; if there is no room, the one after the last cluster.
+// Returns the sector of the next byte, or the one after the last cluster if there is no room.
 std::uint32_t FileWriter::sector() const {
     const Geometry& geometry = m_volume.geometry();
     const auto left = static_cast<std::uint32_t>((room() + kSectorBytes - 1) / kSectorBytes);

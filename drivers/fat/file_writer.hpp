@@ -36,13 +36,13 @@ class FileWriter {
     FileWriter(const FileWriter&) = delete;
     FileWriter& operator=(const FileWriter&) = delete;
 
-    // Begins a file. On an error nothing is open and no file has changed. Errors: invalid_argument (no 8.3 name, bad
-    // time); exists; no_space (directory full, or less free than the hint asks for); busy (a file is open); corrupt
-    // (the root directory's chain); io.
+    // Begins a file. On an error nothing is open and no file has changed. invalid_argument: the name is no 8.3 name, or
+    // the time is invalid. exists: the name is taken. no_space: the directory is full, or less is free than the hint
+    // asks for. busy: a file is open. corrupt: the root directory's chain is. io: the device failed.
     [[nodiscard]] lib::Result<void> create(const NewFile& file);
 
-    // Adds bytes at the end. On an error the file is removed and nothing is open. Errors: no_space (volume full, or
-    // more than 4 GiB - 1 in all); io. Precondition: is_open().
+    // Adds bytes at the end. On an error the file is removed and nothing is open. no_space: the volume is full, or the
+    // file would have more than 4 GiB - 1. io: the device failed. Precondition: is_open().
     [[nodiscard]] lib::Result<void> append(std::span<const std::byte> bytes);
 
     // Makes the file visible. On an error nothing is open; the file is removed, or, if it was the directory entry that

@@ -84,7 +84,7 @@ lib::Result<Plan> make_plan(std::uint64_t sectors, FormatType type) {
     return plan;
 }
 
-// One sector at a time; remembers a failure, so that the steps below read as a list.
+// Writes one sector at a time, and remembers a failure, so that the steps below read as a list.
 class Formatter {
   public:
     Formatter(BlockDevice& device, const Plan& plan)

@@ -28,12 +28,13 @@ struct FormatOptions {
     DateTime created{}; // of the label's directory entry
 };
 
-// True if the first 68 KiB hold only zeros: every known file system, partition table or disk image begins earlier.
-// Errors: io.
+// Returns whether the first 68 KiB have only zeros: every known file system, partition table or disk image begins
+// earlier. Error: io.
 [[nodiscard]] lib::Result<bool> is_blank(BlockDevice& device);
 
-// Errors: invalid_argument (label, time); refused (the device is not blank); no_space (too small for the type: about
-// 2.1 MiB for FAT16, 33 MiB for FAT32); unsupported (larger than FAT16 or FAT32 can be); io.
+// Formats the device. invalid_argument: the label or the time is invalid. refused: the device is not blank. no_space:
+// it is too small for the type (about 2.1 MiB for FAT16, 33 MiB for FAT32). unsupported: it is larger than FAT16 or
+// FAT32 can be. io: the device failed.
 [[nodiscard]] lib::Result<void> format(BlockDevice& device, const FormatOptions& options);
 
 } // namespace drivers::fat

@@ -79,7 +79,7 @@ struct Geometry {
         return cluster >= kFirstCluster && cluster - kFirstCluster < cluster_count;
     }
 
-    // Precondition: holds(cluster).
+    // Returns the first sector of a cluster. Precondition: holds(cluster).
     [[nodiscard]] constexpr std::uint32_t first_sector(Cluster cluster) const {
         return first_data + (cluster - kFirstCluster) * sectors_per_cluster;
     }
@@ -90,10 +90,10 @@ struct BootSectorReading {
     Geometry geometry; // valid only if there is no defect
 };
 
-// True if the sector ends with 55 AA, as boot sectors and partition tables do.
+// Returns whether the sector ends with 55 AA, as boot sectors and partition tables do.
 [[nodiscard]] bool has_boot_signature(std::span<const std::byte> sector);
 
-// `sector` has kSectorBytes bytes; `sectors_available` is the size of the device or the partition.
+// Reads a boot sector of kSectorBytes bytes; `sectors_available` is the size of the device or the partition.
 [[nodiscard]] BootSectorReading read_boot_sector(std::span<const std::byte> sector, std::uint64_t sectors_available);
 
 } // namespace drivers::fat

@@ -29,7 +29,7 @@ bool is_fat_type(std::uint8_t type) {
     return false;
 }
 
-// Nothing if the four entries are not a valid partition table: then they are the end of a boot loader.
+// Returns nothing if the four entries are not a valid partition table: they are then the end of a boot loader.
 std::optional<Partition> first_fat_partition(std::span<const std::byte> sector) {
     lib::ByteReader reader(sector.subspan(kOffsetPartitions));
     std::optional<Partition> found;

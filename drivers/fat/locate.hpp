@@ -16,10 +16,11 @@ struct Location {
     Geometry geometry;       // valid only if there is no defect
 };
 
-// `sector` is working space of kSectorBytes. Finding no volume is a result, not a failure. Errors: io.
+// Locates the volume; `sector` is working space of kSectorBytes. Finding no volume is a result, not a failure. Error:
+// io.
 [[nodiscard]] lib::Result<Location> locate_volume(BlockDevice& device, std::span<std::byte> sector);
 
-// The error of a defect. Precondition: defect is not none.
+// Returns the error of a defect. Precondition: the defect is not none.
 [[nodiscard]] lib::Error defect_error(Defect defect);
 
 } // namespace drivers::fat

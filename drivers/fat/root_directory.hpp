@@ -34,10 +34,10 @@ class RootDirectory {
         std::uint32_t sectors = 0;           // number of sectors read
     };
 
-    // Errors: io; corrupt (the chain leaves the volume or exceeds 65536 entries).
+    // Searches the directory for a name. Errors: io; corrupt (the chain leaves the volume or exceeds 65536 entries).
     [[nodiscard]] lib::Result<Search> search(const ShortName& name);
 
-    // True if a search without a free slot may be followed by grow().
+    // Returns whether a search without a free slot may be followed by grow().
     [[nodiscard]] bool can_grow(const Search& search) const;
 
     // Appends one empty cluster to the directory and returns its first slot. The cluster is cleared and marked used, in
@@ -60,7 +60,7 @@ class RootDirectory {
 
     [[nodiscard]] Position first() const;
 
-    // False at the end of the directory.
+    // Moves on by one sector, and returns false at the end of the directory.
     [[nodiscard]] lib::Result<bool> advance(Position& position);
 
     [[nodiscard]] lib::Result<void> read_sector(std::uint32_t sector);

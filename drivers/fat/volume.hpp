@@ -29,18 +29,18 @@ class Volume {
 
     [[nodiscard]] bool mounted() const { return m_device != nullptr; }
 
-    // Why the last mount() failed.
+    // Returns why the last mount() failed.
     [[nodiscard]] Defect defect() const { return m_defect; }
 
-    // All below: precondition mounted().
+    // Precondition of all functions below: mounted().
 
     [[nodiscard]] const Geometry& geometry() const { return m_geometry; }
 
-    // In whole clusters. The first call reads the whole table. Errors: io.
+    // Returns the free space, in whole clusters. The first call reads the whole table. Error: io.
     [[nodiscard]] lib::Result<std::uint64_t> free_bytes();
 
-    // By 8.3 name, without regard to case. Errors: not_found; invalid_argument (not an 8.3 name, or a directory's);
-    // corrupt (its first cluster is outside the volume); io.
+    // Finds a file by its 8.3 name, without regard to case. Errors: not_found; invalid_argument (not an 8.3 name, or a
+    // directory's); corrupt (its first cluster is outside the volume); io.
     [[nodiscard]] lib::Result<FileInfo> find(std::string_view name);
 
     // Copies from `offset` on; returns the number of bytes copied, at most out.size(). Follows the chain from its
@@ -53,7 +53,7 @@ class Volume {
 
     [[nodiscard]] RootDirectory& root() { return m_root; }
 
-    // Whole sectors of the volume. Errors: io.
+    // Writes whole sectors of the volume. Error: io.
     [[nodiscard]] lib::Result<void> write(std::uint32_t sector, std::span<const std::byte> bytes);
 
     // Makes everything written so far persistent. Errors: io.
@@ -66,7 +66,7 @@ class Volume {
   private:
     [[nodiscard]] lib::Result<void> update_hint(const SpaceHint& hint);
 
-    // The part of a file in one cluster, from `offset` in it; `out` ends at the cluster's end or before.
+    // Reads the part of a file in one cluster, from `offset` in it; `out` ends at the cluster's end or before.
     [[nodiscard]] lib::Result<void> read_cluster(Cluster cluster, std::uint32_t offset, std::span<std::byte> out);
 
     BlockDevice* m_device = nullptr; // null: not mounted

@@ -37,7 +37,7 @@ class Chip {
 
     constexpr void select(std::uint16_t io_base) { m_io_base = io_base; }
 
-    // Of the accesses to buffer memory from now on; DCR must be that of the width.
+    // Sets the width of the accesses to buffer memory from now on; DCR must be that of the width.
     constexpr void set_width(DataWidth width) { m_width = width; }
 
     [[nodiscard]] constexpr DataWidth width() const { return m_width; }
@@ -46,15 +46,15 @@ class Chip {
         return width == DataWidth::byte8 ? kDcrBytes : kDcrWords;
     }
 
-    // Registers are those of the page that the last command() selected.
+    // Reads a register of the page that the last command() selected.
     [[nodiscard]] std::uint8_t read(std::uint8_t reg) { return m_ports.in8(port(reg)); }
 
     void write(std::uint8_t reg, std::uint8_t value) { m_ports.out8(port(reg), value); }
 
     void command(std::uint8_t bits) { write(kRegCR, bits); }
 
-    // Hard reset through the board's reset port; the controller is stopped afterwards. timeout if it does not report
-    // it.
+    // Resets the controller through the board's reset port; it is stopped afterwards. timeout: it does not report the
+    // reset.
     [[nodiscard]] lib::Result<void> reset() {
         write(kResetPort, read(kResetPort));
         if (!wait_until(m_clock, kResetTimeout, [this] { return (read(kRegISR) & kIsrRST) != 0; })) {
@@ -63,7 +63,8 @@ class Chip {
         return {};
     }
 
-    // The page that the receiver writes next, as reported by the NIC. The NIC keeps running; page 0 is selected again.
+    // Returns the page that the receiver writes next, as the NIC reports it. The NIC keeps running; page 0 is selected
+    // again.
     [[nodiscard]] std::uint8_t current_page_untrusted() {
         command(kCommandStart | kCrPage1);
         const std::uint8_t page = read(kRegCURR);
@@ -108,7 +109,8 @@ class Chip {
 
   private:
     static constexpr lib::Nanoseconds kResetTimeout = lib::milliseconds(20);
-    // A transfer of a whole frame by ISA words takes about 1 ms on the slowest bus; completion follows at once.
+    // A transfer of a whole frame by ISA words takes about 1 ms on the slowest bus, and completes immediately
+    // afterwards.
     static constexpr lib::Nanoseconds kTransferTimeout = lib::milliseconds(10);
 
     using Unit = std::array<std::byte, 4>; // of the widest access

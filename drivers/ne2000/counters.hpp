@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All counters of the NE2000 driver, so that no loss is silent. They only grow; they survive each recovery and start at
-// zero only with the object. Context: read from any, written only by the driver's user.
+// All counters of the NE2000 driver, so that no loss is silent. They only grow, survive each recovery, and start at
+// zero only with the object. Any context may read them; only the driver's user writes them.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whether a card's data port takes accesses of a width: what they write must be read by accesses that are known to
-// work, and the reverse. Some cards and bridges ignore half of a double word, or complete no transfer with them. A
-// frame would then be damaged without a sign, because the card's CRC covers what it has got. Context: as Chip.
+// Tests whether a card's data port takes accesses of a width: data that they write must be read by accesses that are
+// known to work, and the reverse. Some cards and bridges ignore half of a double word, or complete no transfer with
+// them. A frame would then be damaged without a sign, because the card's CRC covers the data that it got. Context: that
+// of Chip.
 #pragma once
 
 #include "drivers/ne2000/chip.hpp"
@@ -13,14 +14,15 @@
 
 namespace drivers::ne2000 {
 
-// What `width` is compared with. Words are what every card for a 16-bit slot is built for. Where they do not work
-// either, only bytes can say whether there is memory at all.
+// Returns the width with which `width` is compared. Every card for a 16-bit slot is built for words; where they do not
+// work either, only bytes can show whether there is memory at all.
 constexpr DataWidth known_width(DataWidth width) {
     return width == DataWidth::dword32 ? DataWidth::word16 : width;
 }
 
-// Overwrites kTriedBytes of buffer memory from `address` on; the chip's width is `width` afterwards. After a false
-// answer the card is to be reset: a transfer may not have completed. Precondition: DCR is that of the width.
+// Tries a width. It overwrites kTriedBytes of buffer memory from `address` on; the chip's width is `width` afterwards.
+// After a false answer the card must be reset, because a transfer may not have completed. Precondition: DCR is that of
+// the width.
 inline constexpr std::size_t kTriedBytes = 64;
 
 template <PortIo Ports>

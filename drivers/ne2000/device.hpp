@@ -72,10 +72,10 @@ class Device final : public net::Device {
         return started;
     }
 
-    // False before start() and after the card has failed permanently.
+    // Returns false before start() and after the card has failed permanently.
     [[nodiscard]] bool running() const { return m_running; }
 
-    // Of the accesses to the data port. Precondition: the card has been started.
+    // Returns the width of the accesses to the data port. Precondition: the card has been started.
     [[nodiscard]] DataWidth width() const { return m_chip.width(); }
 
     [[nodiscard]] const Counters& counters() const { return m_counters; }
@@ -140,20 +140,20 @@ class Device final : public net::Device {
 
     static constexpr std::uint8_t kTransmitStartPage = 0x40;
     static constexpr std::uint8_t kRingStartPage = kTransmitStartPage + kTransmitBufferPages * kTransmitBufferCount;
-    // Space for two whole frames.
+    // The ring has space for two whole frames at least.
     static constexpr std::uint8_t kStopPageMin = kRingStartPage + 2 * kTransmitBufferPages;
     static constexpr std::uint8_t kStopPageMax = 0xC0;
 
     static constexpr std::size_t kFrameHeaderBytes = 14;
     static constexpr std::size_t kFrameBytesMin = 60; // the controller does not pad
 
-    // A frame takes 1.2 ms, and 26 ms more if it collides eight times with the longest back-offs. What takes longer has
-    // failed, although the controller itself would give up only after sixteen collisions: 0.4 s.
+    // A frame takes 1.2 ms, and 26 ms more if it collides eight times with the longest back-offs. One that takes longer
+    // has failed, although the controller itself would give up only after sixteen collisions: 0.4 s.
     static constexpr lib::Nanoseconds kTransmitTimeout = lib::milliseconds(50);
     // After STOP the controller completes the current frame: at most 1.2 ms; the data sheet requires 1.6.
     static constexpr lib::Nanoseconds kStopTime = lib::microseconds(1600);
 
-    // No such card: all ports read as ones. A running controller never shows RST together with all the rest.
+    // Without a card all ports read as ones. A running controller never shows RST together with all the rest.
     static constexpr std::uint8_t kStatusOfNothing = 0xFF;
 
     static std::uint8_t buffer_page(TransmitBuffers::Index buffer) {
@@ -177,7 +177,7 @@ class Device final : public net::Device {
         return lib::Error::io;
     }
 
-    // In the order of the data sheet, steps 1 to 11.
+    // Initialises the controller in the order of the data sheet, steps 1 to 11.
     void initialise() {
         m_chip.command(kCommandStop);
         m_chip.write(kRegDCR, m_chip.data_configuration(m_chip.width()));
@@ -294,7 +294,8 @@ class Device final : public net::Device {
 
     // --- reception ------------------------------------------------------------------------------------------------
 
-    // not_found, no_space: not an error; corrupt, timeout: the caller recovers.
+    // Takes a frame out of the ring. not_found and no_space are no errors; after corrupt and timeout the caller
+    // recovers.
     [[nodiscard]] lib::Result<std::size_t> take_frame(std::span<std::byte> out) {
         const std::uint8_t current = m_chip.current_page_untrusted();
         if (!m_ring.contains(current)) {
@@ -342,8 +343,8 @@ class Device final : public net::Device {
 
     // --- recovery -------------------------------------------------------------------------------------------------
 
-    // Stops the controller in order, steps 1 to 5 of the overflow routine. Yes if it was transmitting and the
-    // transmission ended neither with success nor with an error: then it must be repeated.
+    // Stops the controller in order, steps 1 to 5 of the overflow routine. It returns yes if it was transmitting and
+    // the transmission ended neither with success nor with an error: it must then be repeated.
     [[nodiscard]] Resend halt() {
         const bool transmitting = (m_chip.read(kRegCR) & kCrTXP) != 0;
         m_chip.command(kCommandStop);
@@ -354,7 +355,7 @@ class Device final : public net::Device {
         return transmitting && !ended ? Resend::yes : Resend::no;
     }
 
-    // Steps 1 to 7; step 8, remove a frame from the ring, is receive_frame()'s own work.
+    // Executes steps 1 to 7; receive_frame() itself executes step 8, to remove a frame from the ring.
     [[nodiscard]] Resend enter_overflow_recovery() {
         ++m_counters.rx_overflows;
         const Resend resend = halt();
@@ -363,7 +364,7 @@ class Device final : public net::Device {
         return resend;
     }
 
-    // Steps 9 to 11.
+    // Executes steps 9 to 11.
     void leave_overflow_recovery(Resend resend) {
         m_chip.write(kRegISR, kIsrOVW);
         m_chip.write(kRegTCR, 0);

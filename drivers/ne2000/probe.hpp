@@ -18,7 +18,7 @@ namespace drivers::ne2000 {
 inline constexpr std::uint16_t kIsaBase = 0x300; // the factory setting of the cards
 inline constexpr PciId kPciId{0x10EC, 0x8029};   // RTL8029
 
-// Finds the first RTL8029, enables its I/O decoder and returns its first port. not_found: no such function on the bus;
+// Finds the first RTL8029, enables its I/O decoder and returns its first port. not_found: the bus has no such function.
 // corrupt: its first base address is not an I/O range of the right kind.
 template <PortIo Ports>
 [[nodiscard]] lib::Result<std::uint16_t> locate_on_pci(PciConfig<Ports>& pci) {
@@ -34,15 +34,16 @@ template <PortIo Ports>
     return static_cast<std::uint16_t>(bar.value().base);
 }
 
-// The sixteen PROM bytes as they are read: each twice.
+// The sixteen PROM bytes as they are read: each one twice.
 using PromImage = std::array<std::byte, 32>;
 
-// corrupt if the bytes are not doubled, the signature is missing, or the address is not that of a single card.
+// Decodes the PROM. corrupt: the bytes are not doubled, the signature is missing, or the address is not that of a
+// single card.
 [[nodiscard]] lib::Result<net::MacAddress> decode_prom(const PromImage& image_untrusted);
 
-// Resets the card and reads its address. Afterwards it is stopped, in loopback, with all interrupts masked.
-// not_found: no device with the behaviour of a DP8390 answers; corrupt: one does, but its PROM is not an NE2000's;
-// timeout: its remote DMA does not complete.
+// Resets the card and reads its address. Afterwards it is stopped, in loopback, with all interrupts masked. not_found:
+// no device with the behaviour of a DP8390 answers. corrupt: one does, but its PROM is not an NE2000's. timeout: its
+// remote DMA does not complete.
 template <PortIo Ports>
 [[nodiscard]] lib::Result<net::MacAddress> probe(Chip<Ports>& chip) {
     constexpr std::uint8_t kFloatingBus = 0xFF;

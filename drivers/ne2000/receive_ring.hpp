@@ -41,7 +41,7 @@ struct RingHeader {
     std::uint16_t length = 0;
 };
 
-// Precondition: bytes.size() >= kRingHeaderBytes.
+// Decodes a header. Precondition: bytes.size() >= kRingHeaderBytes.
 [[nodiscard]] constexpr RingHeader decode_ring_header(std::span<const std::byte> bytes) {
     return {static_cast<std::uint8_t>(bytes[0]), static_cast<std::uint8_t>(bytes[1]),
             lib::load_le<std::uint16_t>(bytes.subspan(2))};
@@ -55,13 +55,14 @@ struct ReceiveRing {
 
     [[nodiscard]] constexpr std::uint8_t pages() const { return static_cast<std::uint8_t>(stop_page - start_page); }
 
-    // Pages from one to the other in the direction of reception, 0..pages()-1. Precondition: both in the ring.
+    // Returns the number of pages from one to the other in the direction of reception, 0..pages()-1. Precondition: both
+    // are in the ring.
     [[nodiscard]] constexpr std::uint8_t distance(std::uint8_t from, std::uint8_t to) const {
         ASSERT(contains(from) && contains(to));
         return static_cast<std::uint8_t>(to >= from ? to - from : pages() - (from - to));
     }
 
-    // Precondition: page in the ring.
+    // Returns the page before this one. Precondition: the page is in the ring.
     [[nodiscard]] constexpr std::uint8_t page_before(std::uint8_t page) const {
         ASSERT(contains(page));
         return static_cast<std::uint8_t>((page == start_page ? stop_page : page) - 1);
@@ -71,8 +72,8 @@ struct ReceiveRing {
 
     [[nodiscard]] constexpr std::size_t stop_address() const { return stop_page * kPageBytes; }
 
-    // The number of data bytes of the frame at `page`, without CRC; corrupt if the header contradicts itself, the ring
-    // or the NIC's own CURR. Precondition: page and current in the ring and not equal.
+    // Returns the number of data bytes of the frame at `page`, without CRC. corrupt: the header contradicts itself, the
+    // ring or the NIC's own CURR. Precondition: page and current are in the ring and not equal.
     [[nodiscard]] lib::Result<std::size_t> validate(const RingHeader& untrusted, std::uint8_t page,
                                                     std::uint8_t current) const;
 };

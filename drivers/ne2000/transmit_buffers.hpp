@@ -24,13 +24,13 @@ class TransmitBuffers {
 
     [[nodiscard]] constexpr bool has_filled() const { return m_filled != kNone; }
 
-    // The buffer to copy the next frame into. Precondition: not has_filled(), because only one frame waits at a time.
+    // Returns the buffer for the next frame. Precondition: not has_filled(), because only one frame waits at a time.
     [[nodiscard]] constexpr Index free_buffer() const {
         ASSERT(!has_filled());
         return m_sending == 0 ? Index{1} : Index{0};
     }
 
-    // Precondition: buffer is the free_buffer().
+    // Marks a buffer as filled. Precondition: it is the free_buffer().
     constexpr void load(Index buffer, std::size_t size_bytes) {
         ASSERT(buffer == free_buffer());
         ASSERT(size_bytes <= kTransmitBufferPages * std::size_t{256});

@@ -17,7 +17,7 @@ struct MacAddress {
 
     friend constexpr bool operator==(const MacAddress&, const MacAddress&) = default;
 
-    // Multicast or broadcast: never the address of one card.
+    // Returns whether it is a multicast or broadcast address, which is never the address of one card.
     [[nodiscard]] constexpr bool is_group() const { return (bytes[0] & std::byte{1}) != std::byte{0}; }
 
     [[nodiscard]] constexpr bool is_zero() const { return *this == MacAddress{}; }
@@ -32,7 +32,7 @@ struct Ipv4Address {
 
     friend constexpr bool operator==(Ipv4Address, Ipv4Address) = default;
 
-    // A possible address of one machine: not 0.x, loopback, multicast, reserved or broadcast.
+    // Returns whether it is a possible address of one machine: not 0.x, loopback, multicast, reserved or broadcast.
     [[nodiscard]] constexpr bool is_host() const {
         const std::uint32_t first = value >> 24;
         return first != 0 && first != 127 && first < 224;
@@ -45,8 +45,8 @@ struct UdpPort {
     friend constexpr bool operator==(UdpPort, UdpPort) = default;
 };
 
-// "192.168.1.10". invalid_argument for anything but four decimal numbers 0..255 of at most three digits, without
-// leading zeros (which some read as octal), separated by single dots.
+// Parses an address such as "192.168.1.10". invalid_argument: it is anything but four decimal numbers 0..255 of at most
+// three digits, without leading zeros (which some read as octal), separated by single dots.
 [[nodiscard]] lib::Result<Ipv4Address> parse_ipv4_address(std::string_view text);
 
 } // namespace drivers::net

@@ -27,7 +27,8 @@ struct ArpPacket {
     Ipv4Address target_address;
 };
 
-// corrupt if it is too short, not about Ethernet and IPv4, neither request nor reply, or its sender is no card.
+// Parses a packet. corrupt: it is too short, not about Ethernet and IPv4, neither request nor reply, or its sender is
+// no card.
 [[nodiscard]] lib::Result<ArpPacket> parse_arp(std::span<const std::byte> payload_untrusted);
 
 void write_arp(lib::ByteWriter& writer, const ArpPacket& packet);
@@ -46,10 +47,10 @@ class ArpResolver {
         m_next_attempt = {};
     }
 
-    // Whether a request is due now. After the last one's interval without an answer the state is unreachable.
+    // Returns whether a request is due now. After the last one's interval without an answer the state is unreachable.
     [[nodiscard]] bool request_due(Clock& clock);
 
-    // After a search without a result: one more request.
+    // Asks once more after a search without a result.
     void ask_again() {
         if (m_state == State::unreachable) {
             m_state = State::asking;
@@ -70,7 +71,7 @@ class ArpResolver {
 
     [[nodiscard]] State state() const { return m_state; }
 
-    // Valid once resolved.
+    // Returns the peer's address, which is valid once it is resolved.
     [[nodiscard]] const MacAddress& mac() const { return m_mac; }
 
   private:

@@ -15,7 +15,7 @@ namespace drivers::net {
 
 class InternetChecksum {
   public:
-    // Precondition: no earlier span had an odd size; an odd last byte counts as the upper half of a word.
+    // Adds bytes. An odd last byte counts as the upper half of a word. Precondition: no earlier span had an odd size.
     constexpr void add(std::span<const std::byte> bytes) {
         ASSERT(!m_odd);
         m_odd = bytes.size() % 2 != 0;
@@ -33,11 +33,11 @@ class InternetChecksum {
         }
     }
 
-    // A word in host order, which is big-endian in the packet.
+    // Adds a word in host order, which is big-endian in the packet.
     constexpr void add(std::uint16_t word) { add_le(swapped(word)); }
 
-    // The value for the checksum field of the packet (as a number, to be stored big-endian). Over a packet with a
-    // correct checksum it is 0.
+    // Returns the value for the checksum field of the packet (as a number, to be stored big-endian). Over a packet with
+    // a correct checksum it is 0.
     [[nodiscard]] constexpr std::uint16_t value() const {
         std::uint64_t sum = m_sum_le;
         while (sum > 0xFFFF) { // at most five turns: each adds the carries back
@@ -49,8 +49,7 @@ class InternetChecksum {
   private:
     static constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 
-    // Four 16-bit words at a time, the carry added back: 2^16 - 1 divides 2^64 - 1, so folding later gives the same
-    // sum.
+    // Adds four 16-bit words at a time and the carry: 2^16 - 1 divides 2^64 - 1, so folding later gives the same sum.
     constexpr void add_le(std::uint64_t words) {
         m_sum_le += words;
         m_sum_le += m_sum_le < words ? 1 : 0;

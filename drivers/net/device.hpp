@@ -19,23 +19,24 @@ class Device {
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
 
-    // The card's own address; valid once the card has been started.
+    // Returns the card's own address, which is valid once the card has been started.
     [[nodiscard]] virtual MacAddress mac() const = 0;
 
-    // Queues one frame; the card pads it to the minimum length. The span is free again on return.
-    // busy: no buffer free, poll() and try again; invalid_argument: shorter than 14 or longer than kFrameBytesMax
-    // bytes; timeout: the card had to be reset and this frame is lost; io: the card does not work.
+    // Queues one frame; the card pads it to the minimum length. The span is free again on return. busy: no buffer is
+    // free; call poll() and try again. invalid_argument: it is shorter than 14 or longer than kFrameBytesMax bytes.
+    // timeout: the card had to be reset and this frame is lost. io: the card does not work.
     [[nodiscard]] virtual lib::Result<void> send_frame(std::span<const std::byte> frame) = 0;
 
-    // Copies the oldest received frame and returns its size. not_found: none is waiting; no_space: it was longer than
-    // `out` and was dropped; corrupt, timeout: the card lost frames and has recovered; io: the card does not work.
+    // Copies the oldest received frame and returns its size. not_found: none is waiting. no_space: it was longer than
+    // `out` and was dropped. corrupt, timeout: the card lost frames and has recovered. io: the card does not work.
     [[nodiscard]] virtual lib::Result<std::size_t> receive_frame(std::span<std::byte> out) = 0;
 
-    // Bounded housekeeping: completed transmissions, watchdog, error counters. Must be called regularly, whether or not
-    // there is traffic.
+    // Does bounded housekeeping: completed transmissions, watchdog, error counters. It must be called regularly,
+    // whether or not there is traffic.
     virtual void poll() = 0;
 
-    // Whether a queued frame has not left the card yet; poll() changes it. False for a card that does not work.
+    // Returns whether a queued frame has not left the card yet; poll() changes it. It is false for a card that does not
+    // work.
     [[nodiscard]] virtual bool sending() const = 0;
 
   protected:

@@ -36,7 +36,7 @@ struct EthernetFrame {
     std::span<const std::byte> payload{}; // with the sender's padding, if any
 };
 
-// corrupt if shorter than the header or sent by a group address.
+// Parses a frame. corrupt: it is shorter than the header or sent by a group address.
 [[nodiscard]] constexpr lib::Result<EthernetFrame> parse_ethernet(std::span<const std::byte> frame_untrusted) {
     lib::ByteReader reader(frame_untrusted);
     EthernetFrame frame;

@@ -26,11 +26,12 @@ struct IcmpMessage {
     std::span<const std::byte> body{}; // echo: data; unreachable: the beginning of the undelivered packet
 };
 
-// corrupt: shorter than the header or wrong checksum. Precondition: the packet's protocol is ICMP.
+// Parses a message. corrupt: it is shorter than the header, or its checksum is wrong. Precondition: the packet's
+// protocol is ICMP.
 [[nodiscard]] lib::Result<IcmpMessage> parse_icmp(const Ipv4Packet& packet);
 
-// Whether this message reports that a datagram of ours on this flow cannot be delivered. "Fragmentation needed" (code
-// 4) does not: it refers to one size.
+// Returns whether this message reports that a datagram of ours on this flow cannot be delivered. "Fragmentation needed"
+// (code 4) does not, because it refers to one size.
 [[nodiscard]] bool refuses_flow(const IcmpMessage& message, const UdpFlow& flow);
 
 // Writes the answer to an echo request, ICMP header and body. Precondition: message.kind is echo_request.

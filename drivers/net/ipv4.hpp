@@ -31,8 +31,8 @@ struct Ipv4Packet {
     std::span<const std::byte> payload{}; // of exactly the total length; options are skipped
 };
 
-// corrupt: not version 4, IHL below 5, total length shorter than the header, longer than the bytes
-// or than Ethernet carries, wrong checksum; unsupported: a fragment.
+// Parses a packet. corrupt: it is not version 4, its IHL is below 5, its total length is shorter than the header,
+// longer than the bytes or than Ethernet carries, or its checksum is wrong. unsupported: it is a fragment.
 [[nodiscard]] lib::Result<Ipv4Packet> parse_ipv4(std::span<const std::byte> bytes_untrusted);
 
 struct Ipv4Header {

@@ -14,7 +14,7 @@ void add_address(InternetChecksum& checksum, Ipv4Address address) {
     checksum.add(static_cast<std::uint16_t>(address.value));
 }
 
-// The sum over addresses, protocol and length that RFC 768 prepends to the datagram.
+// Returns the sum over addresses, protocol and length that RFC 768 prepends to the datagram.
 InternetChecksum pseudo_header(Ipv4Address source, Ipv4Address destination, std::size_t udp_bytes) {
     InternetChecksum checksum;
     add_address(checksum, source);

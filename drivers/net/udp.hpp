@@ -27,7 +27,7 @@ struct UdpFlow {
 
     friend constexpr bool operator==(const UdpFlow&, const UdpFlow&) = default;
 
-    // Between two different machines, port 0 excluded.
+    // Returns whether the flow is between two different machines, without port 0.
     [[nodiscard]] constexpr bool valid() const {
         return local_address.is_host() && peer_address.is_host() && local_address != peer_address &&
                local_port.value != 0 && peer_port.value != 0;
@@ -40,8 +40,8 @@ struct UdpDatagram {
     std::span<const std::byte> payload{};
 };
 
-// corrupt: the length is below 8 or exceeds the packet, or the checksum is wrong. Precondition: the packet's protocol
-// is UDP.
+// Parses a datagram. corrupt: the length is below 8 or exceeds the packet, or the checksum is wrong. Precondition: the
+// packet's protocol is UDP.
 [[nodiscard]] lib::Result<UdpDatagram> parse_udp(const Ipv4Packet& packet);
 
 // Writes IPv4 header, UDP header and payload, from local to peer. Precondition: payload.size() <= kUdpPayloadBytesMax.

@@ -61,7 +61,7 @@ class UdpEndpoint {
         unreachable, // the peer did not answer; open() and send() try again
     };
 
-    // Frames processed in one poll(): bounds the cost of a flood.
+    // One poll() processes at most this many frames, which bounds the cost of a flood.
     static constexpr std::size_t kFramesPerPoll = 8;
     static constexpr std::size_t kQueueDatagrams = kFramesPerPoll;
 
@@ -76,13 +76,13 @@ class UdpEndpoint {
     // the flow is not valid; io: the card has not been started.
     [[nodiscard]] lib::Result<void> open(const UdpFlow& flow);
 
-    // Polls until the peer has answered; at most ArpResolver's attempts times its interval (1 s). unreachable: it has
-    // not; refused: open() was not called.
+    // Polls until the peer has answered, for at most ArpResolver's attempts times its interval (1 s). unreachable: it
+    // has not answered. refused: open() was not called.
     [[nodiscard]] lib::Result<void> wait_until_ready();
 
     [[nodiscard]] State state() const;
 
-    // The one of the last open() that succeeded.
+    // Returns the flow of the last open() that succeeded.
     [[nodiscard]] const UdpFlow& flow() const { return m_flow; }
 
     // Sends one datagram of 0..kUdpPayloadBytesMax bytes. busy: the peer is not resolved yet or the card has no buffer:
@@ -91,10 +91,11 @@ class UdpEndpoint {
     // invalid_argument: payload too long; refused: not open; timeout, io: as Device::send_frame().
     [[nodiscard]] lib::Result<void> send(std::span<const std::byte> payload);
 
-    // Bounded: the card's housekeeping, at most one ARP request, at most kFramesPerPoll received frames.
+    // Does a bounded piece of work: the card's housekeeping, at most one ARP request, at most kFramesPerPoll received
+    // frames.
     void poll();
 
-    // As Device::sending(): whether switching the machine off now would lose a frame.
+    // Returns Device::sending(): whether switching the machine off now would lose a frame.
     [[nodiscard]] bool sending() const { return m_device.sending(); }
 
     // Copies the oldest datagram from the peer and returns its size, which may be 0. not_found: none is waiting;
@@ -129,7 +130,7 @@ class UdpEndpoint {
     ArpResolver m_resolver;
     UdpCounters m_counters;
     std::uint16_t m_packet_id = 0;
-    bool m_refused = false; // by ICMP, not yet reported
+    bool m_refused = false; // the peer has refused by ICMP, and that is not yet reported
     std::size_t m_queue_first = 0;
     std::size_t m_queue_count = 0;
     std::array<std::byte, kFrameBytesMax> m_transmit_frame{};
