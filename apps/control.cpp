@@ -79,7 +79,7 @@ void control_step() {
     s_plant.position_mrad += error_mrad / 2;
 }
 
-// A call that fails only if the kernel is broken; then the application reports it and its result is not 0.
+// A call fails only if the kernel is broken; the application then reports it and its result is not 0.
 template <typename T>
 void expect(const lib::Result<T>& result, std::string_view what) {
     if (!result.ok()) {
@@ -88,15 +88,15 @@ void expect(const lib::Result<T>& result, std::string_view what) {
     }
 }
 
-// Between 60 and 90 hundredths of the given time.
+// Computes for between 60 and 90 hundredths of the given time.
 void compute_about(Nanoseconds most) {
     compute({most.value * s_plant.random.between(60, 90) / 100});
 }
 
 // --- the HARD tasks ------------------------------------------------------------------------------------------------
 
-// On a host that is too slow for them these tasks take the whole processor, and the main task cannot end the run: after
-// its end they rest. Under a clock that counts instructions all have what they need.
+// On a host that is too slow for them these tasks take the whole processor, and the main task cannot end the run.
+// Therefore they rest after its end. Under a clock that counts instructions all have what they need.
 void end_job() {
     if (!s_plant.icount && kernel::now() >= s_plant.end) {
         kernel::task_sleep();
@@ -251,7 +251,7 @@ void check_task(const HardTask& task, Nanoseconds elapsed, bool exact) {
     check(task.name, jobs.wcet_violations, 0, exact && !is_late ? 0 : most);
 }
 
-// beaten: the main task waited, so that the timer's handler could run.
+// `beaten`: the main task waited, so that the timer's handler could run.
 void check_all(Nanoseconds elapsed, bool exact, bool beaten) {
     for (const HardTask& task : s_hard_tasks) {
         check_task(task, elapsed, exact);
@@ -309,7 +309,7 @@ int start(const kernel::AppArguments& arguments) {
     if (waits) {
         kernel::task_delay(kernel::to_nanoseconds(s_plant.end - now));
     }
-    // Not the duration: the main task has had to wait for the processor, too.
+    // The elapsed time is used, not the duration, because the main task has had to wait for the processor, too.
     check_all(kernel::to_nanoseconds(kernel::now() - begin), arguments.icount, waits);
     stop_hard_tasks();
     expect(kernel::kern_event_delete(beat.value()), "kern_event_delete");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What stopped the Mars Pathfinder in 1997, in miniature: the same three tasks and the same mutex, first without
-// inheritance, then with it. Fixed priorities; times in milliseconds after the beginning of a phase. Source: Jones,
+// The fault of the Mars Pathfinder in 1997, in miniature: the same three tasks and the same mutex, first without
+// inheritance, then with it. Fixed priorities; times are milliseconds after the beginning of a phase. Source: Jones,
 // "What really happened on Mars?" (1997), after Wilner's talk.
 //
 //   task        T   D   first  runs   role
@@ -70,7 +70,7 @@ kernel::HardModel fixed(std::uint64_t wcet_ms, std::uint64_t period_ms, std::uin
             .priority = kernel::HardPriority::fixed};
 }
 
-// One frame of the three tasks; returns the number of deadlines that bus_dist missed.
+// Runs one frame of the three tasks, and returns the number of deadlines that bus_dist missed.
 std::uint64_t run_phase(kernel::Mutex& bus, [[maybe_unused]] std::uint16_t number) {
     s_bus = &bus;
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, number, 0);

@@ -49,7 +49,7 @@ void blink(void* count) {
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, blinks);
 }
 
-// False if a call failed.
+// Returns false if a call failed.
 bool start_something() {
     static constinit std::uint32_t blinks = 0;
     constexpr kernel::HardModel kModel{lib::milliseconds(2), lib::milliseconds(10), {}, {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A phase of a teaching application: tasks that run until a given time and are then ended, even if the processor is
+// A phase of a teaching application has tasks that run until a given time and are then ended, even if the processor is
 // overloaded. The main task has the lowest level except background and may starve; a timer event cannot.
 #pragma once
 
@@ -23,11 +23,11 @@ class Phase {
     constexpr explicit Phase(Verdict& verdict)
         : m_verdict(verdict) {}
 
-    // To be called once, before the first phase.
+    // Must be called once, before the first phase.
     void prepare() { m_verdict.expect(kernel::sem_init(m_over, "phase over", 0), "sem_init"); }
 
-    // From here on until `end` tasks may be started. Must be called first, because a task that starts others and so
-    // overloads the processor may not run again before they are ended.
+    // Opens the phase: tasks may be started from here on until `end`. It must be called first, because a task that
+    // starts others and so overloads the processor may not run again before they are ended.
     void open(lib::Ticks end) {
         m_counts = {};
         m_count = 0;
@@ -35,7 +35,7 @@ class Phase {
         m_verdict.expect(kernel::kern_event_post(end, &Phase::end_all, this), "kern_event_post");
     }
 
-    // A task of the phase, released at `begin`. None is started once the phase is over.
+    // Starts a task of the phase, which is released at `begin`. None is started once the phase is over.
     void start(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model, lib::Ticks begin) {
         ASSERT(m_count < kTasksMax);
         {
@@ -46,14 +46,14 @@ class Phase {
             const auto pid = kernel::task_create({.name = name, .body = body, .argument = nullptr, .model = model});
             m_verdict.expect(pid, name);
             if (pid.ok()) {
-                m_pids[m_count++] = pid.value(); // before it can run: it may never yield the processor
+                m_pids[m_count++] = pid.value(); // before it can run, because it may never yield the processor
                 m_verdict.expect(kernel::task_activate_at(pid.value(), begin), name);
             }
         }
         kernel::return_to_task();
     }
 
-    // Waits for the end; returns the counts of the tasks, in the order in which they were started.
+    // Waits for the end and returns the counts of the tasks, in the order in which they were started.
     [[nodiscard]] std::span<const kernel::JobCounts> wait() {
         m_verdict.expect(kernel::sem_wait(m_over), "sem_wait");
         return m_counts;

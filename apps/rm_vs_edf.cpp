@@ -45,7 +45,7 @@ kernel::HardModel model(std::uint64_t wcet_us, std::uint64_t period_ms, kernel::
     return {.wcet = microseconds(wcet_us), .period = milliseconds(period_ms), .priority = priority};
 }
 
-// Whether admission accepts the task; it is removed afterwards.
+// Returns whether admission accepts the task, which is removed afterwards.
 bool admitted(const kernel::HardModel& wanted) {
     const auto pid = kernel::task_create({.name = "asked", .body = &t2, .argument = nullptr, .model = wanted});
     if (!pid.ok()) {

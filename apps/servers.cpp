@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A constant bandwidth server against one that reclaims (GRUB), on the same work. Times in milliseconds.
+// A constant bandwidth server is compared with one that reclaims (GRUB), on the same work. Times are in milliseconds.
 //
 //   task     reservation          uses
 //   control  HARD 2 every 10      2 of every 10

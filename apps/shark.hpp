@@ -15,7 +15,7 @@
 #include <cstddef> // NULL
 #include <cstdint>
 
-// What programs of that kernel declare for saved processor flags.
+// Programs of that kernel declare this for saved processor flags.
 using SYS_FLAGS [[gnu::unused]] = DWORD;
 
 namespace shark {
@@ -25,7 +25,7 @@ struct Process {
 };
 
 struct ProcessTable {
-    // Of any pid, also one outside the table. Context: any.
+    // Returns the process with any pid, also one outside the table. Context: any.
     [[nodiscard]] Process operator[](int pid) const {
         const auto found = pid >= 0 && pid < static_cast<int>(kernel::kTasksMax)
                                ? kernel::task_info({static_cast<std::uint16_t>(pid)})
@@ -35,12 +35,12 @@ struct ProcessTable {
 };
 
 struct RunningProcess {
-    // The pid of the calling task. Context: task.
+    // Returns the pid of the calling task. Context: task.
     operator int() const { return kernel::task_self().value; } // NOLINT(google-explicit-constructor)
 };
 
 struct ClockRate {
-    // Ticks of the time stamp counter in a millisecond. Context: any.
+    // Returns the ticks of the time stamp counter in a millisecond. Context: any.
     operator DWORD() const { return arch::tick_rate().khz; } // NOLINT(google-explicit-constructor)
 };
 

@@ -7,12 +7,12 @@
 //   medium    100          8 000                18         16
 //   slow      200         16 000                30          8
 //
-// In `pointed` each four instructions leave a record instead, which takes five times as long as they do; with
+// In `pointed` every four instructions leave a record instead, which takes five times as long as they do; with
 // clock_records=on it takes no time of the clock.
 //
-// With one tick per instruction, freely: half of the processor, no deadline is missed. In steps each instruction takes
-// hundreds of ticks, the timer keeps its pace, and nearly every deadline is missed. With clock_step= the clock is set
-// back.
+// With one tick per instruction and without steps the tasks take half of the processor, and no deadline is missed. In
+// steps each instruction takes hundreds of ticks, the timer keeps its pace, and nearly every deadline is missed. With
+// clock_step= the clock is set back.
 #include "apps/verdict.hpp"
 #include "kernel/interrupt/interrupt.hpp"
 #include "kernel/run/app.hpp"

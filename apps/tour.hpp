@@ -27,7 +27,7 @@ void visit_servers();  // polling, deferrable, CBS, GRUB
 void visit_machine();  // timer events, signals, interrupts in every detail, a storm, sections, real mode
 void visit_tracer();   // records of the application's own, filters, single steps, the next chunk, a blackout
 
-// A job of so many microseconds in each period, forever.
+// Executes a job of this many microseconds in each period, forever.
 template <std::uint64_t Microseconds>
 void periodic(void*) {
     for (;;) {
@@ -52,14 +52,14 @@ inline void kill(kernel::Pid pid) {
     verdict.expect(kernel::task_kill(pid), "task_kill");
 }
 
-// A call that must be refused, with this reason.
+// Checks a call that must be refused, with this reason.
 inline void expect_error(const lib::Result<void>& result, lib::Error error, std::string_view what) {
     if (result.ok() || result.error() != error) {
         verdict.fail(what, result.ok() ? "was not refused" : lib::error_name(result.error()));
     }
 }
 
-// A call of the tracer's interface; a kernel without the tracer answers -1 to all of them.
+// Checks a call of the tracer's interface; a kernel without the tracer returns -1 from all of them.
 inline void expect_traced(int returned, std::string_view what) {
     if (tracer::kTracerBuilt && returned < 0) {
         const char* const reason = FTrace_last_error().text;

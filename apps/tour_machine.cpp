@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Station 5: time, signals and interrupts. How much of an interrupt the trace shows is chosen for each vector: span
-// (start and end), hit (one record), count (one record for many). The storm is of the program's own making: it executes
-// the interrupts of a line to which no device is attached.
+// Station 5: time, signals and interrupts. The detail of an interrupt in the trace is chosen for each vector: span
+// (start and end), hit (one record), count (one record for many). The program itself causes the storm: it executes the
+// interrupts of a line to which no device is attached.
 #include "apps/tour.hpp"
 #include "kernel/interrupt/interrupt.hpp"
 #include "kernel/interrupt/storm.hpp"
@@ -36,7 +36,7 @@ void ring() {
     verdict.expect(deleted.ok() ? kernel::kern_event_delete(deleted.value()) : deleted.error(), "kern_event_delete");
 }
 
-// The timer's interrupts of one millisecond, in one detail.
+// Shows the timer's interrupts of one millisecond, in one detail.
 void show_timer(kernel::InterruptDetail detail) {
     kernel::record_interrupt(arch::timer_vector(), detail, 2);
     for (int i = 0; i < 5; ++i) {
@@ -44,7 +44,7 @@ void show_timer(kernel::InterruptDetail detail) {
     }
 }
 
-// One interrupt more than a line may raise in a window.
+// Raises one interrupt more than a line may raise in a window.
 void storm() {
     const auto vector = arch::line_vector(kFreeLine);
     if (!vector.ok() || vector.value() != kFreeVector) {
@@ -64,7 +64,7 @@ void show_sections() {
     kernel::record_interrupt_sections(false);
 }
 
-// Only a machine that a BIOS has started can be asked; others are not (docs/apps/tour.md).
+// Only a machine that a BIOS has started can be asked; others refuse (docs/apps/tour.md).
 void ask_the_bios() {
     static constinit std::array<arch::MemoryRange, 64> ranges{};
     const auto count = kernel::bios_memory_map(ranges);

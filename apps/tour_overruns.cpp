@@ -17,11 +17,11 @@ namespace {
 
 using kernel::Reaction;
 
-// Declares 0.5 ms; due after 2 ms.
+// The model declares 0.5 ms, due after 2 ms.
 constexpr kernel::HardModel kModest{
     .wcet = microseconds(500), .period = milliseconds(20), .relative_deadline = milliseconds(2)};
 
-// One job that takes so long, then nothing.
+// Executes one job that takes this long.
 template <std::uint64_t Microseconds>
 void once(void*) {
     compute(microseconds(Microseconds));
@@ -65,7 +65,7 @@ void wait_a_moment(void*) {
     }
 }
 
-// Activated twice in a row; gone when the work is done.
+// Activates a task twice in a row; it is gone when the work is done.
 void activate_twice(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model) {
     const kernel::Pid pid = start({.name = name, .body = body, .model = model});
     verdict.expect(kernel::task_activate(pid), name);

@@ -48,25 +48,25 @@ void unlock(Mutex& mutex) {
     verdict.expect(kernel::mutex_unlock(mutex), "mutex_unlock");
 }
 
-// A critical section of the task.
+// Executes a critical section of the task.
 void use(void* mutex) {
     lock(*static_cast<Mutex*>(mutex));
     compute(microseconds(100));
     unlock(*static_cast<Mutex*>(mutex));
 }
 
-// An urgent task wants what main owns.
+// Lets an urgent task ask for the mutex that main owns.
 void contend(Mutex& mutex, std::string_view name) {
     const std::array<Mutex*, 1> mutexes{&mutex};
     const std::span<Mutex* const> declared(mutexes.data(), mutex.has_ceiling() ? 1 : 0);
     lock(mutex);
     start({.name = name, .body = &use, .argument = &mutex, .model = kUrgent, .mutexes = declared});
-    compute(microseconds(200)); // in the place of the urgent task, unless the protocol is none
+    compute(microseconds(200)); // in the position of the urgent task, unless the protocol is none
     unlock(mutex);
     kernel::task_delay(milliseconds(1));
 }
 
-// Owns the one and wants the other, as main does the other way round.
+// Owns one mutex and asks for the other, as main does in the opposite order.
 void cross(void*) {
     lock(s_other);
     lock(s_inheritance);

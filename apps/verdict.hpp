@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a teaching application checks its result: calls that must succeed, counts that must be in a range, one result.
+// The check of a teaching application's result: calls that must succeed, counts that must be in a range, one result.
 #pragma once
 
 #include "kernel/panic/console.hpp"
@@ -16,7 +16,7 @@ class Verdict {
     constexpr explicit Verdict(std::string_view app)
         : m_app(app) {}
 
-    // A call that fails only if the kernel is broken.
+    // Checks a call that fails only if the kernel is broken.
     template <typename T>
     void expect(const lib::Result<T>& result, std::string_view what) {
         if (!result.ok()) {
@@ -24,8 +24,8 @@ class Verdict {
         }
     }
 
-    // exact: the clock counts instructions. With any other clock the machine may be delayed for any time, and a count
-    // that depends on speed proves nothing.
+    // Checks a count. `exact`: the clock counts instructions. With any other clock the machine may be delayed for any
+    // time, and a count that depends on speed proves nothing.
     void check(std::string_view what, std::uint64_t found, std::uint64_t least, std::uint64_t most, bool exact) {
         if (exact && (found < least || found > most)) {
             m_failed = true;
@@ -38,7 +38,7 @@ class Verdict {
         kernel::console().line(m_app, ": ", what, ": ", why);
     }
 
-    // The result of start(): 0 if every check passed.
+    // Returns the result of start(), which is 0 if every check passed.
     [[nodiscard]] int result() const { return m_failed ? 1 : 0; }
 
   private:
@@ -46,7 +46,7 @@ class Verdict {
     bool m_failed = false;
 };
 
-// The counts of a task that still exists.
+// Returns the counts of a task that still exists.
 [[nodiscard]] inline kernel::JobCounts jobs_of(Verdict& verdict, kernel::Pid pid) {
     const auto info = kernel::task_info(pid);
     verdict.expect(info, "task_info");

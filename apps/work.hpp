@@ -27,7 +27,7 @@ class Random {
         return m_state;
     }
 
-    // Precondition: least <= most.
+    // Returns a number of this range. Precondition: least <= most.
     constexpr std::uint64_t between(std::uint64_t least, std::uint64_t most) {
         return least + next() % (most - least + 1);
     }
@@ -38,7 +38,7 @@ class Random {
 
 inline constexpr int kStepsPerLook = 64;
 
-// The result is returned so that the compiler cannot remove the steps. Context: task.
+// Computes for this processor time. The result is returned so that the compiler cannot remove the steps. Context: task.
 inline std::uint64_t compute(lib::Nanoseconds time) {
     const lib::Ticks end = kernel::task_cpu_time() + kernel::to_ticks(time);
     std::uint64_t value = 1;

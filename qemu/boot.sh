@@ -55,8 +55,9 @@ tcg) options+=(-accel tcg -cpu max) ;;
 *) die "ACCEL=$ACCEL is not valid" 'ACCEL=tcg or ACCEL=kvm' ;;
 esac
 
-# No host clock anywhere: two runs are the same run. One tick (1 ns) per instruction; with the firmware, which waits by
-# the clock, 2^3: a processor of 125 million instructions per second, about as fast as the emulator is.
+# No host clock is used anywhere, so two runs are the same run. An instruction takes one tick (1 ns), and 2^3 ticks with
+# the firmware, which waits by the clock: that is a processor of 125 million instructions per second, about as fast as
+# the emulator.
 case $CLOCK in
 icount)
     shift_bits=0
@@ -102,7 +103,7 @@ none) ;;
 esac
 
 # QEMU copies the words into 4096 bytes and over what follows them. The kernel reports that itself, unless there are so
-# many that nothing is left which could.
+# many words that they overwrite the kernel.
 kWordsMax=8192
 if [[ $BOOT == pvh ]] && ((${#words} > kWordsMax)); then
     die "a command line of ${#words} characters leaves no machine to boot: the kernel reads at most 1023"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# What the boot scripts share: messages, checks of the host, the kernel's command line, the marker lines on its serial
-# port. Sourced, never run. Nothing here starts a process that outlives the call.
+# The common part of the boot scripts: messages, checks of the host, the kernel's command line, the marker lines on its
+# serial port. It is sourced, never run. Nothing here starts a process that outlives the call.
 
 OVMF=${OVMF:-/usr/share/ovmf/OVMF.fd}
 GDB_PORT=${GDB_PORT:-1234} TIMEOUT_S=${TIMEOUT_S:-120}
@@ -43,7 +43,7 @@ check_number() {
     fi
 }
 
-# Likewise, if it is set at all.
+# Checks a number like check_number, if the variable is set at all.
 check_given() {
     if [[ -n ${!1:-} ]]; then
         check_number "$@"
@@ -136,7 +136,7 @@ kernel_words() {
     if [[ ${CLI_STI:-OFF} == ON ]]; then
         words+=' cli_sti=on'
     fi
-    # Reading one more word takes instructions: what is the default is left out.
+    # Reading one more word takes instructions, so default values are left out.
     if [[ ${COMPACT:-OFF} != OFF ]]; then
         words+=" compact=$COMPACT"
     fi
@@ -158,7 +158,7 @@ kernel_words() {
     printf '%s' "$words"
 }
 
-# Of the machine, as qemu/boot.sh has it.
+# The size of the machine's memory, as qemu/boot.sh has it.
 kRamBytes=$((128 << 20))
 
 # check_ram FILE: refuses a file that is not the memory of an earlier run.
@@ -167,8 +167,8 @@ check_ram() {
         die "$1 is no memory of an earlier run: it is left alone" 'OUT=dir, another directory'
 }
 
-# has_room_for_ram DIR: the disk takes the machine's memory even if all of it is written. On a full disk the machine
-# would be killed.
+# has_room_for_ram DIR: whether the disk takes the machine's memory even if all of it is written. On a full disk the
+# machine would be killed.
 has_room_for_ram() { (($(df -kP "$1" | awk 'NR == 2 {print $4}') > kRamBytes >> 10)); }
 
 # claim_out: creates OUT and locks it until the last process of the run has ended.

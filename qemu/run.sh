@@ -194,8 +194,8 @@ end_progress() {
     fi
 }
 
-# inject_nmi: the kernel panics at it and exports its trace, even if it hangs; one that has panicked already or exports
-# is left alone. False: nothing that runs can be asked.
+# inject_nmi: sends an NMI, at which the kernel panics and exports its trace, even if it hangs. A kernel that has
+# panicked already or exports is left alone. Returns false if nothing that runs can be asked.
 inject_nmi() {
     [[ -p $MONITOR.in && -n $(marker "$SERIAL" '^running ') ]] || return 1
     [[ -z $(marker "$SERIAL" '^panic') && $(guest_state) != exporting ]] || return 0
@@ -254,8 +254,8 @@ wait_for_collector() {
     COLLECTOR_PID=
 }
 
-# Nothing was sent, or not everything, and the disk has what the machine still had: ends the collector immediately. What
-# it was given may be nowhere else, for the machine records into a chunk again that was acknowledged.
+# Ends the collector immediately, because nothing was sent, or not everything, and the disk has what the machine still
+# had. What the collector got may be nowhere else, because the machine records again into a chunk that was acknowledged.
 end_collector() {
     stop "$COLLECTOR_PID"
     wait "$COLLECTOR_PID" || true
@@ -367,7 +367,7 @@ judge_session() {
     fi
 }
 
-# SINK=auto: whether it was this one; what left unacknowledged is carried by both.
+# carried SINK: whether this sink carried the trace with SINK=auto; both carry a trace that left unacknowledged.
 carried() { [[ $SINK != auto || -n $(marker "$SERIAL" "^exported .* by $1") ]]; }
 
 judge_sessions() {
