@@ -9,7 +9,7 @@ $(eval $(call linked,$(BENCH),$(call bench_objects,$(BENCH_SOURCES) $(RECORD_PAT
   -lbenchmark -lgtest -lfmt -ldl -lpthread))
 
 # The record path again, with a counter in memory as its clock: two symbols are renamed, the others are local.
-$(BUILD)/bench/fake_clock.o: tracer/record_path.S tests/bench/fake_clock.h mk/bench.mk
+$(BUILD)/bench/fake_clock.o: tracer/record/record_path.S tests/bench/fake_clock.h mk/bench.mk
 	@mkdir -p $(@D)
 	@$(CXX) -g -iquote . -MMD -MP -DREMORA_TRACER=1 -include tests/bench/fake_clock.h -c $< -o $@
 	@objcopy --redefine-sym tracer_record=bench_fake_record --redefine-sym tracer_record_long=bench_fake_record_long \
@@ -33,7 +33,7 @@ $(eval $(call linked,$(COMPACT_BENCH),$(call bench_objects,tests/bench/compact_c
 HOST_BENCH := $(BUILD)/bench/host_speed
 HOST_BENCH_EVENTS := 6000000
 $(eval $(call linked,$(HOST_BENCH),$(call host_objects,tests/bench/host_speed.cpp tests/bench/generated_trace.cpp tests/bench/plain_output.cpp \
-  $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(COMMON_SOURCES)),$(HOST_LIBS)))
+  $(filter-out host/program/main.cpp,$(HOST_SOURCES)) $(COMMON_SOURCES)),$(HOST_LIBS)))
 
 # The follower of a machine's memory, and the kernel's record path as the machine.
 FOLLOW_BENCH := $(BUILD)/bench/follow_speed
@@ -43,7 +43,7 @@ $(eval $(call linked,$(FOLLOW_BENCH),$(call bench_objects,tests/bench/follow_spe
 # Simulated nodes for bench-fleet.
 FLEET_SESSIONS := $(BUILD)/bench/fleet_sessions
 FLEET_EVENTS := 1e7
-$(eval $(call linked,$(FLEET_SESSIONS),$(call host_objects,tests/bench/fleet_sessions.cpp host/fleet/message.cpp) $(TRACE_LIBRARY),\
+$(eval $(call linked,$(FLEET_SESSIONS),$(call host_objects,tests/bench/fleet_sessions.cpp fleet/message.cpp) $(TRACE_LIBRARY),\
   $(TRACE_LIBRARY_LIBS)))
 
 RUNS := 1000

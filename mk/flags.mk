@@ -6,11 +6,10 @@
 #   checked  .../checked/               the same          the test kernel: checks every assertion (lib/assert.hpp)
 #   efi      build/uefi/                EFI_FLAGS         GNU-EFI, relocatable
 #   host     build/host/                HOST_CXXFLAGS     as released
-#   test     build/test/obj/            TEST_CXXFLAGS     hosted, address and undefined-behaviour sanitizers
+#   test     build/test/obj/            TEST_CXXFLAGS     clang's, address and undefined-behaviour sanitizers; also for libFuzzer
 #   test     build/test-fast/obj/       the same          with FAST=1: without sanitizers
-#   test     build/test-tsan/obj/      with FAST=1 TSAN=1: under the thread sanitizer (make test-tsan)
+#   test     build/test-tsan/obj/       the same          with FAST=1 TSAN=1: under the thread sanitizer (make test-tsan)
 #   test     build/coverage/obj/        the same          with COUNTED=1: as with FAST=1, and lines are counted
-#   fuzz     build/fuzz/obj/            FUZZ_FLAGS        clang's, for libFuzzer
 #   sim      build/simulation/obj/      as the host tools, with every assertion
 #   bench    build/bench/obj/           BENCH_CXXFLAGS    as the host tools, with the record path
 CXX := g++
@@ -50,40 +49,37 @@ KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-siz
   -Wl,--orphan-handling=error -Wl,--fatal-warnings -Wl,--gc-sections -Wl,-z,noexecstack
 
 # Hosted code carries line tables alone (-g1): whole debug information costs a third of the compiler's time.
-# g++ 12 does not keep the tags of classes in a precompiled header: with -Wmismatched-tags it stops at an internal error in
-# some of the sources, which depends on addresses. clang looks at the same sources for the unit tests.
-HOST_CXXFLAGS := $(COMMON) -g1 $(filter-out -Wmismatched-tags,$(WARNINGS)) -O2 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden
+HOST_CXXFLAGS := $(COMMON) -g1 $(WARNINGS) -O1 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -Wa,-I,$(BUILD)
 TEST := $(BUILD)/$(if $(COUNTED),coverage,test$(if $(TSAN),-tsan,$(if $(FAST),-fast)))
-SANITIZE := $(if $(TSAN),-fsanitize=thread,$(if $(FAST),,-fsanitize=address,undefined -fno-sanitize-recover=all))
-TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) $(if $(FAST),-g0,-g1) $(TEST_OPTIMISE) $(SANITIZE) \
-  -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 $(CHECKED) -I tests/support/fake_machine
-TEST_CXX := $(CXX)
-TEST_OPTIMISE := -O1
+SANITIZE := $(if $(TSAN),-fsanitize=thread,$(if $(FAST),,-fsanitize=address$(comma)undefined -fno-sanitize-recover=all))
 # Counters of executed lines, of production code alone. They are in the mapped file: also those of a child that leaves by
 # _exit(), as tests of the fake machine do, or that a failed assertion ends.
 COUNTERS := $(if $(COUNTED),-fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation \
   -fprofile-list=tests/verification/counted.txt)
-# The tests and the host tools are many files with large libraries: without optimisation they compile in half the time, and
-# clang takes two thirds of g++'s. So they are also known to compile with both.
-QUICK_TESTS := $(if $(FAST),$(TEST)/obj/%,$(TEST)/obj/host/% $(TEST)/obj/tests/unit/%)
-$(QUICK_TESTS): TEST_OPTIMISE := -O0
-# Templates that a precompiled header uses are instantiated there, once.
-$(QUICK_TESTS): TEST_CXX := $(CLANG) -fconstexpr-steps=100000000 -fpch-instantiate-templates $(COUNTERS)
-# A defaulted <=> compares with the literal 0; an assertion that never holds is a text.
-$(QUICK_TESTS): WARNINGS := $(filter-out $(GNU_WARNINGS) -Wzero-as-null-pointer-constant,$(WARNINGS)) -Wno-string-conversion
+# g++ compiles the tools, clang the tests, so the sources are known to compile with both. A defaulted <=> compares with the
+# literal 0, and an assertion that never holds is a text: both are no fault.
+TEST_CXXFLAGS = $(COMMON) $(filter-out $(GNU_WARNINGS) -Wzero-as-null-pointer-constant,$(WARNINGS)) \
+  -Wno-string-conversion $(if $(FAST),-g0,-g1) $(TEST_OPTIMISE) $(SANITIZE) $(FUZZED) $(COUNTERS) -fPIC -fconstexpr-steps=100000000 \
+  -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 $(CHECKED) -I tests/support/fake_machine -Wa,-I,$(BUILD)
+TEST_CXX := $(CLANG)
+# The tools and the tests are many files with large libraries: without optimisation they compile in half the time.
+TEST_OPTIMISE := -O1
+$(addprefix $(TEST)/obj/,host/% convert/% foreign/% fleet/% tests/unit/% tests/fuzz/%): TEST_OPTIMISE := -O0
+# What the fuzz targets call reports where it has been.
+$(addprefix $(TEST)/obj/,host/formats/% host/text/% host/trace/% foreign/% host/collector/% drivers/% tracer/reliable/%): \
+  FUZZED := $(if $(FAST),,-fsanitize=fuzzer-no-link)
 # This one counts the instructions that its own sources become.
 $(TEST)/obj/tests/unit/tracer/log_test.cpp.o: TEST_OPTIMISE := -O1
 $(TEST)/obj/tests/unit/tracer/log_test.cpp.o: TEST_CXX := $(CXX)
-$(TEST)/obj/tests/unit/tracer/log_test.cpp.o: PCH :=
+$(TEST)/obj/tests/unit/tracer/log_test.cpp.o: TEST_CXXFLAGS := $(COMMON) $(WARNINGS) -g1 -O1 -mno-red-zone -DREMORA_TRACER=1 -DREMORA_TSC=1 \
+  $(CHECKED) -I tests/support/fake_machine
 # The kernel's own unit tests run without a tracer: the trace is checked in the guest.
-# private: the precompiled header that they share with the others is made with it.
 TEST_TRACER := 1
-$(addprefix $(TEST)/obj/,kernel/% tests/unit/kernel/% tests/support/fake_machine/%): private TEST_TRACER := 0
+$(addprefix $(TEST)/obj/,kernel/% tests/unit/kernel/% tests/support/fake_machine/%): TEST_TRACER := 0
 EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra $(ERROR) -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \
   -fpic -fshort-wchar -mno-red-zone -maccumulate-outgoing-args -fno-stack-protector -fno-strict-aliasing \
   -fcf-protection=none -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 \
   -isystem /usr/include/efi/protocol
-FUZZ_FLAGS := $(COMMON) -g1 $(CHECKED) -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 BENCH_CXXFLAGS = $(HOST_CXXFLAGS) -mno-red-zone -DREMORA_TRACER=1
 
 object = $(addprefix $(1)/,$(addsuffix .o,$(2)))
@@ -91,29 +87,22 @@ object = $(addprefix $(1)/,$(addsuffix .o,$(2)))
 kernel_objects = $(call object,$(1),$(filter-out $(COMMON_ROOMS),$(2))) \
   $(call object,$(patsubst $(KERNEL_DIR)%,$(COMMON_DIR)%,$(1)),$(filter $(COMMON_ROOMS),$(2)))
 
-# Without ccache, which does better, what most sources of a folder include is parsed once for all of them. A structure test
-# checks that each still includes what it uses.
-UNIT_HEADERS := tests/unit tests/unit/kernel
-PRECOMPILED := $(if $(CCACHE),,$(addsuffix /precompiled.hpp.gch,$(BUILD)/host $(BUILD)/fuzz/obj/host \
-  $(addprefix $(TEST)/obj/,host $(UNIT_HEADERS))))
-use_precompiled = $(addprefix -include ,$(patsubst %.gch,%,$(PCH)))
-$(foreach gch,$(PRECOMPILED),$(eval $(dir $(gch))%: PCH := $(gch)))
+# units DIRECTORY SOURCES: the objects of the sources, those of a folder together (mk/units.sh) but for what is in SINGLE.
+SINGLE := lib/% apps/% tracer/% foreign/published/% foreign/tools/% tests/bench/% tests/soak/% tests/support/attempts/% \
+  tests/accounting/%  host/sql/row_table.cpp fleet/questions/% tests/unit/tracer/log_test.cpp \
+  tests/unit/host/analyse/% tests/unit/host/schedule/% tests/unit/host/formats/%
+units = $(call object,$(1),$(filter $(SINGLE) %.S,$(2))) $(call united,$(1),$(filter-out $(SINGLE) %.S,$(2)))
+united = $(if $(filter-out help clean,$(MAKECMDGOALS)),$(if $(2),$(shell mk/units.sh $(1) $(2))))
 
-# precompiled GCH HEADER COMMAND. A header that is compiled by itself needs no #pragma once: -w.
-define precompiled
-$(1): $(2) mk/flags.mk
-	@mkdir -p $$(@D)
-	@echo '  PCH   $$<'
-	@cp $$< $$(@D)
-	@$(3) -w -x c++-header $$< -o $$@
-endef
-
-# compiled DIRECTORY LABEL COMMAND [PREREQUISITE]: objects of C++ sources; assembled DIRECTORY DEFINES: of assembler.
+# compiled DIRECTORY LABEL COMMAND: objects of C++ sources and of units; assembled DIRECTORY DEFINES: of assembler.
 define compiled
-$(1)/%.cpp.o: %.cpp mk/flags.mk | $(4)
+$(1)/%.cpp.o: %.cpp mk/flags.mk
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$<'
 	@$$(CCACHE) $(3) -c $$< -o $$@
+$(1)/%/unit.o: $(1)/%/unit.cpp mk/flags.mk
+	@echo '  $(2) $$*/'
+	@$$(CCACHE) $(3) $$(if $$(findstring clang,$$(firstword $(3))),,-Wno-subobject-linkage) -c $$< -o $$@
 endef
 define assembled
 $(1)/%.S.o: %.S mk/flags.mk
@@ -127,16 +116,10 @@ $(eval $(call compiled,$(CHECKED_DIR),CHECK,$$(CXX) $$(KERNEL_CXXFLAGS) $(CHECKE
 $(eval $(call compiled,$(COMMON_DIR),CXX  ,$$(CXX) $$(COMMON_CXXFLAGS)))
 $(eval $(call compiled,$(COMMON_DIR)/checked,CHECK,$$(CXX) $$(COMMON_CXXFLAGS) $(CHECKED)))
 $(eval $(call compiled,$(BUILD)/uefi,EFI  ,$$(CXX) $$(EFI_FLAGS)))
-$(eval $(call compiled,$(BUILD)/host,HOST ,$$(CXX) $$(HOST_CXXFLAGS) $$(use_precompiled),$(filter $(BUILD)/host/%,$(PRECOMPILED))))
-$(eval $(call compiled,$(TEST)/obj,TEST ,$$(TEST_CXX) $$(TEST_CXXFLAGS) $$(use_precompiled)))
-$(eval $(call compiled,$(BUILD)/fuzz/obj,FUZZ ,$$(CLANG) $$(FUZZ_FLAGS) $$(use_precompiled)))
+$(eval $(call compiled,$(BUILD)/host,HOST ,$$(CXX) $$(HOST_CXXFLAGS)))
+$(eval $(call compiled,$(TEST)/obj,TEST ,$$(TEST_CXX) $$(TEST_CXXFLAGS)))
 $(eval $(call compiled,$(BUILD)/simulation/obj,SIM  ,$$(CXX) $$(HOST_CXXFLAGS) $(CHECKED)))
 $(eval $(call compiled,$(BUILD)/bench/obj,BENCH,$$(CXX) $$(BENCH_CXXFLAGS)))
-$(eval $(call precompiled,$(BUILD)/host/precompiled.hpp.gch,host/precompiled.hpp,$$(CXX) $$(HOST_CXXFLAGS)))
-$(eval $(call precompiled,$(BUILD)/fuzz/obj/host/precompiled.hpp.gch,host/precompiled.hpp,$$(CLANG) $$(FUZZ_FLAGS)))
-$(eval $(call precompiled,$(TEST)/obj/host/precompiled.hpp.gch,host/precompiled.hpp,$$(TEST_CXX) $$(TEST_CXXFLAGS)))
-$(foreach unit,$(UNIT_HEADERS),$(eval $(call precompiled,$(TEST)/obj/$(unit)/precompiled.hpp.gch,\
-  tests/support/precompiled.hpp,$$(TEST_CXX) $$(TEST_CXXFLAGS))))
 $(eval $(call assembled,$(KERNEL_DIR),$$(KERNEL_DEFINES)))
 $(eval $(call assembled,$(CHECKED_DIR),$$(KERNEL_DEFINES)))
 $(eval $(call assembled,$(COMMON_DIR),$$(COMMON_DEFINES)))
@@ -159,7 +142,7 @@ define linked
 $(call linked_from,$(1),$(2))
 $(1):
 	@echo '  LD    $$@'
-	@$(or $(4),$$(CXX)) $$(filter %.o %.a,$$^) -o $$@ $(3)
+	@$(or $(4),$$(CXX)) $$(filter %.o %.a %.so,$$^) -o $$@ $(3)
 endef
 define archived
 $(call linked_from,$(1),$(2))

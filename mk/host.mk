@@ -2,35 +2,51 @@
 TRACE_LIBRARY_LIBS := -lfmt -lzstd -lsimdjson
 HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3 -lz -lmicrohttpd
 
-# host/tools: programs of one file each; host/compat: published interfaces of other systems, as libraries in C;
-# host/observer: a plugin of QEMU; host/fleet/network: what needs the libraries of servers, in a program of its own.
-HOST_SOURCES := $(filter-out host/tools/% host/compat/% host/observer/% host/fleet/network/%,$(call DEEP,host,.cpp))
-COMPAT_SOURCES := $(wildcard host/compat/*.cpp)
-READER_SOURCES := $(foreach room,text workers trace formats,$(call DEEP,host/$(room),.cpp))
+# The program of a first run, and the whole one; foreign/tools and foreign/published are programs and libraries of their
+# own, host/observer is a plugin of QEMU, fleet/network needs the libraries of servers.
+FIRST_SOURCES := $(filter-out host/observer/% host/sql/% host/cli/command/sql/%,$(call DEEP,host,.cpp)) $(wildcard foreign/kev/*.cpp foreign/tlog/*.cpp)
+WHOLE_SOURCES := $(sort $(filter-out host/program/main.cpp,$(FIRST_SOURCES)) $(filter-out host/observer/% host/program/main.cpp,$(call DEEP,host,.cpp)) \
+  $(call DEEP,convert,.cpp) $(filter-out fleet/network/%,$(call DEEP,fleet,.cpp)))
+HOST_SOURCES := $(WHOLE_SOURCES) host/program/main.cpp
+COMPAT_SOURCES := $(wildcard foreign/published/*.cpp)
+READER_SOURCES := $(foreach room,host/text host/workers host/trace host/formats foreign/kev foreign/tlog,$(call DEEP,$(room),.cpp))
 COMMON_SOURCES := $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp
-host_objects = $(call object,$(BUILD)/host,$(1))
+host_objects = $(call units,$(BUILD)/host,$(1))
 
 # g++ 12 reports a null pointer in CLI11's vectors of words; it is a false positive.
-$(BUILD)/host/host/cli/command/command_line.cpp.o $(BUILD)/host/host/tools/tlogdump.cpp.o: \
+$(BUILD)/host/host/cli/command/command_line.cpp.o $(BUILD)/host/foreign/tools/tlogdump.cpp.o: \
   HOST_CXXFLAGS := $(filter-out -Wnull-dereference,$(HOST_CXXFLAGS))
+# At -O1 it does not see that an optional without a value is not read.
+$(BUILD)/host/fleet/questions/worst.cpp.o: HOST_CXXFLAGS += -Wno-maybe-uninitialized
 
-$(eval $(call linked,$(REMORA),$(call host_objects,$(HOST_SOURCES) $(COMMON_SOURCES)),$(HOST_LIBS)))
+$(eval $(call linked,$(REMORA),$(call host_objects,$(FIRST_SOURCES) $(COMMON_SOURCES)),$(TRACE_LIBRARY_LIBS) -lmicrohttpd -lz))
+$(eval $(call linked,$(REMORA_WHOLE),$(call host_objects,$(WHOLE_SOURCES) $(COMMON_SOURCES)),$(HOST_LIBS)))
 
 # The same commands, and the way to servers. Only `make fleet`, the tests and `make install` after it need it.
-$(eval $(call linked,$(REMORA_FLEET),$(call host_objects,$(filter-out host/fleet/network_absent.cpp,$(HOST_SOURCES)) \
-  $(call DEEP,host/fleet/network,.cpp) $(COMMON_SOURCES)),$(HOST_LIBS) -lnats -lcurl))
+$(eval $(call linked,$(REMORA_FLEET),$(call host_objects,$(filter-out fleet/absent/network.cpp,$(WHOLE_SOURCES)) \
+  $(call DEEP,fleet/network,.cpp) $(COMMON_SOURCES)),$(HOST_LIBS) -lnats -lcurl))
 
 # QEMU has the symbols that are open in its plugin.
 $(eval $(call linked,$(OBSERVER),$(call host_objects,$(wildcard host/observer/*.cpp)),-shared))
 
+# The page draws with d3. Its file is taken out of Debian's package; what the package depends on is not installed.
+D3 := $(BUILD)/d3.min.js
+$(D3):
+	@mkdir -p $(BUILD)/d3
+	@echo '  GET   $@'
+	@if test -e /usr/share/nodejs/d3/dist/d3.min.js; then cp /usr/share/nodejs/d3/dist/d3.min.js $@; else \
+	  cd $(BUILD)/d3 && { { apt-get -qq download node-d3 && dpkg-deb -x node-d3_*.deb . && cp usr/share/nodejs/d3/dist/d3.min.js ..; } || \
+	  { echo 'error: node-d3 cannot be downloaded; remedy: copy d3.min.js of d3 7 to $@' >&2; exit 1; }; }; fi
+
 # The assembler copies the parts of the reports' pages into these objects; the compiler does not list them.
-$(foreach kind,host test/obj fuzz/obj,$(foreach part,report/page report/frame fleet/report/page,$(BUILD)/$(kind)/host/$(part).cpp.o)): \
-  $(wildcard host/report/page/* host/fleet/report/page/*) /usr/share/nodejs/d3/dist/d3.min.js
+$(foreach kind,host test/obj test-fast/obj coverage/obj,$(foreach room,host/report fleet/report,$(BUILD)/$(kind)/$(room)/unit.o)): \
+  $(wildcard host/report/page/* fleet/report/page/*) $(D3)
 
 # The reader library's headers include each other by their paths from the root, so they are installed under one directory
 # of their own.
 TRACE_LIBRARY := $(BUILD)/host/libremora-trace.a
-TRACE_HEADERS = $(foreach room,text trace formats,$(call DEEP,host/$(room),.hpp)) $(wildcard lib/*.hpp tracer/*.hpp tracer/compact/*.hpp)
+TRACE_HEADERS = $(foreach room,host/text host/trace host/formats foreign/kev foreign/tlog,$(call DEEP,$(room),.hpp)) $(wildcard lib/*.hpp tracer/*.hpp \
+  $(foreach room,record names chunk export compact,tracer/$(room)/*.hpp) tracer/record/*.h)
 $(eval $(call archived,$(TRACE_LIBRARY),$(call host_objects,$(READER_SOURCES) $(COMMON_SOURCES))))
 
 # compat_library NAME SOURCES LIBRARIES: the shared library exports only the symbols that its header marks. The file has
@@ -42,9 +58,9 @@ $(call linked,$(BUILD)/host/$(1).so.1,$(call host_objects,$(2)),-shared -Wl$(com
 $(BUILD)/host/$(1).so: $(BUILD)/host/$(1).so.1
 	@ln -sf $$(<F) $$@
 endef
-$(eval $(call compat_library,libtraceparser,$(READER_SOURCES) $(wildcard host/convert/records/kev*.cpp) \
-  host/convert/event_words.cpp host/convert/output_file.cpp host/convert/survey.cpp $(wildcard host/compat/traceparser*.cpp) $(COMMON_SOURCES),$(TRACE_LIBRARY_LIBS)))
-$(eval $(call compat_library,libtlog,$(wildcard host/compat/tlog*.cpp) host/formats/tlog/kinds.cpp lib/assert_hosted.cpp,))
+$(eval $(call compat_library,libtraceparser,$(READER_SOURCES) $(wildcard convert/kev/*.cpp \
+  convert/writer/*.cpp host/output/*.cpp foreign/published/traceparser*.cpp) $(COMMON_SOURCES),$(TRACE_LIBRARY_LIBS)))
+$(eval $(call compat_library,libtlog,$(wildcard foreign/published/tlog*.cpp) foreign/tlog/kinds.cpp lib/assert_hosted.cpp,))
 TRACEPARSER := $(BUILD)/host/libtraceparser
 COMPAT_LIBRARIES := $(foreach name,libtraceparser libtlog,$(BUILD)/host/$(name).a $(BUILD)/host/$(name).so.1)
 COMPAT_LINKS := $(patsubst %.so.1,%.so,$(filter %.so.1,$(COMPAT_LIBRARIES)))
@@ -53,20 +69,20 @@ TRACEPARSER_PRIVATE_LIBS := $(TRACE_LIBRARY_LIBS) -lstdc++ -lm
 TLOG_PRIVATE_LIBS := -lstdc++ -lm
 
 # The printer of .kev files uses only its library, as a user's program would.
-tool = $(call linked,$(BUILD)/host/$(1),$(call host_objects,host/tools/$(1).cpp) $(2),$(TRACE_LIBRARY_LIBS))
+tool = $(call linked,$(BUILD)/host/$(1),$(call host_objects,foreign/tools/$(1).cpp) $(2),$(TRACE_LIBRARY_LIBS))
 $(eval $(call tool,traceprinter,$(TRACEPARSER).a))
 $(eval $(call tool,tlogdump,$(TRACE_LIBRARY)))
 TOOLS := $(BUILD)/host/traceprinter $(BUILD)/host/tlogdump
 
 # Example programs for users of the libraries, in C.
 SAMPLES := $(BUILD)/host/examples/traceparser_sample
-$(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c host/compat/traceparser.h $(TRACEPARSER).a
+$(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c foreign/published/traceparser.h $(TRACEPARSER).a
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
-	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic $(ERROR) -I host/compat $< $(TRACEPARSER).a -o $@ $(TRACEPARSER_PRIVATE_LIBS)
+	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic $(ERROR) -I foreign/published $< $(TRACEPARSER).a -o $@ $(TRACEPARSER_PRIVATE_LIBS)
 
 .PHONY: host fleet compat install
-host: $(REMORA) $(OBSERVER) compat ## build: the host tools
+host: $(REMORA) $(REMORA_WHOLE) $(OBSERVER) compat ## build: the host tools
 
 fleet: host $(REMORA_FLEET) ## build: what publishes traces to NATS and loads them into ClickHouse (docs/fleet.md)
 
@@ -89,11 +105,11 @@ VERSION = $(shell sed -n 's/.*kVersion = "Remora \(.*\)".*/\1/p' lib/version.hpp
 install: host $(TRACE_LIBRARY) ## install: PREFIX=/usr/local DESTDIR=: programs, library, headers, manual page, completion, systemd unit
 	@install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1 \
 	  $(INSTALLED)/share/bash-completion/completions
-	@install $(REMORA) $(wildcard $(REMORA_FLEET)) $(INSTALLED)/bin
-	@install $(TOOLS) $(INSTALLED)/bin
+	@install -s $(REMORA) $(REMORA_WHOLE) $(wildcard $(REMORA_FLEET)) $(INSTALLED)/bin
+	@install -s $(TOOLS) $(INSTALLED)/bin
 	@install -m 644 $(TRACE_LIBRARY) $(COMPAT_LIBRARIES) $(INSTALLED)/lib
 	@cp -P --remove-destination $(COMPAT_LINKS) $(INSTALLED)/lib
-	@install -D -m 644 -t $(INSTALLED)/include/remora/compat host/compat/*.h
+	@install -D -m 644 -t $(INSTALLED)/include/remora/compat foreign/published/*.h
 	@for header in $(TRACE_HEADERS); do install -D -m 644 $$header $(INSTALLED)/include/remora/$$header; done
 	$(call pkg_config,remora-trace,Reads traces of Remora and S.Ha.R.K. and of QNX and tlog as one stream of events,,-lremora-trace $(TRACE_LIBRARY_LIBS))
 	$(call pkg_config,libtraceparser,The published C interface to QNX .kev files,/compat,-ltraceparser,$(TRACEPARSER_PRIVATE_LIBS))

@@ -2,7 +2,7 @@
 DEEP = $(wildcard $(1)/*$(2) $(1)/*/*$(2) $(1)/*/*/*$(2) $(1)/*/*/*/*$(2))
 LIB_SOURCES := $(filter-out lib/memory.cpp lib/assert_hosted.cpp,$(wildcard lib/*.cpp))
 TRACER_SOURCES := $(call DEEP,tracer,.cpp)
-TRACER_ASM := $(wildcard tracer/*.S)
+TRACER_ASM := $(wildcard tracer/record/*.S)
 DRIVER_SOURCES := $(call DEEP,drivers,.cpp)
 ARCH_SOURCES := $(wildcard arch/x86_64/*.cpp)
 ARCH_ASM := $(wildcard arch/x86_64/*.S)

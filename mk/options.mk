@@ -90,7 +90,7 @@ endif
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS
 SHIFT_KEYS := SHIFT EVENT_SHIFT
 RUN_KEYS := CI PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS WERROR RECORDS TASKS SECTIONS \
-  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS SCALE_EVENTS FLEET_EVENTS FLEET_ROUNDS CCACHE PRECOMPILED DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS) RUNS FAST TSAN COUNTED AREA N STAGES AGAIN
+  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS SCALE_EVENTS FLEET_EVENTS FLEET_ROUNDS CCACHE SINGLE DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS) RUNS FAST TSAN COUNTED AREA N STAGES AGAIN
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
@@ -131,6 +131,7 @@ RELEASED_TEST_KERNEL := $(KERNEL_DIR)/kernel-test-released.elf
 BENCH_KERNEL := $(KERNEL_DIR)/kernel-bench.elf
 EFI := $(BUILD)/uefi/BOOTX64.EFI
 REMORA := $(BUILD)/host/remora
+REMORA_WHOLE := $(BUILD)/host/remora-full
 REMORA_FLEET := $(BUILD)/host/remora-fleet
 OBSERVER := $(BUILD)/host/observer.so
 
@@ -178,7 +179,7 @@ OBSERVER := $(BUILD)/host/observer.so
 #= RECORDS=n               for `make test-record-path`: the number of records to check
 #= FUZZ_RUNS=n FUZZ_SECONDS=n  for `make test-fuzz`
 #= PREFIX=dir DESTDIR=dir  for `make install`
-#= CCACHE= PRECOMPILED=    compile without ccache (used if it is installed), without a precompiled header (used otherwise)
+#= CCACHE= SINGLE=%        compile without ccache (used if it is installed); each source by itself, not those of a folder together
 #= CXX=program WERROR=1    the compiler of kernel and tools: g++ or clang++; its warnings are errors, as in .ci/run, except in
 #=                         applications
 #= GDB_PORT=n              for `make debug`: where QEMU waits for gdb

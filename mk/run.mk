@@ -1,10 +1,11 @@
 # Packages, and booting in QEMU.
-PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
-  nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libzstd-dev libprotozero-dev pkg-config zlib1g-dev \
-  libmicrohttpd-dev node-d3
+PACKAGES_RUN := g++ make binutils libfmt-dev libsimdjson-dev libzstd-dev zlib1g-dev libmicrohttpd-dev nlohmann-json3-dev libcli11-dev \
+  qemu-system-x86 $(if $(filter uefi,$(BOOT)),ovmf gnu-efi) $(if $(filter uefi,$(BOOT))$(filter disk both auto,$(SINK)),mtools dosfstools)
+# What else the whole program needs (make host).
+PACKAGES_HOST := libsqlite3-dev libprotozero-dev pkg-config
 # What publishes to NATS and loads into ClickHouse (make fleet).
 PACKAGES_FLEET := libnats-dev libcurl4-openssl-dev
-PACKAGES_TEST := $(PACKAGES_FLEET) nats-server clickhouse-server libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
+PACKAGES_TEST := $(PACKAGES_HOST) $(PACKAGES_FLEET) ovmf gnu-efi mtools dosfstools nats-server clickhouse-server libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
   python3-yaml libxml2-utils valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin clang libclang-rt-14-dev groff man-db \
   babeltrace babeltrace2 python3-lttnganalyses trace-cmd kernelshark xvfb imagemagick x11-utils xdotool gtkwave \
   protobuf-compiler lld llvm python3-clang-14 chromium chromium-driver python3-selenium firefox-esr poppler-utils npm:speedscope@1.25.0
@@ -24,10 +25,14 @@ deps: ## install: the Debian packages that are missing (CHECK=1: only list them)
 apps: ## run: the applications for APP=
 	@source qemu/lib.sh && list_apps
 
+# The kernel needs no package but the compiler: it is compiled while packages are installed.
 run: ## run: build, boot, receive the trace, check it
 	@source qemu/lib.sh && check_values
-	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN)'
-	@$(MAKE) --no-print-directory $(JOBS) $(KERNEL) $(EFI) $(REMORA) $(if $(filter on,$(OBSERVE)),$(OBSERVER))
+	@mkdir -p $(BUILD)
+	+@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN)' >$(BUILD)/packages.log 2>&1 & packages=$$!; \
+	  mk/build.sh '$(MAKE)' $(JOBS) $(KERNEL) || exit; \
+	  wait $$packages || { tail -n 20 $(BUILD)/packages.log >&2; exit 1; }; \
+	  mk/build.sh '$(MAKE)' $(JOBS) $(REMORA) $(if $(filter uefi,$(BOOT)),$(EFI)) $(if $(filter on,$(OBSERVE)),$(OBSERVER))
 	@qemu/run.sh $(KERNEL) $(EFI) $(REMORA)
 
 debug: ## run: boot stopped, for gdb

@@ -10,27 +10,31 @@ TESTED_drivers := $(DRIVER_SOURCES)
 # Without the kernel files that only work on the machine.
 TESTED_kernel := $(filter-out kernel/root/% kernel/panic/% kernel/interrupt/% kernel/run/real_mode.cpp,$(KERNEL_SOURCES)) \
   $(wildcard tests/support/fake_machine/*.cpp)
-TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(COMPAT_SOURCES) host/observer/request_log.cpp $(CODEC_SOURCES) \
-  $(wildcard tracer/reliable/*.cpp)
+TESTED_host := $(WHOLE_SOURCES) $(COMPAT_SOURCES) host/observer/request_log.cpp $(CODEC_SOURCES) $(wildcard tracer/reliable/sender*.cpp)
+TESTED_host := $(filter-out convert/program/main.cpp,$(TESTED_host))
 LIBRARIES_tracer := $(ATTEMPTS_LDFLAGS)
 LIBRARIES_host := $(HOST_LIBS)
 
 TEST_FOLDERS := $(sort $(patsubst %/,%,$(dir $(call DEEP,tests/unit,.cpp))))
-test_area = $(word 3,$(subst /, ,$(1)))
+# The tests of convert/, foreign/ and fleet/ use the library of the host.
+test_area = $(patsubst convert,host,$(patsubst foreign,host,$(patsubst fleet,host,$(word 3,$(subst /, ,$(1))))))
 test_program = $(TEST)/$(subst /,-,$(patsubst tests/unit/%,%,$(1)))
+TEST_LD = $(CLANG) -fuse-ld=lld $(SANITIZE) $(if $(COUNTED),-fprofile-instr-generate)
+# An area is a shared library, which its programs share. It may lack what only the machine has: no test calls that. With
+# SINGLE=% it is an archive, from which a program takes the objects that it uses: so a mutant costs one object and a link.
+# So is the tracer: tests know the addresses of its record path.
+library_kind = $(if $(filter-out tracer,$(1)),$(if $(findstring lib/%,$(SINGLE)),so,a),a)
+test_objects = $(call units,$(TEST)/obj,$(TESTED_$(1)) $(LIB_SOURCES) lib/assert_hosted.cpp)
 define test_library
-$(call archived,$(TEST)/$(1).a,$(call object,$(TEST)/obj,$(TESTED_$(1)) $(TEST_SUPPORT) $(LIB_SOURCES) \
-  lib/assert_hosted.cpp))
+$(call linked,$(TEST)/lib$(1).so,$(call test_objects,$(1)),-shared $(LIBRARIES_$(1)),$$(TEST_LD))
+$(call archived,$(TEST)/lib$(1).a,$(call test_objects,$(1)))
 endef
-test_folder = $(call linked,$(call test_program,$(1)),$(call object,$(TEST)/obj,$(wildcard $(1)/*.cpp)) \
-  $(TEST)/$(call test_area,$(1)).a,$(SANITIZE) -lgmock -lgtest -lgtest_main -lfmt \
-  $(LIBRARIES_$(call test_area,$(1))) -lpthread,$(if $(FAST),$$(CLANG) -fuse-ld=lld $(if $(COUNTED),-fprofile-instr-generate)))
+$(eval $(call archived,$(TEST)/support.a,$(call object,$(TEST)/obj,$(TEST_SUPPORT))))
+test_folder = $(call linked,$(call test_program,$(1)),$(call units,$(TEST)/obj,$(wildcard $(1)/*.cpp)) \
+  $(TEST)/support.a $(TEST)/lib$(call test_area,$(1)).$(call library_kind,$(call test_area,$(1))),-Wl$(comma)-rpath$(comma)'$$$$ORIGIN' -Wl$(comma)--allow-shlib-undefined \
+  -lgmock -lgtest -lgtest_main -lfmt $(LIBRARIES_$(call test_area,$(1))) -lpthread,$$(TEST_LD))
 $(foreach area,$(sort $(foreach folder,$(TEST_FOLDERS),$(call test_area,$(folder)))),$(eval $(call test_library,$(area))))
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
-# after DIRECTORY SOURCES FOLDER: their objects need the precompiled header of that folder, if there is one.
-after = $(call object,$(1),$(2)): | $(filter $(3)/%,$(PRECOMPILED))
-$(eval $(call after,$(TEST)/obj,$(filter host/%,$(TESTED_host)),$(TEST)/obj/host))
-$(eval $(call after,$(TEST)/obj,$(call DEEP,tests/unit,.cpp),$(TEST)/obj/tests/unit))
 TEST_PROGRAMS := $(foreach folder,$(TEST_FOLDERS),$(call test_program,$(folder)))
 TESTS_CHOSEN := $(if $(CASES),$(filter $(addprefix $(TEST)/,$(subst *,%,$(CASES))),$(TEST_PROGRAMS)),$(TEST_PROGRAMS))
 
@@ -46,7 +50,7 @@ test-tsan: ## test: work by several threads (-j), under the thread sanitizer
 # With counters, also what no program contains is compiled: its lines count as not executed. The linker leaves out of a
 # library what no test of the area uses, so all of it is looked at.
 UNTESTED := $(if $(COUNTED),$(call object,$(TEST)/obj,$(ARCH_SOURCES) $(filter-out $(TESTED_tracer),$(TRACER_SOURCES))))
-COUNTED_OBJECTS := $(if $(COUNTED),$(sort $(UNTESTED) $(call object,$(TEST)/obj,$(filter tracer/%.cpp drivers/%.cpp kernel/%.cpp \
+COUNTED_OBJECTS := $(if $(COUNTED),$(sort $(UNTESTED) $(call units,$(TEST)/obj,$(filter tracer/%.cpp drivers/%.cpp kernel/%.cpp \
   host/%.cpp,$(foreach area,tracer drivers kernel host,$(TESTED_$(area)))))))
 $(UNTESTED): TEST_CXX += -I arch/x86_64
 
@@ -63,17 +67,9 @@ $(eval $(call linked,$(ACCOUNTS),$(call host_objects,tests/accounting/accounts.c
 FUZZ_NAMES := $(sort $(patsubst tests/fuzz/%_fuzz.cpp,%,$(wildcard tests/fuzz/*_fuzz.cpp)))
 FUZZ_RUNS := 20000
 FUZZ_SECONDS := 0
-$(eval $(call archived,$(BUILD)/fuzz/readers.a,$(call object,$(BUILD)/fuzz/obj,$(READER_SOURCES) $(COMMON_SOURCES) \
-  $(wildcard tests/support/fuzz_*.cpp))))
-# What receives from a network: the collector, the guest's sender and its drivers.
-$(eval $(call archived,$(BUILD)/fuzz/network.a,$(call object,$(BUILD)/fuzz/obj,$(wildcard host/collector/reliable/*.cpp) \
-  host/collector/strangers.cpp $(wildcard tracer/reliable/sender*.cpp) \
-  $(wildcard drivers/net/*.cpp drivers/ne2000/*.cpp))))
-$(eval $(call after,$(BUILD)/fuzz/obj,$(filter host/%,$(READER_SOURCES) $(wildcard host/collector/reliable/*.cpp) \
-  host/collector/strangers.cpp),$(BUILD)/fuzz/obj/host))
-fuzz_target = $(call linked,$(BUILD)/fuzz/$(1),$(call object,$(BUILD)/fuzz/obj,tests/fuzz/$(1)_fuzz.cpp) \
-  $(BUILD)/fuzz/network.a $(BUILD)/fuzz/readers.a, \
-  -fsanitize=fuzzer$(comma)address$(comma)undefined $(TRACE_LIBRARY_LIBS),$$(CLANG))
+# The objects of the unit tests: the readers and the collector are in the host's library; the guest's sender and its drivers.
+fuzz_target = $(call linked,$(BUILD)/fuzz/$(1),$(call object,$(TEST)/obj,tests/fuzz/$(1)_fuzz.cpp $(wildcard tests/support/fuzz_*.cpp)) \
+  $(TEST)/libhost.so $(TEST)/libdrivers.so,-fsanitize=fuzzer -Wl$(comma)-rpath$(comma)$$(CURDIR)/$(TEST) $(HOST_LIBS),$$(TEST_LD))
 $(foreach name,$(FUZZ_NAMES),$(eval $(call fuzz_target,$(name))))
 FUZZ_PROGRAMS := $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES))
 
@@ -95,7 +91,7 @@ test-record-path: $(SOAK) ## test: RECORDS=n records under nested interrupts: no
 SEEDS := 2000
 SOAK_SEEDS := 10000
 SIMULATION := $(BUILD)/simulation/export
-$(eval $(call linked,$(SIMULATION),$(call object,$(BUILD)/simulation/obj,$(wildcard tests/simulation/*.cpp tracer/reliable/sender*.cpp \
+$(eval $(call linked,$(SIMULATION),$(call units,$(BUILD)/simulation/obj,$(wildcard tests/simulation/*.cpp tracer/reliable/sender*.cpp \
   host/collector/reliable/*.cpp) lib/assert_hosted.cpp),-lfmt))
 
 .PHONY: test-simulation soak-simulation simulation-figures
@@ -128,13 +124,8 @@ verify-entries: $(KERNEL) ## test: show the effect of every interrupt gate on an
 
 check-headers: export HEADER_FLAGS_KERNEL = $(call flags_to_check,$(KERNEL_CXXFLAGS))
 check-headers: export HEADER_FLAGS_HOST = $(call flags_to_check,$(HOST_CXXFLAGS))
-check-headers: export HEADER_FLAGS_TEST = $(call flags_to_check,$(TEST_CXXFLAGS))
+check-headers: export HEADER_FLAGS_TEST = $(call flags_to_check,$(filter-out -fconstexpr-steps=% -fsanitize=% -fno-sanitize-recover=%,$(TEST_CXXFLAGS)))
 check-headers: export HEADER_FLAGS_EFI = $(call flags_to_check,$(EFI_FLAGS))
-check-headers: export HEADER_SOURCES_KERNEL = $(IMAGE_SOURCES) $(APP_SOURCES) $(GUEST_TEST_SOURCES)
-check-headers: export HEADER_SOURCES_HOST = $(HOST_SOURCES) $(COMPAT_SOURCES)
-check-headers: export HEADER_SOURCES_TEST = $(sort $(call DEEP,tests/unit,.cpp) $(TEST_SUPPORT) $(TESTED_tracer) $(TESTED_drivers) \
-  $(wildcard tests/soak/*.cpp tests/simulation/*.cpp tests/bench/*.cpp))
-check-headers: export HEADER_SOURCES_EFI = $(EFI_SOURCES)
 check-headers: ## test: every header compiles alone
 	@tests/structure/headers_alone.py $(filter %.hpp %.h,$(SOURCES))
 
@@ -152,8 +143,8 @@ test: deps ## test: everything
 	@tests/all.sh test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-fleet test-mutants-slice test-fuzz golden-diff experiment-clock
 
 .PHONY: soak
-soak: deps ## test: long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, test-tsan
-	@tests/all.sh soak-simulation soak-hangs soak-resets test-record-path test-tsan soak-fleet soak-mutate
+soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, test-tsan
+	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets test-record-path test-tsan soak-fleet soak-mutate
 
 .PHONY: soak-hangs
 soak-hangs: export HANGS := 200

@@ -3,7 +3,7 @@
 // from the event table by name. Family C (metadata) is omitted, because only the exporter writes it.
 #pragma once
 
-#include "tracer/event_table.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <cstdint>
 

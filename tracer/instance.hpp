@@ -3,9 +3,9 @@
 // instance, in kernel_instance.cpp, the tracer's only file with global state; each test builds its own.
 #pragma once
 
-#include "tracer/chunk_compress.hpp"
-#include "tracer/exporter.hpp"
-#include "tracer/instruction_trace.hpp"
+#include "tracer/chunk/chunk_compress.hpp"
+#include "tracer/export/exporter.hpp"
+#include "tracer/record/instruction_trace.hpp"
 #include "tracer/reliable/protocol.hpp"
 
 #include <cstddef>

@@ -13,8 +13,8 @@
 #pragma once
 
 #include "lib/fixed_string.hpp"
-#include "tracer/cpu_trace.hpp"
-#include "tracer/event_table.hpp"
+#include "tracer/record/cpu_trace.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "tracer/log.hpp"
-#include "tracer/user_fields.hpp"
+#include "tracer/names/user_fields.hpp"
 
 #include <array>
 #include <cstddef>

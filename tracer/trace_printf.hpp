@@ -12,8 +12,8 @@
 // `typed` is filtered.
 #pragma once
 
-#include "tracer/format.hpp"
 #include "tracer/long_event.hpp"
+#include "tracer/names/format.hpp"
 
 #include <array>
 #include <cstddef>

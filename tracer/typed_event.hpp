@@ -18,7 +18,7 @@
 #pragma once
 
 #include "tracer/long_event.hpp"
-#include "tracer/names.hpp"
+#include "tracer/names/names.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@ namespace drivers::fat {
 
 namespace {
 
-constexpr std::size_t kOffsetSignature = 510;
+constexpr std::size_t kSignatureOffset = 510;
 constexpr std::uint16_t kBootSignature = 0xAA55;
 constexpr std::uint32_t kSectorsPerClusterMax = 128;
 constexpr std::uint16_t kNoSector = 0xFFFF;
@@ -164,7 +164,7 @@ std::string_view defect_text(Defect defect) {
 
 bool has_boot_signature(std::span<const std::byte> sector) {
     return sector.size() >= kSectorBytes &&
-           lib::load_le<std::uint16_t>(sector.subspan(kOffsetSignature)) == kBootSignature;
+           lib::load_le<std::uint16_t>(sector.subspan(kSignatureOffset)) == kBootSignature;
 }
 
 BootSectorReading read_boot_sector(std::span<const std::byte> sector, std::uint64_t sectors_available) {

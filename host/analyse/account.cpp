@@ -4,7 +4,7 @@
 
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "tracer/chunk_seal.hpp"
+#include "tracer/chunk/chunk_seal.hpp"
 
 #include <algorithm>
 #include <map>

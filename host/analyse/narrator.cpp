@@ -7,7 +7,7 @@
 #include "host/trace/names.hpp"
 #include "host/trace/value_text.hpp"
 #include "lib/wire_numbers.hpp"
-#include "tracer/unit_words.hpp"
+#include "tracer/record/unit_words.hpp"
 
 #include <algorithm>
 #include <array>

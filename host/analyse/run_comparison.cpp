@@ -5,7 +5,7 @@
 #include "host/text/format.hpp"
 #include "host/trace/value_text.hpp"
 #include "lib/wire_numbers.hpp"
-#include "tracer/unit_words.hpp"
+#include "tracer/record/unit_words.hpp"
 
 #include <algorithm>
 #include <cstdlib>

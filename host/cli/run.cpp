@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Composition of the subcommands. Exceptions of the libraries end here.
+// A program from its first argument to its exit status. Exceptions of the libraries end here.
 #include "host/cli/command/commands.hpp"
 #include "host/cli/command/exit_table.hpp"
+#include "host/cli/terminal/program.hpp"
+#include "host/text/escape.hpp"
 
 #include "lib/version.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -23,9 +26,42 @@ std::string exit_table() {
     return text;
 }
 
+// The row for the words of a command line; null: this program has what they ask for.
+const Elsewhere* find_elsewhere(std::span<const char* const> words, std::span<const Elsewhere> rows) {
+    const auto command = std::ranges::find_if_not(words, [](std::string_view word) { return word.starts_with("-"); });
+    for (const Elsewhere& row : rows) {
+        if (command == words.end() || row.command != *command) {
+            continue;
+        }
+        const auto asks = [&row](std::string_view word) { return word.starts_with(row.option); };
+        if (row.option.empty() || std::any_of(command, words.end(), asks)) {
+            return &row;
+        }
+    }
+    return nullptr;
+}
+
+// Continues as the whole program if the words ask for what only that has, or for help, which is complete there. Returns
+// the error if that is needed and fails; empty: this program has the command.
+std::string continue_elsewhere(std::span<const char* const> words, const Program& program) {
+    const Elsewhere* const row = find_elsewhere(words, program.elsewhere);
+    const bool help =
+        std::ranges::any_of(words, [](std::string_view word) { return word == "--help" || word == "-h"; });
+    if (program.elsewhere.empty() || (row == nullptr && !help)) {
+        return {};
+    }
+    const std::string whole = program_beside(program.whole);
+    const int error = continue_as(whole);
+    return row == nullptr ? std::string()
+                          : fmt::format("remora {}{}{} is in the program {}, which cannot be started: {}; "
+                                        "remedy: make host\n",
+                                        row->command, row->option.empty() ? "" : " ", row->option, text::escaped(whole),
+                                        std::strerror(error));
+}
+
 } // namespace
 
-void add_everything(CommandLine& line, Context context) {
+void add_program_options(CommandLine& line, Context context) {
     line.version(std::string(lib::kVersion));
     line.flag(
         "--no-pager", [context] { context.out.no_pager(); }, "never show long text through a pager");
@@ -33,44 +69,24 @@ void add_everything(CommandLine& line, Context context) {
                 exit_table() +
                 examples({"remora summary out/udp", "remora print out/udp --task control --limit 20",
                           "remora convert out/udp --to perfetto -o trace.pftrace"}));
-    add_record(line, context);
-    add_publish(line, context);
-    add_print(line, context);
-    add_attach(line, context);
-    add_top(line, context);
-    add_schedule(line, context);
-    add_diff(line, context);
-    add_summary(line, context);
-    add_why(line, context);
-    add_goto(line, context);
-    add_verify(line, context);
-    add_check(line, context);
-    add_report(line, context);
-    add_convert(line, context);
-    add_adopt(line, context);
-    add_count(line, context);
-    add_pack(line, context);
-    add_unpack(line, context);
-    add_sql(line, context);
-    add_load(line, context);
-    add_fleet(line, context);
-    add_events(line, context);
-    add_dissector(line, context);
-    add_completion(line, context);
-    add_manual(line, context);
 }
 
-int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err_stream) {
+int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err_stream, const Program& program) {
     Output out(out_stream);
     Output err(err_stream);
     const Context context{out, err};
     auto status = ExitStatus::clean;
     try {
         CommandLine line("remora", "Remora's host tools: receive, print, check, convert and query traces.");
-        add_everything(line, context);
+        program.add_commands(line, context);
+        for (const Elsewhere& row : program.elsewhere) {
+            if (row.option.empty()) {
+                static_cast<void>(line.command(std::string(row.command), std::string(row.description)));
+            }
+        }
         std::string help;
-        std::string error;
-        status = line.run(argc, argv, help, error);
+        std::string error = continue_elsewhere({argv + std::min(argc, 1), argv + argc}, program);
+        status = error.empty() ? line.run(argc, argv, help, error) : ExitStatus::usage;
         out.print("{}", help);
         err.print("{}", error);
     } catch (const std::bad_alloc&) {

@@ -3,7 +3,7 @@
 #include "host/collector/collector.hpp"
 
 #include "host/text/format.hpp"
-#include "tracer/wire.hpp"
+#include "tracer/export/wire.hpp"
 
 #include <algorithm>
 #include <fmt/chrono.h>

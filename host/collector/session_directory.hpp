@@ -17,7 +17,7 @@
 
 namespace host::collector {
 
-// Beside a session directory, NAME.published: how far it is published (host/fleet/session_publisher.hpp).
+// Beside a session directory, NAME.published: how far it is published (fleet/session_publisher.hpp).
 inline constexpr std::string_view kPublishedSuffix = ".published";
 
 enum class OldSession : std::uint8_t {

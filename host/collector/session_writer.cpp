@@ -7,7 +7,7 @@
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 #include "lib/crc32c.hpp"
-#include "tracer/chunk_seal.hpp"
+#include "tracer/chunk/chunk_seal.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint64_t kEmptySlotsMin = std::uint64_t{1} << 15; // 512 KiB
 constexpr std::uint64_t kEmptySlotsPerSlot = 16;
 
-lib::Error error_of_errno() {
+lib::Error error_of_write() {
     return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
 }
 
@@ -194,7 +194,7 @@ void SessionWriter::end_file() {
     }
     trace::Descriptor file = duplicate();
     if (std::fclose(m_file.release()) != 0) {
-        fail(error_of_errno());
+        fail(error_of_write());
     }
     if (m_sealed) {
         m_sealed(m_chunks.back());
@@ -218,7 +218,7 @@ void SessionWriter::list_sealed() {
 trace::Descriptor SessionWriter::duplicate() {
     trace::Descriptor file(std::fflush(m_file.get()) == 0 ? ::fcntl(::fileno(m_file.get()), F_DUPFD_CLOEXEC, 0) : -1);
     if (!file) {
-        fail(error_of_errno());
+        fail(error_of_write());
     }
     return file;
 }
@@ -244,7 +244,7 @@ void SessionWriter::check_sum() {
 void SessionWriter::store(std::span<const std::byte> bytes) {
     formats::dat::ManifestChunk& chunk = m_chunks.back();
     if (std::fwrite(bytes.data(), 1, bytes.size(), m_file.get()) != bytes.size()) {
-        fail(error_of_errno());
+        fail(error_of_write());
         return;
     }
     m_bytes += bytes.size();

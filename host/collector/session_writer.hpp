@@ -19,7 +19,7 @@
 #include "host/formats/dat/combined.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "lib/result.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <cstddef>
 #include <cstdint>

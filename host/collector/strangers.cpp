@@ -2,8 +2,8 @@
 #include "host/collector/strangers.hpp"
 
 #include "host/formats/dat/plain_record.hpp"
-#include "tracer/event_table.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/event_table.hpp"
+#include "tracer/record/record.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,12 +5,12 @@
 // SQLite file formats.
 #include "host/formats/input_kind.hpp"
 
+#include "foreign/tlog/detect.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/plain_record.hpp"
 #include "host/formats/fat/volume.hpp"
 #include "host/formats/memory/image.hpp"
 #include "host/formats/packed/block.hpp"
-#include "host/formats/tlog/detect.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/trace.hpp"
 
+#include "foreign/kev/kev_stream.hpp"
+#include "foreign/tlog/tlog_stream.hpp"
 #include "host/formats/capture/capture.hpp"
 #include "host/formats/dat/record_stream.hpp"
 #include "host/formats/fat/image.hpp"
 #include "host/formats/input_kind.hpp"
-#include "host/formats/kev/kev_stream.hpp"
 #include "host/formats/memory/memory.hpp"
 #include "host/formats/packed/packed_stream.hpp"
-#include "host/formats/tlog/tlog_stream.hpp"
 #include "host/text/format.hpp"
 
 #include <filesystem>

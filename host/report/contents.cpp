@@ -7,7 +7,7 @@
 #include "host/text/json_writer.hpp"
 #include "host/trace/value_text.hpp"
 #include "lib/endian.hpp"
-#include "tracer/unit_words.hpp"
+#include "tracer/record/unit_words.hpp"
 
 #include <algorithm>
 

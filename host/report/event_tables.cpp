@@ -4,7 +4,7 @@
 #include "host/schedule/moment.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "tracer/event_table.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <algorithm>
 #include <array>

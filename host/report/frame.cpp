@@ -14,7 +14,7 @@ report_style_begin:
     .incbin "host/report/page/page.css"
 report_style_end:
 report_d3_begin:
-    .incbin "/usr/share/nodejs/d3/dist/d3.min.js"
+    .incbin "d3.min.js"
 report_d3_end:
     .popsection
 )");

@@ -4,7 +4,7 @@
 
 #include "host/schedule/schedule_step.hpp"
 #include "lib/wire_numbers.hpp"
-#include "tracer/unit_words.hpp"
+#include "tracer/record/unit_words.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,7 @@
 #include "host/schedule/accounting.hpp"
 #include "host/sql/tables.hpp"
 #include "host/trace/names.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -4,7 +4,7 @@
 
 #include "host/formats/dat/chunk_cursor.hpp"
 #include "host/formats/dat/chunk_sum.hpp"
-#include "tracer/chunk_seal.hpp"
+#include "tracer/chunk/chunk_seal.hpp"
 
 #include <algorithm>
 #include <array>

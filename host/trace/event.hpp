@@ -5,7 +5,7 @@
 
 #include "lib/fixed_string.hpp"
 #include "lib/units.hpp"
-#include "tracer/event_table.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <array>
 #include <cstddef>

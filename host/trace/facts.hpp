@@ -6,9 +6,9 @@
 #include "host/trace/names.hpp"
 #include "lib/units.hpp"
 #include "lib/wire_numbers.hpp"
-#include "tracer/event_table.hpp"
-#include "tracer/metadata.hpp"
-#include "tracer/unit_words.hpp"
+#include "tracer/names/metadata.hpp"
+#include "tracer/record/event_table.hpp"
+#include "tracer/record/unit_words.hpp"
 
 #include <array>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/trace/event.hpp"
-#include "tracer/event_table.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <cstdint>
 #include <map>

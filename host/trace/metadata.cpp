@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/trace/metadata.hpp"
 
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <algorithm>
 

@@ -8,9 +8,9 @@
 #pragma once
 
 #include "host/trace/event.hpp"
-#include "tracer/event_table.hpp"
-#include "tracer/metadata.hpp"
-#include "tracer/user_fields.hpp"
+#include "tracer/names/metadata.hpp"
+#include "tracer/names/user_fields.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <array>
 #include <cstdint>

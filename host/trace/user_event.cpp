@@ -4,7 +4,7 @@
 #include "host/trace/kernel_image.hpp"
 #include "host/trace/names.hpp"
 #include "lib/endian.hpp"
-#include "tracer/format.hpp"
+#include "tracer/names/format.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -7,7 +7,7 @@
 #include "host/trace/event.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
-#include "tracer/user_fields.hpp"
+#include "tracer/names/user_fields.hpp"
 
 #include <array>
 #include <cstddef>

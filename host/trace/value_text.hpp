@@ -6,7 +6,7 @@
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
-#include "tracer/unit_words.hpp"
+#include "tracer/record/unit_words.hpp"
 
 #include <algorithm>
 #include <cstdint>

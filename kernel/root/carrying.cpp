@@ -6,8 +6,8 @@
 #include "kernel/panic/hang.hpp"
 #include "kernel/root/storage.hpp"
 #include "kernel/root/streaming.hpp"
+#include "tracer/export/sink_disk.hpp"
 #include "tracer/instance.hpp"
-#include "tracer/sink_disk.hpp"
 
 #include <algorithm>
 #include <array>

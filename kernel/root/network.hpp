@@ -6,8 +6,8 @@
 #include "arch/boot_info.hpp"
 #include "kernel/run/command_line.hpp"
 #include "lib/result.hpp"
+#include "tracer/export/wire.hpp"
 #include "tracer/reliable/network_sink.hpp"
-#include "tracer/wire.hpp"
 
 #include <string_view>
 

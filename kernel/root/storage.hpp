@@ -5,7 +5,7 @@
 
 #include "drivers/acpi/nfit.hpp"
 #include "lib/result.hpp"
-#include "tracer/sink_disk.hpp"
+#include "tracer/export/sink_disk.hpp"
 
 #include <optional>
 #include <string_view>

@@ -3,8 +3,8 @@
 
 #include "arch/arch.hpp"
 #include "kernel/panic/console.hpp"
+#include "tracer/chunk/cost_meter.hpp"
 #include "tracer/compact/plan.hpp"
-#include "tracer/cost_meter.hpp"
 #include "tracer/instance.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include "kernel/run/command_line.hpp"
 #include "lib/units.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 namespace kernel::root {
 

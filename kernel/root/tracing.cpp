@@ -21,11 +21,11 @@
 #include "lib/version.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/black_box/describe.hpp"
+#include "tracer/export/sink_disk.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/log.hpp"
-#include "tracer/sink_disk.hpp"
-#include "tracer/unit_words.hpp"
+#include "tracer/record/unit_words.hpp"
 
 // The linker's note about this image (linker.ld): these are places, not objects.
 // NOLINTBEGIN(modernize-avoid-c-arrays,readability-identifier-naming)

@@ -7,7 +7,7 @@
 #include "arch/x86_64/tsc.hpp"
 #include "kernel/root/firmware.hpp"
 #include "kernel/run/command_line.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <cstdint>
 #include <string_view>

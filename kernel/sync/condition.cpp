@@ -11,7 +11,7 @@ namespace kernel {
 
 namespace {
 
-constinit std::uint16_t s_last_id = 0;
+constinit std::uint16_t s_last_condition_id = 0;
 
 } // namespace
 
@@ -37,10 +37,10 @@ lib::Result<void> cond_init(Condition& condition, std::string_view name) {
     if (condition.m_id != 0) {
         return lib::Error::exists;
     }
-    if (s_last_id == 0xFFFF) {
+    if (s_last_condition_id == 0xFFFF) {
         return lib::Error::no_space;
     }
-    condition.m_id = ++s_last_id;
+    condition.m_id = ++s_last_condition_id;
     trace_points::condition_created(condition.m_id, name);
     return {};
 }

@@ -18,7 +18,7 @@ namespace kernel {
 
 namespace {
 
-constinit std::uint16_t s_last_id = 0;
+constinit std::uint16_t s_last_mutex_id = 0;
 
 } // namespace
 
@@ -162,10 +162,10 @@ lib::Result<void> mutex_init(Mutex& mutex, const MutexOptions& options) {
     if (mutex.m_id != 0) {
         return lib::Error::exists;
     }
-    if (s_last_id == 0xFFFF) {
+    if (s_last_mutex_id == 0xFFFF) {
         return lib::Error::no_space;
     }
-    mutex.m_id = ++s_last_id;
+    mutex.m_id = ++s_last_mutex_id;
     mutex.m_protocol = options.protocol;
     mutex.m_takes_places = options.protocol != MutexProtocol::none;
     if (mutex.has_ceiling()) {

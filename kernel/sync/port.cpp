@@ -13,7 +13,7 @@ namespace kernel {
 
 namespace {
 
-constinit std::uint16_t s_last_id = 0;
+constinit std::uint16_t s_last_port_id = 0;
 
 } // namespace
 
@@ -99,10 +99,10 @@ lib::Result<void> port_init(Port& port, std::string_view name, std::span<std::by
     if (message_bytes == 0 || storage.size() < message_bytes) {
         return lib::Error::invalid_argument;
     }
-    if (s_last_id == 0xFFFF) {
+    if (s_last_port_id == 0xFFFF) {
         return lib::Error::no_space;
     }
-    port.m_id = ++s_last_id;
+    port.m_id = ++s_last_port_id;
     port.m_storage = storage.data();
     port.m_message_bytes = message_bytes;
     port.m_capacity = storage.size() / message_bytes;

@@ -11,7 +11,7 @@ namespace kernel {
 
 namespace {
 
-constinit std::uint16_t s_last_id = 0;
+constinit std::uint16_t s_last_semaphore_id = 0;
 
 } // namespace
 
@@ -35,10 +35,10 @@ lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uin
     if (semaphore.m_id != 0) {
         return lib::Error::exists;
     }
-    if (s_last_id == 0xFFFF) {
+    if (s_last_semaphore_id == 0xFFFF) {
         return lib::Error::no_space;
     }
-    semaphore.m_id = ++s_last_id;
+    semaphore.m_id = ++s_last_semaphore_id;
     semaphore.m_count = count;
     trace_points::semaphore_created(semaphore.m_id, name, count);
     return {};

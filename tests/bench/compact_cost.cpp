@@ -5,8 +5,8 @@
 //   compact_cost DIR|FILE...    a session directory, or Ntrace.dat files
 #include "tracer/compact/decoder.hpp"
 #include "tracer/compact/encoder.hpp"
-#include "tracer/event_table.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -4,11 +4,11 @@
 //
 //   fleet_sessions OUT NODES RUNS SPAN_S SESSION...    OUT/lab/node-001/<boot id>-1 and so on; prints the
 //   numbers of records and chunks
-#include "host/fleet/message.hpp"
+#include "fleet/message.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/trace/byte_source.hpp"
 #include "lib/crc32c.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <cstddef>
 #include <cstdint>

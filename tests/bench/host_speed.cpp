@@ -10,10 +10,10 @@
 //   that host_speed measure FILE SCRATCH [FORMAT ...]
 //                                       prints FIGURE and GOAL lines; SCRATCH is a directory for outputs; with formats,
 //                                       their converters alone
+#include "convert/convert.hpp"
 #include "host/analyse/tally.hpp"
 #include "host/cli/event/event_lines.hpp"
 #include "host/cli/event/json_lines.hpp"
-#include "host/convert/convert.hpp"
 #include "host/formats/packed/archive_reader.hpp"
 #include "host/formats/packed/archive_writer.hpp"
 #include "host/formats/trace.hpp"
@@ -264,12 +264,12 @@ void measure_converter(const convert::FormatRow& format, const std::string& path
     const std::string beside = (scratch / "plain").string();
     Way converting{.run = run};
     Way writing{.run = [&] { plain.write(beside, bytes); }};
-    race({&converting, &writing}, format.shape == convert::Destination::Shape::library_file ? 1 : kConverterRounds);
+    race({&converting, &writing}, format.shape == output::Destination::Shape::library_file ? 1 : kConverterRounds);
     const double rate = events / kMega / converting.best_s;
     const double ratio = writing.best_s / converting.best_s;
     figure("converter_" + name, static_cast<double>(bytes) / kMega / converting.best_s, "MB/s");
     figure("plain_" + name, static_cast<double>(bytes) / kMega / writing.best_s, "MB/s");
-    if (format.shape == convert::Destination::Shape::library_file) {
+    if (format.shape == output::Destination::Shape::library_file) {
         constexpr double kBytesMax = 60;
         const double each = static_cast<double>(bytes) / events;
         goal("P11." + name, rate, 1.5);

@@ -7,7 +7,7 @@
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/packet_order.hpp"
 #include "tests/fuzz/pieces.hpp"
-#include "tracer/wire.hpp"
+#include "tracer/export/wire.hpp"
 
 #include <map>
 #include <vector>

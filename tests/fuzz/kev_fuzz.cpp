@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // libFuzzer on the reader of .kev files: any bytes, read to the end. It must terminate and deliver no more events than
 // there are slots; the sanitizers check the rest.
-#include "host/formats/kev/kev_stream.hpp"
+#include "foreign/kev/kev_stream.hpp"
 
 #include <cstddef>
 #include <cstdint>

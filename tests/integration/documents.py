@@ -24,7 +24,7 @@ COPIES = {"docs/tutorial.md": {"lesson": "lesson", "repaired": "lesson_repaired"
 FORM = re.compile(r"\.\.\.|COMMAND|FORMAT|STATEMENT|VARIANT|--to$")
 COMMAND = re.compile(r"((build/host/)?remora|babeltrace2?|trace-cmd|lttng-\w+|tshark|make|mkdir|source|g\+\+|gcc|npm|"
                      r"pkg-config|sqlite3|kernelshark|gtkwave|vcd2fst|protoc|gdb|qemu-\S+|tests/\S+\.(py|sh)) ")
-PART = re.compile(r"make (lint|check-headers|test-(?!(mutants|tsan)$)[a-z-]+|golden-diff|experiment-clock|"
+PART = re.compile(r"make (lint|test-(?!(mutants|tsan)$)[a-z-]+|golden-diff|experiment-clock|"
                   r"test-record-path RECORDS=n)$")
 ELSEWHERE = (
     (r"remora record", "waits for a sender: every case with a collector"),
@@ -47,7 +47,7 @@ ELSEWHERE = (
      "minutes, and figures that no test judges"),
     (r"make (mutate|mutate-sample|test-unit)( [A-Z]+=\S+)*$", "minutes or hours; .ci/run has all of test-unit"),
     (r"make sweep(-figures)?( [A-Z_]+=\w+)*$", "minutes; tests/integration/sweep.py has a short one"),
-    (r"(make (test-(mutants|tsan)|soak(-[a-z]+)?( [A-Z_]+=\w+)*)|tests/mutants/run.py --table)$",
+    (r"(make (test-(mutants|tsan)|check-headers|soak(-[a-z]+)?( [A-Z_]+=\w+)*)|tests/mutants/run.py --table)$",
      "minutes; .ci/run has a part of it"),
 )
 

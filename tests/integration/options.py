@@ -223,14 +223,14 @@ def removed_source_is_linked_no_more(ctx):
     """The tools are linked again when a source is gone, and only then; the compiler is one that only makes files."""
     copy = ctx.dir / "copy"
     copy.mkdir()
-    ctx.run("bash", "-c", f"cp -r Makefile mk shark.cfg linker.ld lib tracer host {copy}")
+    ctx.run("bash", "-c", f"cp -r Makefile mk shark.cfg linker.ld lib tracer host foreign convert fleet {copy}")
     compiler = ctx.dir / "compiler"
     compiler.write_text('#!/bin/bash\nwhile [[ $1 != -o ]]; do shift; done\ntouch "$2"\n')
     compiler.chmod(0o755)
     make = ["make", "-C", copy, f"CXX={compiler}", "CCACHE=", "build/host/remora"]
     expect("  LD " in ctx.run(*make).stdout, "nothing was linked")
     expect("  LD " not in ctx.run(*make).stdout, "linked again without a reason")
-    (copy / "host" / "cli" / "main.cpp").unlink()
+    (copy / "host" / "workers" / "pool.cpp").unlink()
     expect("  LD " in ctx.run(*make).stdout, "the removed source is still in the program")
 
 
@@ -241,7 +241,7 @@ def each_source_has_its_compile_command(ctx):
     commands = {entry["file"]: entry["arguments"]
                 for entry in json.loads((ROOT / "compile_commands.json").read_text())}
     for source, flag in (("lib/memory.cpp", "-ffreestanding"), ("kernel/root/main.cpp", "-mgeneral-regs-only"),
-                         ("host/cli/main.cpp", "-fPIC"), ("tests/fuzz/fat_fuzz.cpp", "-std=c++20"),
+                         ("host/program/main.cpp", "-fPIC"), ("tests/fuzz/fat_fuzz.cpp", "-std=c++20"),
                          ("arch/uefi/loader.cpp", "-fshort-wchar"), ("tests/unit/lib/bytes_test.cpp", "-O0")):
         expect(flag in commands.get(source, []), f"{source} is not compiled with {flag}: {commands.get(source)}")
     sources = set(ctx.run("git", "ls-files", "*.cpp").stdout.split())

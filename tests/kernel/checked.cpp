@@ -5,8 +5,8 @@
 #include "kernel/panic/console.hpp"
 #include "kernel/run/runlevel.hpp"
 #include "tests/support/attempts/attempts.hpp"
-#include "tracer/event_table.hpp"
 #include "tracer/instance.hpp"
+#include "tracer/record/event_table.hpp"
 
 namespace guest {
 

@@ -4,7 +4,7 @@
 #include "arch/arch.hpp"
 #include "tests/kernel/case.hpp"
 #include "tests/support/attempts/attempts.hpp"
-#include "tracer/cost_meter.hpp"
+#include "tracer/chunk/cost_meter.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"
 

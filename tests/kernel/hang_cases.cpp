@@ -8,10 +8,10 @@
 #include "kernel/run/runlevel.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/kernel/case.hpp"
+#include "tracer/export/sink.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/log_published.hpp"
-#include "tracer/sink.hpp"
 
 namespace {
 

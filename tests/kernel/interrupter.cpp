@@ -3,7 +3,7 @@
 
 #include "kernel/interrupt/interrupt.hpp"
 #include "tests/kernel/recording.hpp"
-#include "tracer/record_path.hpp"
+#include "tracer/record/record_path.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 
 #include "tests/kernel/case.hpp"
 #include "tests/kernel/stepping.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <array>
 #include <cstddef>

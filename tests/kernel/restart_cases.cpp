@@ -7,7 +7,7 @@
 // Three ways are stepped (stepping.hpp); the fourth is the processor's own: a hardware breakpoint.
 #include "tests/kernel/interrupter.hpp"
 #include "tests/kernel/recording.hpp"
-#include "tracer/record_path.hpp"
+#include "tracer/record/record_path.hpp"
 
 #include <algorithm>
 

@@ -4,9 +4,9 @@
 // the decoder reads must be what it reads when the interrupt comes first.
 #include "tests/kernel/interrupter.hpp"
 #include "tests/kernel/recording.hpp"
+#include "tracer/chunk/compact_chunk.hpp"
 #include "tracer/compact/decoder.hpp"
-#include "tracer/compact_chunk.hpp"
-#include "tracer/record_path.hpp"
+#include "tracer/record/record_path.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 // comes from there.
 #include "tests/kernel/row_cases.hpp"
 #include "tests/support/attempts/attempts.hpp"
-#include "tracer/sink.hpp"
+#include "tracer/export/sink.hpp"
 
 #include <array>
 

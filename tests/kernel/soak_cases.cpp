@@ -16,7 +16,7 @@
 #include "tests/kernel/interrupt_table.hpp"
 #include "tests/kernel/recording.hpp"
 #include "tests/soak/checker.hpp"
-#include "tracer/record_path.hpp"
+#include "tracer/record/record_path.hpp"
 
 #include <algorithm>
 

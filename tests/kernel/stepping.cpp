@@ -3,7 +3,7 @@
 
 #include "lib/assert.hpp"
 #include "tests/kernel/interrupt_table.hpp"
-#include "tracer/record_path.hpp"
+#include "tracer/record/record_path.hpp"
 
 extern "C" {
 void guest_step_stub();

@@ -5,7 +5,7 @@
 #include "arch/x86_64/interrupts.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/kernel/recording.hpp"
-#include "tracer/record_path.hpp"
+#include "tracer/record/record_path.hpp"
 #include "tracer/trace_printf.hpp"
 #include "tracer/typed_event.hpp"
 

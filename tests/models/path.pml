@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The record path, tracer/record_path.S, label by label: every store, every rdtsc and every commit is a step of its
+// The record path, tracer/record/record_path.S, label by label: every store, every rdtsc and every commit is a step of its
 // own, and an interrupt may come before each. Loads are in one step with the decision that follows them: on one
 // processor any change of the loaded values has interrupted this sequence, and rewinds it.
 

@@ -41,7 +41,8 @@ SAMPLE_FILES = 3
 # The areas of `sample` and `all`. Those of the tracer are not: their tests single-step the record path; nor are
 # formats, whose many programs take longer than two minutes to link and run.
 SAMPLED = ("sched", "sync", "task", "drivers", "schedule", "convert", "analyse", "sql", "collector")
-EXPORT = ("tracer/exporter.*", "tracer/sink*", "tracer/reliable/*", "tracer/written_count.hpp", "tracer/metadata*")
+EXPORT = ("tracer/export/exporter.*", "tracer/export/sink*", "tracer/reliable/*", "tracer/written_count.hpp",
+          "tracer/names/metadata*")
 AREAS = {
     "tracer": Area(("tracer/*pp",), ("tracer", "tracer-*"), GUEST, EXPORT),
     "export": Area(EXPORT, ("tracer", "tracer-reliable"), (*GUEST, "integration"), integration=(
@@ -57,7 +58,7 @@ AREAS = {
         "capture_*", "dat_*", "foreign_*", "kev_*", "tlog_*", "dissector_*")),
     "schedule": Area(("host/trace/*pp", "host/schedule/*pp"), ("host-schedule", "host-trace"), HOST, viewers=(
         "csv_format_*", "ctf_*", "perfetto_*", "report_rows_*", "report_commands_*", "vcd_*")),
-    "convert": Area(("host/convert/*pp",), ("host-convert*",), HOST, viewers=(
+    "convert": Area(("convert/*pp",), ("host-convert*",), HOST, viewers=(
         "chrome_json_*", "clock_*", "csv_format_*", "ctf*", "dat_*", "ftrace_*", "job_traces_*", "kev_*", "lttng_*",
         "outputs_*", "perfetto_*", "speedscope_*", "sqlite_*", "tlog_*", "vcd_*")),
     "analyse": Area(("host/analyse/*pp",), ("host-analyse*",), HOST, viewers=(

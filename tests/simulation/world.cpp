@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/simulation/world.hpp"
 
-#include "tracer/event_table.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

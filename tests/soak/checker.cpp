@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/soak/checker.hpp"
 
-#include "tracer/record_path_layout.h"
+#include "tracer/record/record_path_layout.h"
 
 #include <algorithm>
 

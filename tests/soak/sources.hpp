@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tracer/log.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <array>
 #include <cstddef>

@@ -2,7 +2,7 @@
 #include "tests/soak/storm.hpp"
 
 #include "lib/assert.hpp"
-#include "tracer/record_path.hpp"
+#include "tracer/record/record_path.hpp"
 
 #include <csignal>
 #include <ctime>

@@ -22,7 +22,7 @@ def fault(text):
 
 def event_table():
     """{name: code} of every event but metadata; long events of the family typed have tests of their own."""
-    text = pathlib.Path("tracer/event_table.hpp").read_text(encoding="utf-8")
+    text = pathlib.Path("tracer/record/event_table.hpp").read_text(encoding="utf-8")
     rows = re.findall(r'^    \{0x([0-9A-F]{2}),\s*"(\w+)",(.*?)\},$', text, re.M | re.S)
     return {name: code for code, name, rest in rows if code[1] != "C" and "Shape::combined" not in rest}
 
@@ -99,6 +99,6 @@ for event in EVENTS:
     if event not in documented:
         fault(f"{event} (0x{EVENTS[event]}) has no row: state where it is recorded and which guest case tests it")
 if len(EVENTS) < 80:
-    fault(f"only {len(EVENTS)} events were found in tracer/event_table.hpp: the check would pass without checking")
+    fault(f"only {len(EVENTS)} events were found in tracer/record/event_table.hpp: the check would check nothing")
 print("\n".join(found))
 sys.exit(1 if found else 0)

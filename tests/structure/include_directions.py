@@ -24,32 +24,53 @@ ALLOWED = {
     "kernel": {"lib", "arch", "kernel"},
     "apps": {"lib", "kernel", "tracer", "apps"},
     "host": {"lib", "tracer", "host"},
+    "foreign": {"lib", "tracer", "host", "foreign", "convert"},
+    "convert": {"lib", "tracer", "host", "foreign", "convert"},
+    "fleet": {"lib", "tracer", "host", "convert", "fleet"},
 }
 
 # File (or folder, with a slash at the end) -> what it may include beyond the rule, and why.
 EXCEPTIONS = {
     "kernel/root/": {"drivers", "tracer", "apps"},  # the composition root
     "kernel/trace/": {"tracer"},                    # the bridge from kernel words to events
+    "host/formats/trace.cpp": {"foreign"},          # opens a file of any known format
+    "host/formats/input_kind.cpp": {"foreign"},     # recognises it
+    "tracer/kernel_instance.cpp": set(),            # composes the tracer's rooms
+    "convert/command/": {"fleet"},                  # the list of all commands
 }
 
 # Rooms from the bottom to the top: a room includes only itself and rooms that come before it in its list. A room inside
-# another one (sched/levels/) has a position of its own. "" means the files directly in the folder.
-ORDERED = {
-    "kernel": ("", "state", "trace", "section", "panic", "time", "sched/admission", "sched", "sched/levels", "sync",
-               "task", "interrupt", "run", "root"),
-    "host": ("text", "workers", "trace", "formats/dat", "formats/kev", "formats/tlog", "formats/capture", "formats/fat",
-             "formats/packed", "formats/memory", "formats", "schedule", "analyse", "analyse/oracle", "analyse/why",
-             "sql", "dissector", "collector/reliable", "collector", "convert", "convert/ctf", "convert/json",
-             "convert/linux", "convert/perfetto", "convert/records", "convert/table", "convert/vcd", "report",
-             "report/live", "fleet", "fleet/local", "fleet/clickhouse", "fleet/network", "fleet/questions",
-             "fleet/report", "cli/terminal", "cli/event", "cli/expect", "cli/command", "cli", "compat", "observer",
-             "tools", ""),
-}
+# another one (sched/levels/) has a position of its own. Names are paths; the files directly in a folder are a room.
+ORDERED = (
+    ("kernel", "kernel/state", "kernel/trace", "kernel/section", "kernel/panic", "kernel/time",
+     "kernel/sched/admission", "kernel/sched", "kernel/sched/levels", "kernel/sync", "kernel/task", "kernel/interrupt",
+     "kernel/run", "kernel/root"),
+    ("tracer/record", "tracer/names", "tracer/compact", "tracer/chunk", "tracer/export", "tracer/reliable", "tracer",
+     "tracer/black_box"),
+    ("host/text", "host/workers", "host/trace", "host/output", "host/formats/dat", "foreign/kev", "foreign/tlog",
+     "host/formats/capture", "host/formats/fat", "host/formats/packed", "host/formats/memory", "host/formats",
+     "host/schedule", "host/analyse", "host/analyse/oracle", "host/analyse/why", "host/sql", "host/collector/reliable",
+     "host/collector", "host/report", "host/report/live", "host/cli/terminal", "host/cli/event", "host/cli/expect",
+     "host/cli/command", "host/cli/command/record", "host/cli/command/judge", "host/cli/command/summary",
+     "host/cli/command/show", "host/cli/command/diff", "host/cli/command/why", "host/cli/command/report",
+     "host/cli/command/sql", "host/cli", "host/program", "host/observer",
+     "convert/writer", "convert", "convert/dissector", "convert/ctf", "convert/json", "convert/kev", "convert/linux",
+     "convert/perfetto", "convert/records", "convert/table", "convert/vcd", "foreign/published", "foreign/tools",
+     "fleet", "fleet/absent", "fleet/local", "fleet/clickhouse", "fleet/network", "fleet/questions", "fleet/report",
+     "fleet/command", "convert/command", "convert/program"),
+)
+
+# Headers of a room whose path is published.
+PUBLISHED = {"tracer/log.hpp": "tracer/record"}
 
 # Rooms of one kind: none of them includes another one, but for what is named here. Containers yield the chunks in them.
+CONTAINERS = ("host/formats/capture", "host/formats/fat", "host/formats/packed", "host/formats/memory")
 APART = {
-    "host/formats/": {"formats/dat": ("formats/capture", "formats/fat", "formats/packed", "formats/memory")},
-    "host/convert/": {},
+    "host/formats/": {"host/formats/dat": CONTAINERS},
+    "foreign/": {"foreign/kev": ("foreign/published",), "foreign/tlog": ("foreign/published", "foreign/tools"),
+                 "foreign/published": ("foreign/tools",)},
+    "convert/": {"convert/writer": None, "convert/dissector": ("convert/command",),
+                 "convert/command": ("convert/program",)},
     "host/analyse/": {},
 }
 
@@ -57,9 +78,11 @@ INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
 # Headers with a logging call; files in SILENT must not include them.
 RECORDING = {"tracer/log.hpp", "tracer/log_published.hpp", "tracer/typed_event.hpp", "tracer/trace_printf.hpp",
-             "tracer/record_path.hpp", "tracer/ftrace.hpp", "kernel/trace/bridge.hpp", "kernel/section/irq_guard.hpp"}
-SILENT = ("tracer/exporter.", "tracer/sink", "tracer/reliable/", "tracer/metadata_writer.", "tracer/compact",
-          "tracer/chunk_compress.", "drivers/", "kernel/panic/console.")
+             "tracer/record/record_path.hpp", "tracer/ftrace.hpp", "kernel/trace/bridge.hpp",
+             "kernel/section/irq_guard.hpp"}
+SILENT = ("tracer/export/exporter.", "tracer/export/sink", "tracer/reliable/", "tracer/names/metadata_writer.",
+          "tracer/compact",
+          "tracer/chunk/chunk_compress.", "drivers/", "kernel/panic/console.")
 
 
 def allowed_for(name, folder):
@@ -90,32 +113,27 @@ def faults():
                 yield f'{name}:{number}: {folder} must not include "{target}"'
 
 
-def room_of(name):
-    """(folder, room) of a file; the room is None if the folder has no order, or its order does not know it."""
-    folder, _, rest = name.partition("/")
-    room = rest.rpartition("/")[0]
-    return folder, room if room in ORDERED.get(folder, ()) else None
-
-
 def upward():
     """Includes from a room to one that comes after it."""
+    places = {room: (order, order.index(room)) for order in ORDERED for room in order}
+    folders = {order[0].split("/")[0] for order in ORDERED} | {"foreign", "convert", "fleet"}
     for name in files(".hpp", ".cpp"):
-        folder, room = room_of(name)
-        if folder not in ORDERED:
+        room = name.rpartition("/")[0]
+        if name.split("/")[0] not in folders:
             continue
-        if room is None:
+        if room not in places:
             yield f"{name}: its room has no place in ORDERED"
             continue
-        order = ORDERED[folder]
+        order, place = places[room]
         for target in included(name):
-            other_folder, other = room_of(target)
-            if other_folder != folder or other is None or other == room:
+            other = PUBLISHED.get(target, target.rpartition("/")[0])
+            if other == room or places.get(other, (None, 0))[0] is not order or name in EXCEPTIONS:
                 continue
-            if order.index(other) > order.index(room):
-                yield f'{name}: {folder}/{room or "*"} comes before {folder}/{other}: "{target}" points up'
+            if places[other][1] > place:
+                yield f'{name}: {room} comes before {other}: "{target}" points up'
             for kind, exceptions in APART.items():
-                apart = f"{folder}/{room}".startswith(kind) and f"{folder}/{other}".startswith(kind)
-                if apart and room not in exceptions.get(other, ()):
+                allowed = exceptions.get(other, ())
+                if room.startswith(kind) and other.startswith(kind) and allowed is not None and room not in allowed:
                     yield f'{name}: rooms of {kind} do not include each other: "{target}"'
 
 

@@ -91,7 +91,7 @@ def faults():
     for name in files(*EVERYTHING):
         text = lines(name)
         # Headers in C whose macros and guards are part of a published interface.
-        published = name.startswith("host/compat/") and name.endswith(".h")
+        published = name.startswith("foreign/published/") and name.endswith(".h")
         own = name.endswith(CODE) and not published
         checks = [opening, layout] + ([preprocessor, functions, costly] if own else [])
         for check in checks:

@@ -2,7 +2,7 @@
 // What a question found, as texts: a row is its fields by key, those that are not known left out.
 #pragma once
 
-#include "host/fleet/questions/findings.hpp"
+#include "fleet/questions/findings.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>

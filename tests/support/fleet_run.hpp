@@ -3,8 +3,8 @@
 // that a test does not name are 0, empty or NULL.
 #pragma once
 
-#include "host/fleet/store.hpp"
-#include "host/fleet/tables.hpp"
+#include "fleet/store.hpp"
+#include "fleet/tables.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // in which everything has a name, and standard input taken from a file, as in `cat FILE | remora ... -`.
 #pragma once
 
-#include "host/cli/command/commands.hpp"
+#include "convert/command/whole_program.hpp"
 
 #include "tests/support/host_trace_builder.hpp"
 
@@ -51,7 +51,8 @@ class CommandLine : public testing::Test {
         const std::string err_path = m_directory / "err.txt";
         std::FILE* const out = std::fopen(out_path.c_str(), "w");
         std::FILE* const err = std::fopen(err_path.c_str(), "w");
-        const int status = host::cli::run(static_cast<int>(argv.size()), argv.data(), out, err);
+        const int status =
+            host::cli::run(static_cast<int>(argv.size()), argv.data(), out, err, host::cli::kWholeProgram);
         std::fclose(out);
         std::fclose(err);
         m_out = support::read_text(out_path);

@@ -6,10 +6,10 @@
 
 #include "lib/crc32c.hpp"
 #include "tracer/compact/encoder.hpp"
-#include "tracer/event_table.hpp"
-#include "tracer/metadata.hpp"
-#include "tracer/user_fields.hpp"
-#include "tracer/wire.hpp"
+#include "tracer/export/wire.hpp"
+#include "tracer/names/metadata.hpp"
+#include "tracer/names/user_fields.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 // slot. Also reads a whole file into values that a test can compare.
 #pragma once
 
-#include "host/formats/kev/kev_stream.hpp"
+#include "foreign/kev/kev_stream.hpp"
 #include "tests/support/host_trace_builder.hpp"
 #include "tests/support/memory_source.hpp"
 

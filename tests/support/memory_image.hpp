@@ -5,7 +5,7 @@
 
 #include "tests/support/host_trace_builder.hpp"
 #include "tracer/black_box/fields.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <algorithm>
 #include <array>

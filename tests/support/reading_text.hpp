@@ -23,7 +23,7 @@ namespace support {
 
 using Lines = std::vector<std::string>;
 
-// The fields of a payload of tracer/metadata.hpp, in their order.
+// The fields of a payload of tracer/names/metadata.hpp, in their order.
 class FieldText {
   public:
     template <typename... Fields>

@@ -106,7 +106,7 @@ def samples(ctx):
             ("libtraceparser", ROOT / "examples/traceparser_sample.c", "c11", (traces.control(),))):
         shared, archive = f"-l{library.removeprefix('lib')}", f"-l:{library}.a"
         static = [archive if flag == shared else flag for flag in flags_of(ctx, prefix, library, "--static")]
-        built = ["-I", ROOT / "host/compat", "-L", ROOT / BUILD / "host", shared]
+        built = ["-I", ROOT / "foreign/published", "-L", ROOT / BUILD / "host", shared]
         outputs = [build_and_run(ctx, source, standard, flags, arguments, libraries) for flags, libraries in (
             (flags_of(ctx, prefix, library), prefix / "lib"),
             (static, "/nowhere"),

@@ -133,7 +133,7 @@ def recorded_by_programs(ctx):
     source = traces.store(ctx, "records.c", RECORDS.encode())
     program, log = ctx.dir / "records", ctx.dir / "trace.log"
     host = ROOT / BUILD / "host"
-    ctx.run("gcc", "-std=gnu89", "-I", ROOT / "host/compat", source, "-L", host, "-ltlog", "-o", program)
+    ctx.run("gcc", "-std=gnu89", "-I", ROOT / "foreign/published", source, "-L", host, "-ltlog", "-o", program)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         root = f"127.0.0.1:{free.getsockname()[1]}"

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "lib/crc32c.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <array>
 #include <cstddef>

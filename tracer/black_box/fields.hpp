@@ -3,8 +3,8 @@
 #pragma once
 
 #include "tracer/black_box/descriptor.hpp"
-#include "tracer/chunk_store.hpp"
-#include "tracer/names.hpp"
+#include "tracer/chunk/chunk_store.hpp"
+#include "tracer/names/names.hpp"
 
 namespace tracer::black_box {
 

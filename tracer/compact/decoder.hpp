@@ -13,7 +13,7 @@
 #include "tracer/compact/id_map.hpp"
 #include "tracer/compact/recall.hpp"
 #include "tracer/compact/unwrap.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <array>
 #include <cstddef>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "tracer/compact/layout.hpp"
-#include "tracer/metadata.hpp"
-#include "tracer/record.hpp"
+#include "tracer/names/metadata.hpp"
+#include "tracer/record/record.hpp"
 
 #include <bit>
 #include <cstddef>

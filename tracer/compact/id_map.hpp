@@ -4,8 +4,8 @@
 #pragma once
 
 #include "tracer/compact/stream_header.hpp"
-#include "tracer/event_table.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/event_table.hpp"
+#include "tracer/record/record.hpp"
 
 #include <algorithm>
 #include <array>

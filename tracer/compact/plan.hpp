@@ -13,7 +13,7 @@
 #pragma once
 
 #include "tracer/compact/layout.hpp"
-#include "tracer/event_table.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <algorithm>
 #include <bit>

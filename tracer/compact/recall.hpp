@@ -6,7 +6,7 @@
 // The key of an event is the first and the last word of its record, which hold everything except the stamp.
 #pragma once
 
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The part of the record path that writes compact chunks. tracer/record_path.S includes it in the middle of its region,
-// and its rules apply here too. The stream is described in docs/trace-format.md. A table by event code
+// The part of the record path that writes compact chunks. tracer/record/record_path.S includes it in the middle of its
+// region, and its rules apply here too. The stream is described in docs/trace-format.md. A table by event code
 // (compact_chunk.cpp) holds the headers without their time bits, so the same code serves every layout.
 
 // Writes a large header of a compact chunk at rax and leaves rax after it. r10d = id and size, r11d = mode, rdx =

@@ -2,7 +2,7 @@
 // A datagram flow in both directions: what ReliableSink needs of a network. Networks are separate.
 #pragma once
 
-#include "tracer/sink_udp.hpp"
+#include "tracer/export/sink_udp.hpp"
 
 #include <cstddef>
 #include <span>

@@ -10,10 +10,10 @@
 // chosen. Context: as ChunkSink.
 #pragma once
 
+#include "tracer/export/sink_udp.hpp"
 #include "tracer/reliable/datagram_peer.hpp"
 #include "tracer/reliable/protocol.hpp"
 #include "tracer/reliable/sender.hpp"
-#include "tracer/sink_udp.hpp"
 
 #include <optional>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// TRACER-V2.0: acknowledged packets. The 24 bytes of TRACER-V1.0 (tracer/wire.hpp) keep their places and meaning; 40
-// bytes follow them. Host-safe: the kernel's sender and the collector encode and decode with these functions alone.
+// TRACER-V2.0: acknowledged packets. The 24 bytes of TRACER-V1.0 (tracer/export/wire.hpp) keep their places and
+// meaning; 40 bytes follow them. Host-safe: the kernel's sender and the collector encode and decode with these
+// functions alone.
 //
 //   0             12       16        20           24     25      26       28      32        40    48      56    64
 //   +-------------+--------+---------+------------+------+-------+--------+-------+---------+-----+-------+-----+-----
@@ -35,9 +36,9 @@
 #include "lib/crc32c_joined.hpp"
 #include "lib/endian.hpp"
 #include "lib/result.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/export/wire.hpp"
+#include "tracer/names/metadata.hpp"
 #include "tracer/reliable/siphash.hpp"
-#include "tracer/wire.hpp"
 
 #include <algorithm>
 #include <array>

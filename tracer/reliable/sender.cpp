@@ -3,7 +3,7 @@
 #include "tracer/reliable/sender.hpp"
 
 #include "lib/copy_bytes.hpp"
-#include "tracer/metadata_writer.hpp"
+#include "tracer/names/metadata_writer.hpp"
 
 #include <algorithm>
 

@@ -25,10 +25,10 @@
 #pragma once
 
 #include "lib/crc32c_folded.hpp"
+#include "tracer/export/sink.hpp"
 #include "tracer/reliable/datagram_peer.hpp"
 #include "tracer/reliable/packet.hpp"
 #include "tracer/reliable/round_trip.hpp"
-#include "tracer/sink.hpp"
 
 #include <array>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/analyse/oracle/model.hpp"
-#include "tracer/unit_words.hpp"
+#include "tracer/record/unit_words.hpp"
 
 namespace host::analyse::oracle {
 

@@ -9,7 +9,7 @@
 #include "host/trace/code_set.hpp"
 #include "host/trace/foreign.hpp"
 #include "tracer/compact/layout.hpp"
-#include "tracer/unit_words.hpp"
+#include "tracer/record/unit_words.hpp"
 
 #include <algorithm>
 #include <bit>

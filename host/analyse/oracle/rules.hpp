@@ -3,7 +3,7 @@
 // command's --rules, its summary and the tests derive from kRules.
 #pragma once
 
-#include "tracer/event_table.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,8 +7,8 @@
 namespace host::analyse::oracle {
 
 std::uint64_t scaled_up(std::uint64_t value, std::uint64_t numerator, std::uint64_t denominator) {
-    __extension__ using Wide = unsigned __int128;
-    return static_cast<std::uint64_t>((static_cast<Wide>(value) * numerator + denominator - 1) / denominator);
+    __extension__ using Product = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<Product>(value) * numerator + denominator - 1) / denominator);
 }
 
 void ServerMeter::flush(std::uint64_t now) {

@@ -2,7 +2,7 @@
 // See wakeups.hpp. Without task_block and task_unblock (older kernels) nothing can be decided here.
 #include "host/analyse/oracle/wakeups.hpp"
 #include "host/text/format.hpp"
-#include "tracer/unit_words.hpp"
+#include "tracer/record/unit_words.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: MIT
 // The subcommands of `remora`. Each function adds one to the command line; its callback does the work and sets the exit
-// status. One file per command.
+// status. A program is a list of commands (Program); convert/command/whole_program.hpp has the one with all of them.
 #pragma once
 
 #include "host/cli/command/command_line.hpp"
+#include "host/cli/expect/outcomes.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/trace/diagnostics.hpp"
 
 #include <cstdio>
+#include <memory>
+#include <span>
+#include <string_view>
 
 namespace host::cli {
 
-void add_record(CommandLine& line, Context context);
-void add_publish(CommandLine& line, Context context);
+class Publishing;
+
+// publishing: what `record --publish` starts; null: the program has no such option.
+void add_record(CommandLine& line, Context context, const std::shared_ptr<Publishing>& publishing);
 void add_print(CommandLine& line, Context context);
 void add_attach(CommandLine& line, Context context);
 void add_top(CommandLine& line, Context context);
@@ -22,26 +28,35 @@ void add_summary(CommandLine& line, Context context);
 void add_why(CommandLine& line, Context context);
 void add_goto(CommandLine& line, Context context);
 void add_verify(CommandLine& line, Context context);
-void add_check(CommandLine& line, Context context);
+// outcomes: answers `check --expect`; null: the program never runs check with that option.
+void add_check(CommandLine& line, Context context, OutcomesOf outcomes);
 void add_adopt(CommandLine& line, Context context);
-void add_convert(CommandLine& line, Context context);
 void add_report(CommandLine& line, Context context);
 void add_events(CommandLine& line, Context context);
 void add_count(CommandLine& line, Context context);
 void add_pack(CommandLine& line, Context context);
 void add_unpack(CommandLine& line, Context context);
 void add_sql(CommandLine& line, Context context);
-void add_load(CommandLine& line, Context context);
-void add_fleet(CommandLine& line, Context context);
-void add_dissector(CommandLine& line, Context context);
-
 void add_completion(CommandLine& line, Context context);
 void add_manual(CommandLine& line, Context context);
 
-// The options of the program and all commands.
-void add_everything(CommandLine& line, Context context);
+// The options before every command, and the text below the list of commands.
+void add_program_options(CommandLine& line, Context context);
+
+// A command that only the whole program has, or an option of a command of this one.
+struct Elsewhere {
+    std::string_view command;
+    std::string_view option;      // a word that begins with it; empty: the command itself
+    std::string_view description; // of the command, as the whole program describes it; empty: of an option
+};
+
+struct Program {
+    void (*add_commands)(CommandLine& line, Context context);
+    std::string_view whole;               // the name of the program beside this one that has every command
+    std::span<const Elsewhere> elsewhere; // empty: this is the whole program
+};
 
 // The whole program, but for the process around it. Returns the exit status; no exception leaves it.
-[[nodiscard]] int run(int argc, const char* const* argv, std::FILE* out, std::FILE* err);
+[[nodiscard]] int run(int argc, const char* const* argv, std::FILE* out, std::FILE* err, const Program& program);
 
 } // namespace host::cli

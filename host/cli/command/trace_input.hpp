@@ -51,7 +51,7 @@ inline void add_span_options(Command& command, SelectionOptions& selection, cons
 }
 
 // What a command can leave out of the trace.
-enum class Part : std::uint8_t {
+enum class Selectable : std::uint8_t {
     events, // all but a task, an event, a span of time
     span,   // all but a span of time
 };
@@ -59,7 +59,7 @@ enum class Part : std::uint8_t {
 // names_of_end: "--to-time,--to" for a command that shows a part of the trace (--task, --event and the span of time),
 // "--to-time" if its --to is something else; empty for a command that takes all of it.
 inline void add_trace_options(Command& command, TraceInput& input, const std::string& names_of_end = {},
-                              Part part = Part::events) {
+                              Selectable by = Selectable::events) {
     const bool selects = !names_of_end.empty();
     command.option("TRACE", input.path, "session directory, trace file of any known format, or - for standard input")
         .required();
@@ -78,7 +78,7 @@ inline void add_trace_options(Command& command, TraceInput& input, const std::st
         .one_of(
             formats::kind_names(), [selects](const std::string& text) { return selects && is_time(text); },
             selects ? ", nor a time like 1500 (ns), 20us, 1.5ms or 2s" : "");
-    if (selects && part == Part::events) {
+    if (selects && by == Selectable::events) {
         command.option("--task", input.selection.task, "only what concerns this task: its name or its context");
         command.option("--event", input.selection.event,
                        "only this event: one of the table, or one that the trace declares (see: remora events)");

@@ -8,7 +8,7 @@
 #include "host/text/short_text.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/value_texts.hpp"
-#include "tracer/event_table.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <cstdint>
 #include <string_view>

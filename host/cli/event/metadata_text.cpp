@@ -4,8 +4,8 @@
 
 #include "host/formats/dat/manifest.hpp"
 #include "host/trace/names.hpp"
-#include "tracer/metadata.hpp"
-#include "tracer/user_fields.hpp"
+#include "tracer/names/metadata.hpp"
+#include "tracer/names/user_fields.hpp"
 
 #include <algorithm>
 #include <array>

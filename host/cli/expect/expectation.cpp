@@ -6,7 +6,7 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/nearest.hpp"
-#include "tracer/event_table.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <algorithm>
 #include <charconv>

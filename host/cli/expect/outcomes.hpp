@@ -44,4 +44,7 @@ struct AskOptions {
 [[nodiscard]] OutcomesOfTrace outcomes_of(std::span<const Expectation> expectations, const AskOptions& options,
                                           const JudgedTrace& judged);
 
+// As outcomes_of(): a program without the tables of `remora sql` has none.
+using OutcomesOf = OutcomesOfTrace (*)(std::span<const Expectation>, const AskOptions&, const JudgedTrace&);
+
 } // namespace host::cli

@@ -3,8 +3,8 @@
 
 #include "host/text/format.hpp"
 #include "lib/crc32c.hpp"
+#include "tracer/export/wire.hpp"
 #include "tracer/reliable/packet.hpp"
-#include "tracer/wire.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -6,8 +6,8 @@
 
 #include "host/formats/dat/combined.hpp"
 #include "host/trace/event.hpp"
-#include "tracer/metadata.hpp"
-#include "tracer/record.hpp"
+#include "tracer/names/metadata.hpp"
+#include "tracer/record/record.hpp"
 
 #include <concepts>
 #include <cstddef>

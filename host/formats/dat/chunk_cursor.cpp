@@ -9,7 +9,7 @@
 #include "host/trace/metadata.hpp"
 #include "host/trace/user_event.hpp"
 #include "lib/assert.hpp"
-#include "tracer/chunk_seal.hpp"
+#include "tracer/chunk/chunk_seal.hpp"
 
 #include <array>
 #include <utility>

@@ -7,7 +7,7 @@
 
 #include "host/formats/dat/chunk_scope.hpp"
 #include "host/formats/dat/slot_feed.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <cstdint>
 #include <optional>

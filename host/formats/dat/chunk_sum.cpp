@@ -4,7 +4,7 @@
 #include "host/trace/checksum.hpp"
 #include "host/trace/event.hpp"
 #include "lib/assert.hpp"
-#include "tracer/chunk_seal.hpp"
+#include "tracer/chunk/chunk_seal.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 
 #include "host/trace/byte_source.hpp"
 #include "lib/units.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/formats/dat/chunk_scope.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <cstdint>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Puts the slots of one long event together again (tracer/metadata.hpp draws them). It never guesses inside a damaged
-// event: a slot that does not belong ends the assembly, and the outcome says how. Bounded by kCombineSlotsMax slots.
+// Puts the slots of one long event together again (tracer/names/metadata.hpp draws them). It never guesses inside a
+// damaged event: a slot that does not belong ends the assembly, and the outcome says how. Bounded by kCombineSlotsMax
+// slots.
 #pragma once
 
-#include "tracer/metadata.hpp"
-#include "tracer/record.hpp"
+#include "tracer/names/metadata.hpp"
+#include "tracer/record/record.hpp"
 
 #include <array>
 #include <cstddef>

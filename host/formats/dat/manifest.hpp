@@ -8,7 +8,7 @@
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 #include "tracer/compact/layout.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <cstdint>
 #include <optional>

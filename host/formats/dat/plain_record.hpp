@@ -5,7 +5,7 @@
 #pragma once
 
 #include "host/trace/event.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <algorithm>
 #include <array>

@@ -13,7 +13,6 @@ namespace host::formats::dat {
 
 namespace {
 
-constexpr std::uint64_t kSlot = tracer::kRecordBytes;
 constexpr std::uint64_t kRangeBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kBlockBytes = 64 * 1024;
 
@@ -34,20 +33,21 @@ constexpr auto kOddities = [] {
 
 RangeSeen look_at_range(trace::ByteSource& source, std::uint64_t begin, std::uint64_t end) {
     RangeSeen range{.begin_bytes = begin, .end_bytes = end, .before = {}, .seen = {}};
-    std::vector<std::byte> block(kBlockBytes + kSlot);
+    std::vector<std::byte> block(kBlockBytes + tracer::kRecordBytes);
     SlotsSeen seen{.rises = true, .is_plain = true, .last = {}};
     for (std::uint64_t at = begin; at < end && seen.rises;) {
         // With the slot before: its stamp is where the first one rises from.
-        const auto slots = std::span(block).first(std::min<std::uint64_t>(block.size(), end - at + kSlot));
-        const auto got = source.read(at - kSlot, slots);
+        const auto slots =
+            std::span(block).first(std::min<std::uint64_t>(block.size(), end - at + tracer::kRecordBytes));
+        const auto got = source.read(at - tracer::kRecordBytes, slots);
         if (!got || got.value() != slots.size()) {
             return range;
         }
         const lib::Ticks before{load_stamp(slots.data())};
         range.before = at == begin ? before : range.before;
-        const SlotsSeen more = look_at(slots.subspan(kSlot), before);
+        const SlotsSeen more = look_at(slots.subspan(tracer::kRecordBytes), before);
         seen = {.rises = more.rises, .is_plain = seen.is_plain && more.is_plain, .last = more.last};
-        at += slots.size() - kSlot;
+        at += slots.size() - tracer::kRecordBytes;
     }
     range.seen = seen;
     return range;
@@ -62,7 +62,7 @@ SlotsSeen look_at(std::span<const std::byte> slots, lib::Ticks before) {
     std::uint64_t steps = 0;
     std::uint32_t codes = 0;
     std::uint32_t oddities = 0;
-    for (const std::byte* slot = slots.data(); slot != slots.data() + slots.size(); slot += kSlot) {
+    for (const std::byte* slot = slots.data(); slot != slots.data() + slots.size(); slot += tracer::kRecordBytes) {
         std::uint16_t code = 0;
         __builtin_memcpy(&code, slot, sizeof code);
         const std::uint64_t stamp = load_stamp(slot);
@@ -80,13 +80,13 @@ SlotsSeen look_at(std::span<const std::byte> slots, lib::Ticks before) {
 }
 
 std::vector<RangeSeen> look_ahead(trace::ByteSource& source, unsigned workers) {
-    const std::uint64_t end = source.size_bytes() / kSlot * kSlot;
+    const std::uint64_t end = source.size_bytes() / tracer::kRecordBytes * tracer::kRecordBytes;
     if (workers < 2 || end < workers * 2 * kRangeBytes) {
         return {};
     }
     workers::Pool pool(workers);
     std::vector<std::future<RangeSeen>> coming;
-    for (std::uint64_t begin = kSlot; begin < end; begin += kRangeBytes) {
+    for (std::uint64_t begin = tracer::kRecordBytes; begin < end; begin += kRangeBytes) {
         coming.push_back(pool.submit([&source, begin, end](std::size_t) {
             return look_at_range(source, begin, std::min(end, begin + kRangeBytes));
         }));

@@ -8,7 +8,7 @@
 #include "host/trace/names.hpp"
 #include "host/trace/tick_scale.hpp"
 #include "lib/units.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "host/formats/dat/session_files.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "tracer/chunk_seal.hpp"
+#include "tracer/chunk/chunk_seal.hpp"
 
 #include <algorithm>
 #include <utility>

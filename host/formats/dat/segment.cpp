@@ -11,7 +11,7 @@
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 #include "lib/endian.hpp"
-#include "tracer/chunk_seal.hpp"
+#include "tracer/chunk/chunk_seal.hpp"
 #include "tracer/compact/decoder.hpp"
 #include "tracer/compact/stream_header.hpp"
 

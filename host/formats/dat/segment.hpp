@@ -10,7 +10,7 @@
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "lib/units.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <cstdint>
 #include <memory>

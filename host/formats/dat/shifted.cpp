@@ -8,7 +8,7 @@
 #include "host/formats/dat/plain_record.hpp"
 #include "host/formats/dat/slot_window.hpp"
 #include "host/trace/event.hpp"
-#include "tracer/chunk_seal.hpp"
+#include "tracer/chunk/chunk_seal.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,6 @@ namespace host::formats::dat {
 
 namespace {
 
-constexpr std::uint64_t kSlot = tracer::kRecordBytes;
 constexpr std::uint64_t kCheckedBytes = 8; // of a slot
 
 // Other bytes look like a record in less than one of ten cases: enough in a row are no accident. At the end of the
@@ -54,7 +53,7 @@ struct Place {
     std::uint64_t resumed = 0; // the first slot that looks like one again, or the end; it may be less than `broken`
 
     // The slots after it are off those before it: so many bytes were added, or 16 less so many lost.
-    [[nodiscard]] std::uint64_t shift() const { return (resumed - broken) % kSlot; }
+    [[nodiscard]] std::uint64_t shift() const { return (resumed - broken) % tracer::kRecordBytes; }
 };
 
 // What the number of bytes says about all places, provided that none has lost or gained a slot or more.
@@ -108,8 +107,8 @@ class Search {
 bool Search::carries_on_header(std::uint64_t offset) {
     const auto first = m_window.at(offset);
     bool is_header = true;
-    for (std::uint64_t slot = 0; slot < kRunMin && offset + (slot + 1) * kSlot <= m_end; ++slot) {
-        const auto record = m_window.at(offset + slot * kSlot);
+    for (std::uint64_t slot = 0; slot < kRunMin && offset + (slot + 1) * tracer::kRecordBytes <= m_end; ++slot) {
+        const auto record = m_window.at(offset + slot * tracer::kRecordBytes);
         if (!first || !record || !looks_like_a_record(*record, first->stamp()) ||
             (is_header && (record->event_code() != first->event_code() || record->stamp() != first->stamp()))) {
             return false;
@@ -125,10 +124,10 @@ bool Search::ends_chunk(std::uint64_t offset, const tracer::Record& record) {
         return false;
     }
     if (!begins_chunk(record)) { // its first slot is lost, unless it is one of this chunk's
-        return record.combine() >= tracer::Combine::middle && offset > m_begin + kHeaderSlots * kSlot &&
+        return record.combine() >= tracer::Combine::middle && offset > m_begin + kHeaderSlots * tracer::kRecordBytes &&
                carries_on_header(offset);
     }
-    std::array<std::byte, tracer::kCombineSlotsMax * kSlot> bytes{};
+    std::array<std::byte, tracer::kCombineSlotsMax * tracer::kRecordBytes> bytes{};
     const auto got = offset != m_begin ? m_source.read(offset, bytes) : lib::Result<std::size_t>(0);
     return got && read_chunk_begin(std::span<const std::byte>(bytes).first(got.value()));
 }
@@ -136,8 +135,8 @@ bool Search::ends_chunk(std::uint64_t offset, const tracer::Record& record) {
 // Eight records in a row whose time does not fall, or fewer up to the end.
 bool Search::is_run(std::uint64_t offset, bool is_shifted) {
     std::optional<lib::Ticks> last;
-    for (std::uint64_t count = 0; count < kRunMin; ++count, offset += kSlot) {
-        if (offset + kSlot > m_end) {
+    for (std::uint64_t count = 0; count < kRunMin; ++count, offset += tracer::kRecordBytes) {
+        if (offset + tracer::kRecordBytes > m_end) {
             return is_shifted ? offset == m_end && count >= kRunAtEndMin : count != 0;
         }
         const auto record = m_window.at(offset);
@@ -152,12 +151,13 @@ bool Search::is_run(std::uint64_t offset, bool is_shifted) {
 
 // The next run at any byte: it may overlap the slot before `broken`, which may be damaged as well.
 std::optional<std::uint64_t> Search::find_run(std::uint64_t broken) {
-    if (is_run(broken + kSlot, false)) { // one slot is damaged in its place: what other places hold is no matter
-        return broken + kSlot;
+    if (is_run(broken + tracer::kRecordBytes,
+               false)) { // one slot is damaged in its place: what other places hold is no matter
+        return broken + tracer::kRecordBytes;
     }
-    for (std::uint64_t offset = std::max(m_run + 1, broken - std::min(broken, kSlot - 1)); offset + kSlot <= m_end;
-         ++offset) {
-        if (offset != broken && is_run(offset, (offset - broken) % kSlot != 0)) {
+    for (std::uint64_t offset = std::max(m_run + 1, broken - std::min(broken, tracer::kRecordBytes - 1));
+         offset + tracer::kRecordBytes <= m_end; ++offset) {
+        if (offset != broken && is_run(offset, (offset - broken) % tracer::kRecordBytes != 0)) {
             return offset;
         }
     }
@@ -168,15 +168,17 @@ std::optional<std::uint64_t> Search::find_run(std::uint64_t broken) {
 // what was lost was gained again, or the other way round.
 bool Search::hides_a_shift(const Place& place) {
     const auto after = m_window.at(place.resumed);
-    const auto before = place.broken >= m_run + 2 * kSlot ? m_window.at(place.broken - 2 * kSlot) : std::nullopt;
-    if (!after || !before || place.resumed - place.broken < 2 * kSlot) {
+    const auto before = place.broken >= m_run + 2 * tracer::kRecordBytes
+                            ? m_window.at(place.broken - 2 * tracer::kRecordBytes)
+                            : std::nullopt;
+    if (!after || !before || place.resumed - place.broken < 2 * tracer::kRecordBytes) {
         return false;
     }
     const auto [least, most] = std::minmax({before->stamp(), after->stamp()});
-    for (std::uint64_t offset = place.broken - kSlot + 1; offset < place.resumed; ++offset) {
+    for (std::uint64_t offset = place.broken - tracer::kRecordBytes + 1; offset < place.resumed; ++offset) {
         const auto record = m_window.at(offset);
-        if ((offset - place.broken) % kSlot != 0 && record && looks_like_a_record(*record, after->stamp()) &&
-            record->stamp() >= least && record->stamp() <= most) {
+        if ((offset - place.broken) % tracer::kRecordBytes != 0 && record &&
+            looks_like_a_record(*record, after->stamp()) && record->stamp() >= least && record->stamp() <= most) {
             return true;
         }
     }
@@ -184,8 +186,9 @@ bool Search::hides_a_shift(const Place& place) {
 }
 
 std::uint64_t Search::first_of_run(std::uint64_t offset) {
-    for (auto record = m_window.at(offset); record && offset > m_run + kSlot; offset -= kSlot) {
-        const auto before = m_window.at(offset - kSlot);
+    for (auto record = m_window.at(offset); record && offset > m_run + tracer::kRecordBytes;
+         offset -= tracer::kRecordBytes) {
+        const auto before = m_window.at(offset - tracer::kRecordBytes);
         if (!before || !looks_like_a_record(*before, record->stamp())) {
             break;
         }
@@ -198,11 +201,12 @@ std::uint64_t Search::first_of_run(std::uint64_t offset) {
 // Returns the offset after them; last: in and out, the stamp of the slot before it.
 std::uint64_t Search::pass_records(std::uint64_t offset, lib::Ticks& last) {
     const std::span<const std::byte> window = m_window.from(offset);
-    const auto slots = window.first(std::min<std::size_t>(window.size(), (m_end - offset) / kSlot * kSlot));
+    const auto slots = window.first(
+        std::min<std::size_t>(window.size(), (m_end - offset) / tracer::kRecordBytes * tracer::kRecordBytes));
     const std::byte* slot = slots.data();
     const std::byte* const end = slot + slots.size();
     std::uint64_t latest = last.value;
-    for (; slot != end; slot += kSlot) {
+    for (; slot != end; slot += tracer::kRecordBytes) {
         const tracer::Record record = load_record(slot);
         const std::uint64_t stamp = load_stamp(slot);
         const bool is_plain = plain_row(record.code) != nullptr && stamp - latest < kStampsApartMax; // most are
@@ -217,11 +221,12 @@ std::uint64_t Search::pass_records(std::uint64_t offset, lib::Ticks& last) {
 }
 
 void Search::find_places() {
-    if (const std::uint64_t run = m_end - std::min(m_end, kRunMin * kSlot); run > m_begin && is_run(run, true)) {
+    if (const std::uint64_t run = m_end - std::min(m_end, kRunMin * tracer::kRecordBytes);
+        run > m_begin && is_run(run, true)) {
         m_near = m_window.at(run)->stamp();
     }
     std::optional<lib::Ticks> last; // of the slot before
-    for (std::uint64_t offset = m_begin; offset + kSlot <= m_end;) {
+    for (std::uint64_t offset = m_begin; offset + tracer::kRecordBytes <= m_end;) {
         const auto record = m_window.at(offset);
         if (!record) {
             return;
@@ -232,14 +237,14 @@ void Search::find_places() {
         }
         if (looks_like_a_record(*record, last.value_or(record->stamp()))) {
             last = record->stamp();
-            const std::uint64_t end = pass_records(offset + kSlot, *last);
-            m_near = end - kSlot >= m_run + kRunMin * kSlot ? last : m_near;
+            const std::uint64_t end = pass_records(offset + tracer::kRecordBytes, *last);
+            m_near = end - tracer::kRecordBytes >= m_run + kRunMin * tracer::kRecordBytes ? last : m_near;
             offset = end;
             continue;
         }
         const auto resumed = find_run(offset);
         if (!resumed) {
-            if ((m_end - offset) % kSlot != 0 && !is_blank(*record)) {
+            if ((m_end - offset) % tracer::kRecordBytes != 0 && !is_blank(*record)) {
                 m_places.push_back({offset, m_end});
             }
             return;
@@ -258,7 +263,8 @@ void Search::judge() {
     if (!m_announced) {
         return;
     }
-    const auto announced = static_cast<std::int64_t>((m_announced->preamble + m_announced->records) * kSlot);
+    const auto announced =
+        static_cast<std::int64_t>((m_announced->preamble + m_announced->records) * tracer::kRecordBytes);
     const std::int64_t gained = static_cast<std::int64_t>(m_end - m_begin) - announced;
     std::int64_t if_added = 0;
     for (const Place& place : m_places) {
@@ -267,55 +273,57 @@ void Search::judge() {
         }
         if_added += static_cast<std::int64_t>(place.shift());
     }
-    const std::uint64_t tail = (m_end - m_places.back().resumed) % kSlot; // of a slot that is not whole
+    const std::uint64_t tail = (m_end - m_places.back().resumed) % tracer::kRecordBytes; // of a slot that is not whole
     if_added += static_cast<std::int64_t>(tail);
     const std::uint64_t places = m_places.size() + (tail != 0 ? 1 : 0);
     if (gained == if_added) {
         m_kind = Places::added;
-    } else if (gained == if_added - static_cast<std::int64_t>(places * kSlot)) {
+    } else if (gained == if_added - static_cast<std::int64_t>(places * tracer::kRecordBytes)) {
         m_kind = Places::lost;
     }
     const Place& first = m_places.front(); // if it is long, it may be two, of which one took back most of the other
-    m_is_exact = m_kind != Places::unknown && places == 1 && first.resumed <= first.broken + 2 * kSlot;
+    m_is_exact = m_kind != Places::unknown && places == 1 && first.resumed <= first.broken + 2 * tracer::kRecordBytes;
 }
 
 // The slot before the one that looks damaged may be damaged, too, in what it does not show. No byte before the place
 // is: the place is not so far in front of the first record after it that another would be whole.
 std::uint64_t Search::end_before(const Place& place, std::uint64_t begin) {
-    const std::uint64_t after = place.resumed - std::min(place.resumed, kSlot - 1 + added_at(place));
+    const std::uint64_t after = place.resumed - std::min(place.resumed, tracer::kRecordBytes - 1 + added_at(place));
     const std::uint64_t limit =
-        std::min(m_is_exact ? place.broken : place.broken - std::min(place.broken, kSlot), after);
+        std::min(m_is_exact ? place.broken : place.broken - std::min(place.broken, tracer::kRecordBytes), after);
     std::uint64_t end = place.broken;
     while (end > begin && end > limit) {
-        end -= kSlot;
+        end -= tracer::kRecordBytes;
     }
     // A long event whose end is in the place.
-    for (auto record = end > begin ? m_window.at(end - kSlot) : std::nullopt;
+    for (auto record = end > begin ? m_window.at(end - tracer::kRecordBytes) : std::nullopt;
          end > begin && record && record->combine() != tracer::Combine::simple;
-         record = end > begin ? m_window.at(end - kSlot) : std::nullopt) {
+         record = end > begin ? m_window.at(end - tracer::kRecordBytes) : std::nullopt) {
         if (record->combine() == tracer::Combine::last) {
             break;
         }
-        end -= kSlot;
+        end -= tracer::kRecordBytes;
     }
     return std::max(end, begin);
 }
 
 // Likewise the first slot after it. The place begins within what shows that a slot is damaged.
 std::uint64_t Search::begin_after(const Place& place) {
-    const auto before = place.broken >= m_begin + kSlot ? m_window.at(place.broken - kSlot) : std::nullopt;
+    const auto before = place.broken >= m_begin + tracer::kRecordBytes
+                            ? m_window.at(place.broken - tracer::kRecordBytes)
+                            : std::nullopt;
     const bool is_before_damaged =
         m_announced && before && before->code == trace::kCodeOf<"numevents"> && before->par2 != m_announced->records;
     const std::uint64_t safe = place.broken + kCheckedBytes - 1 + added_at(place);
     std::uint64_t begin = place.resumed;
     while (begin < m_end && !(m_is_exact && is_before_damaged) &&
            (begin < safe || (!m_is_exact && begin == place.resumed))) {
-        begin += kSlot;
+        begin += tracer::kRecordBytes;
     }
     // A long event whose beginning is in the place.
     for (auto record = m_window.at(begin); begin < m_end && record && record->combine() >= tracer::Combine::middle;
          record = m_window.at(begin)) {
-        begin += kSlot;
+        begin += tracer::kRecordBytes;
     }
     return std::min(begin, m_end);
 }
@@ -324,8 +332,8 @@ std::uint64_t Search::begin_after(const Place& place) {
 void Search::anchor(Stretch& stretch) {
     const std::uint64_t last = m_announced ? m_announced->preamble + m_places.size() : 0;
     for (std::uint64_t slot = 0; stretch.index + slot < last; ++slot) {
-        const std::uint64_t offset = stretch.begin_bytes + slot * kSlot;
-        const auto record = offset + kSlot <= stretch.end_bytes ? m_window.at(offset) : std::nullopt;
+        const std::uint64_t offset = stretch.begin_bytes + slot * tracer::kRecordBytes;
+        const auto record = offset + tracer::kRecordBytes <= stretch.end_bytes ? m_window.at(offset) : std::nullopt;
         if (!record || (record->code == trace::kCodeOf<"numevents"> && record->par2 == m_announced->records)) {
             stretch.index = record ? m_announced->preamble - std::min(m_announced->preamble, slot + 1) : stretch.index;
             return;
@@ -344,11 +352,13 @@ std::vector<Stretch> Search::stretches() {
         Stretch& before = found.back();
         const std::uint64_t begin = begin_after(place);
         const std::uint64_t apart = begin - std::min(begin, before.begin_bytes);
-        const bool rounds_up = m_kind == Places::lost || (m_kind == Places::unknown && apart % kSlot > kSlot / 2);
+        const bool rounds_up = m_kind == Places::lost ||
+                               (m_kind == Places::unknown && apart % tracer::kRecordBytes > tracer::kRecordBytes / 2);
         before.end_bytes = end_before(place, before.begin_bytes);
         anchor(before);
         const Stretch after{.begin_bytes = begin,
-                            .index = before.index + (apart + (rounds_up ? kSlot - 1 : 0)) / kSlot,
+                            .index = before.index +
+                                     (apart + (rounds_up ? tracer::kRecordBytes - 1 : 0)) / tracer::kRecordBytes,
                             .place_bytes = before.end_bytes};
         if (before.end_bytes == before.begin_bytes && found.size() > 1) {
             const auto place_bytes = before.place_bytes; // nothing is between these two places
@@ -360,8 +370,8 @@ std::vector<Stretch> Search::stretches() {
     }
     Stretch& last = found.back();
     last.end_bytes = m_end;
-    const std::uint64_t slots = (last.end_bytes - last.begin_bytes) / kSlot;
-    if (m_announced && slots != 0 && (last.end_bytes - last.begin_bytes) % kSlot == 0) {
+    const std::uint64_t slots = (last.end_bytes - last.begin_bytes) / tracer::kRecordBytes;
+    if (m_announced && slots != 0 && (last.end_bytes - last.begin_bytes) % tracer::kRecordBytes == 0) {
         const std::uint64_t announced = m_announced->preamble + m_announced->records;
         last.index = std::max(last.index, announced - std::min(announced, slots));
     }

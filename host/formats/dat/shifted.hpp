@@ -8,7 +8,7 @@
 
 #include "host/trace/byte_source.hpp"
 #include "lib/units.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -6,7 +6,7 @@
 #include "host/formats/dat/chunk_scope.hpp"
 #include "host/formats/dat/compact_slots.hpp"
 #include "host/formats/dat/slot_reader.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <cstddef>
 #include <cstdint>

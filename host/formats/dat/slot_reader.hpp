@@ -6,7 +6,7 @@
 #include "host/formats/dat/chunk_sum.hpp"
 #include "host/formats/dat/reader_memory.hpp"
 #include "host/trace/byte_source.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "host/text/format.hpp"
 #include "lib/endian.hpp"
-#include "tracer/cpu_trace.hpp"
+#include "tracer/record/cpu_trace.hpp"
 
 #include <algorithm>
 #include <cstring>

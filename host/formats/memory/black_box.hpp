@@ -8,8 +8,8 @@
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/failure.hpp"
 #include "tracer/black_box/descriptor.hpp"
-#include "tracer/names.hpp"
-#include "tracer/record_path_layout.h"
+#include "tracer/names/names.hpp"
+#include "tracer/record/record_path_layout.h"
 
 #include <array>
 #include <cstdint>

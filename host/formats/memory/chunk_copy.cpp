@@ -4,7 +4,7 @@
 #include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
 #include "tracer/compact/decoder.hpp"
-#include "tracer/older_half.hpp"
+#include "tracer/record/older_half.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,8 +2,8 @@
 #include "host/formats/memory/chunk_image.hpp"
 
 #include "host/trace/facts.hpp"
-#include "tracer/chunk_flags.hpp"
-#include "tracer/metadata_writer.hpp"
+#include "tracer/names/metadata_writer.hpp"
+#include "tracer/record/chunk_flags.hpp"
 
 #include <algorithm>
 #include <string_view>

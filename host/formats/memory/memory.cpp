@@ -131,14 +131,14 @@ class Snapshot {
 
 // A machine that was just started has no black box yet.
 void wait_for_kernel(const trace::NamedSource& input, const trace::FollowOptions& options) {
-    constexpr std::chrono::milliseconds kPause{10};
+    constexpr std::chrono::milliseconds kRetryPause{10};
     const auto begin = std::chrono::steady_clock::now();
     const auto asked = [&] {
         return (options.stop != nullptr && *options.stop != 0) ||
                (options.idle.count() != 0 && std::chrono::steady_clock::now() - begin >= options.idle);
     };
     while (!asked() && !is_memory(*input.bytes)) {
-        std::this_thread::sleep_for(kPause);
+        std::this_thread::sleep_for(kRetryPause);
         input.bytes->take_size();
     }
     input.bytes->take_size();

@@ -6,7 +6,7 @@
 #include "host/text/format.hpp"
 #include "host/trace/checksum.hpp"
 #include "host/trace/facts.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <algorithm>
 #include <utility>

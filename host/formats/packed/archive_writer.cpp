@@ -6,7 +6,7 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/checksum.hpp"
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 // unpacking make the same guesses from the same history, so a right guess costs next to nothing.
 #pragma once
 
-#include "tracer/record.hpp"
+#include "tracer/record/record.hpp"
 
 #include <array>
 #include <cstddef>

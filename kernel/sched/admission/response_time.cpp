@@ -13,7 +13,7 @@ namespace kernel {
 
 namespace {
 
-constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
 
 bool periods_are_deadlines(std::span<const Demand> tasks) {
     return std::ranges::all_of(
@@ -75,7 +75,7 @@ Response response_time(std::uint64_t work, std::span<const Demand> above, std::u
             return {Verdict::unknown, 0};
         }
         const std::uint64_t interfering = work_until(above, t);
-        const std::uint64_t needed = interfering > kNever - work ? kNever : work + interfering;
+        const std::uint64_t needed = interfering > kUnbounded - work ? kUnbounded : work + interfering;
         if (needed <= t) {
             return {Verdict::fits, t};
         }

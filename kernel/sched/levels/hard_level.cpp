@@ -41,7 +41,7 @@ lib::Nanoseconds offset_of(const TaskModel& model) {
     return hard != nullptr ? hard->offset : lib::Nanoseconds{};
 }
 
-HardLevel& level_of(const Task& task) {
+HardLevel& hard_level_of(const Task& task) {
     return static_cast<HardLevel&>(*task.level);
 }
 
@@ -264,7 +264,7 @@ void HardLevel::check_deadline(Task& task, IrqOff off) {
 }
 
 void HardLevel::on_job_timer(Task& task, IrqOff off) {
-    HardLevel& level = level_of(task);
+    HardLevel& level = hard_level_of(task);
     if (level.promise(task).awaiting == Awaiting::deadline) {
         level.check_deadline(task, off);
         level.await_release(task, off);
@@ -359,7 +359,7 @@ void HardLevel::epilogue(Task& task, lib::Ticks elapsed, IrqOff off) {
 }
 
 void HardLevel::on_capacity(Task& task, IrqOff off) {
-    level_of(task).violate(task, off);
+    hard_level_of(task).violate(task, off);
 }
 
 void HardLevel::violate(Task& task, IrqOff off) {

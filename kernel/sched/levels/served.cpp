@@ -18,7 +18,7 @@ namespace {
 
 constinit ServedLevel* s_level = nullptr;
 
-ServedLevel& level_of(const Task& task) {
+ServedLevel& served_level_of(const Task& task) {
     return static_cast<ServedLevel&>(*task.level);
 }
 
@@ -195,8 +195,8 @@ lib::Result<void> ServedLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
 }
 
 void ServedLevel::on_activation(Task& task, IrqOff off) {
-    level_of(task).wake(task, off);
-    level_of(task).begin_job(task, task.released_at, off);
+    served_level_of(task).wake(task, off);
+    served_level_of(task).begin_job(task, task.released_at, off);
     schedule(off);
 }
 
@@ -324,7 +324,7 @@ void ServedLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
 }
 
 void ServedLevel::on_exhausted(Task& task, IrqOff off) {
-    level_of(task).charge(task, off);
+    served_level_of(task).charge(task, off);
     schedule(off);
 }
 

@@ -17,7 +17,7 @@ namespace kernel {
 
 namespace {
 
-SoftLevel& level_of(const Task& task) {
+SoftLevel& soft_level_of(const Task& task) {
     return static_cast<SoftLevel&>(*task.level);
 }
 
@@ -143,7 +143,7 @@ lib::Ticks SoftLevel::release_time(const Server& own) const {
 
 // An activation that was put off until now, or a periodic release, happens.
 void SoftLevel::on_release(Task& task, IrqOff off) {
-    SoftLevel& level = level_of(task);
+    SoftLevel& level = soft_level_of(task);
     level.release(task, level.release_time(level.server(task)), off);
     schedule(off);
 }
@@ -267,7 +267,7 @@ void SoftLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
 }
 
 void SoftLevel::on_exhausted(Task& task, IrqOff off) {
-    SoftLevel& level = level_of(task);
+    SoftLevel& level = soft_level_of(task);
     level.charge(task, level.server(task), off);
     level.arm(task, level.server(task), off);
     schedule(off);

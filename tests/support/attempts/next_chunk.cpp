@@ -2,7 +2,7 @@
 // next_chunk is an instruction, not a record; but without a next chunk it counts as a refused record, so it is an
 // attempt. The linker redirects the calls here (--wrap).
 #include "tests/support/attempts/attempts.hpp"
-#include "tracer/control.hpp"
+#include "tracer/chunk/control.hpp"
 
 namespace tests {
 

@@ -5,8 +5,8 @@
 // same.
 #pragma once
 
-#include "host/fleet/source.hpp"
-#include "host/fleet/store.hpp"
+#include "fleet/source.hpp"
+#include "fleet/store.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // borders of chunks.
 #pragma once
 
-#include "host/fleet/message.hpp"
+#include "fleet/message.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "lib/crc32c.hpp"
 #include "tests/support/host_trace_builder.hpp"

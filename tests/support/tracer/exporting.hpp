@@ -4,7 +4,7 @@
 
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/sinks.hpp"
-#include "tracer/exporter.hpp"
+#include "tracer/export/exporter.hpp"
 
 #include <vector>
 

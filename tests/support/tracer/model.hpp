@@ -4,8 +4,8 @@
 // operation.
 #pragma once
 
-#include "tracer/control.hpp"
-#include "tracer/event_table.hpp"
+#include "tracer/chunk/control.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <array>
 #include <cstddef>

@@ -3,8 +3,8 @@
 // it has it; a network that is busy or silent on demand; a volume that checks its announced sizes.
 #pragma once
 
-#include "tracer/sink_disk.hpp"
-#include "tracer/sink_udp.hpp"
+#include "tracer/export/sink_disk.hpp"
+#include "tracer/export/sink_udp.hpp"
 
 #include <gtest/gtest.h>
 

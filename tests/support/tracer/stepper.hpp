@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tracer/log.hpp"
-#include "tracer/record_path.hpp"
+#include "tracer/record/record_path.hpp"
 
 #include <csignal>
 #include <cstddef>

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-namespace {
+namespace chunk_compress_test {
 
 using tests::Bytes;
 using tests::FakeSink;
@@ -337,4 +337,4 @@ TEST_F(ChunkCompress, IsUndoneWhenItsTaskIsCutShort) {
                                                             : tests::emergency_records(chunk(number)).back());
 }
 
-} // namespace
+} // namespace chunk_compress_test

@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-namespace {
+namespace chunk_modes_test {
 
 using tests::emergency_records;
 using tests::main_records;
@@ -306,4 +306,4 @@ TEST(ChunkStore, CountsWhatEmptyingAndDeletingThrowAway) {
     EXPECT_EQ(b.generation(), 1U);
 }
 
-} // namespace
+} // namespace chunk_modes_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The flow to an instruction, derived from the bytes of the previous one.
-#include "tracer/code_flow.hpp"
+#include "tracer/record/code_flow.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 namespace tracer {
 
-namespace {
+namespace code_flow_test {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -69,6 +69,6 @@ TEST(CodeFlowRepeated, NeedsAPrefixAndAnInstruction) {
     EXPECT_FALSE(is_repeated(Bytes{}));
 }
 
-} // namespace
+} // namespace code_flow_test
 
 } // namespace tracer

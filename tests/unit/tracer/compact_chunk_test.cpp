@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chunks written compactly from the start, by the record path itself: the decoder returns the logged events, in every
 // layout, interrupted at every instruction boundary, across turns, chunks and blackouts.
-#include "tracer/compact_chunk.hpp"
+#include "tracer/chunk/compact_chunk.hpp"
 
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/stepper.hpp"
@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace {
+namespace compact_chunk_test {
 
 using tests::Stepper;
 using tests::TracerFixture;
@@ -288,4 +288,4 @@ INSTANTIATE_TEST_SUITE_P(, CompactChunkInterrupted,
                                          row_of(Layout::large96)),
                          [](const auto& row) { return std::string(row.param.name); });
 
-} // namespace
+} // namespace compact_chunk_test

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The tracer's measurement of itself: the figures against a clock of the test, and what it leaves unchanged.
-#include "tracer/cost_meter.hpp"
+#include "tracer/chunk/cost_meter.hpp"
 
 #include "tests/support/tracer/fixture.hpp"
 
-namespace {
+namespace cost_meter_test {
 
 using tests::TracerFixture;
 using tracer::CpuTrace;
@@ -171,4 +171,4 @@ TEST_F(CostMeterTest, KnowsNothingWhereTheArenaHasNoRoom) {
     EXPECT_EQ(small.tracer().control.totals(), tracer::Totals{});
 }
 
-} // namespace
+} // namespace cost_meter_test

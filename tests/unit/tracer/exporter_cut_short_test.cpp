@@ -2,12 +2,12 @@
 // Steps of the exporter that never end, because their task is ended in the middle of one or the kernel panics there:
 // the polling at the end of the run must neither lose a chunk nor count one twice. An exception simulates the end of
 // the task.
-#include "tracer/exporter.hpp"
+#include "tracer/export/exporter.hpp"
 
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/sinks.hpp"
 
-namespace {
+namespace exporter_cut_short_test {
 
 using namespace tests;
 using namespace tracer;
@@ -139,4 +139,4 @@ TEST(ControlLock, KeepsItsHolderOnTheProcessor) {
     EXPECT_EQ(g_left_with, 41U);
 }
 
-} // namespace
+} // namespace exporter_cut_short_test

@@ -4,7 +4,7 @@
 #include "tests/support/tracer/exporting.hpp"
 #include "tracer/typed_event.hpp"
 
-namespace {
+namespace exporter_order_test {
 
 using tests::FakeSink;
 using tracer::EventDeclaration;
@@ -71,4 +71,4 @@ TEST_F(ExporterOrder, SealsAChunkForTheFirstSinkAlone) {
     EXPECT_LE(steps_of_second, 2U);
 }
 
-} // namespace
+} // namespace exporter_order_test

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace {
+namespace exporter_sinks_test {
 
 using tests::Bytes;
 using tests::FakeSink;
@@ -397,4 +397,4 @@ TEST_F(ExporterSinks, RecordsNothingAfterTheExit) {
     EXPECT_TRUE(tests::main_records(chunk).empty());
 }
 
-} // namespace
+} // namespace exporter_sinks_test

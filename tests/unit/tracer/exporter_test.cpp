@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The exported images: in order and complete, each chunk once per sink, the same bytes for both, for any interleaving
 // of steps.
-#include "tracer/exporter.hpp"
+#include "tracer/export/exporter.hpp"
 
 #include "lib/crc32c.hpp"
 #include "tests/support/tracer/exporting.hpp"
@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace {
+namespace exporter_test {
 
 using tests::Bytes;
 using tests::FakeSink;
@@ -415,4 +415,4 @@ TEST_F(ExporterTest, SendChunkWaitsForTheStream) {
     EXPECT_EQ(FTrace_send_chunk(filled(4, 2).number, 0, FTRACE_CHUNK_FLAG_FREE), -1);
 }
 
-} // namespace
+} // namespace exporter_test

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-namespace {
+namespace ftrace_refusals_test {
 
 using tests::TracerFixture;
 
@@ -224,4 +224,4 @@ TEST(FTraceEmpty, HasNoFirstChunkAndNothingToEnable) {
     }
 }
 
-} // namespace
+} // namespace ftrace_refusals_test

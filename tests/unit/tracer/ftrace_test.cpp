@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace {
+namespace ftrace_test {
 
 using tests::main_records;
 using tests::TracerFixture;
@@ -370,4 +370,4 @@ TEST_F(FTrace, AnEmptyCompactChunkIsNothingToExport) {
     EXPECT_EQ(m_fixture.tracer().exporter.export_unsent(), 0U);
 }
 
-} // namespace
+} // namespace ftrace_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The records that steps leave: on one processor, and on two that step at the same time.
-#include "tracer/instruction_trace.hpp"
+#include "tracer/record/instruction_trace.hpp"
 
 #include "tests/support/tracer/fixture.hpp"
 
@@ -11,7 +11,7 @@
 
 namespace tracer {
 
-namespace {
+namespace instruction_trace_test {
 
 using tests::TracerFixture;
 
@@ -256,6 +256,6 @@ TEST_F(InstructionTraceTest, TwoProcessorsStepWithoutDisturbingEachOther) {
     EXPECT_EQ(cpus[1].steps().taken, 7U);
 }
 
-} // namespace
+} // namespace instruction_trace_test
 
 } // namespace tracer

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <optional>
 
-namespace {
+namespace interrupted_counts_test {
 
 using tests::TracerFixture;
 
@@ -49,4 +49,4 @@ TEST(ChunkCounts, AreOfOneInstant) {
     EXPECT_EQ(fixture.tracer().control.totals().dropped, 0U);
 }
 
-} // namespace
+} // namespace interrupted_counts_test

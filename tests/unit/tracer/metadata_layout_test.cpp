@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The bytes of each metadata payload, written down here field by field as docs/trace-format.md has them: an encoder and
 // a decoder that share a list of fields agree about any order.
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <gtest/gtest.h>
 #include <vector>
 
-namespace {
+namespace metadata_layout_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -201,4 +201,4 @@ TEST(MetadataLayout, OfTheEndOfAnExport) {
     EXPECT_EQ(decoded.tracer_made, end.tracer_made);
 }
 
-} // namespace
+} // namespace metadata_layout_test

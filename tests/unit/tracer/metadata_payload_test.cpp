@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Payloads of metadata as bytes: what their lengths may be, what an older writer leaves out, the seal of export_end,
 // and how they are spread over slots.
-#include "tracer/metadata.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <gtest/gtest.h>
 #include <vector>
 
-namespace {
+namespace metadata_payload_test {
 
 using Bytes = std::vector<std::byte>;
 using tracer::Combine;
@@ -163,4 +163,4 @@ TEST(CombinedEvent, HasSixtyFourSlotsAtMost) {
     EXPECT_EQ(tracer::encode_combined(0x21, {1}, Bytes(12), std::span(slots).first(2)).value(), 2U);
 }
 
-} // namespace
+} // namespace metadata_payload_test

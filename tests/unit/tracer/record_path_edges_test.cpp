@@ -3,7 +3,7 @@
 // is larger than itself.
 #include "tests/support/tracer/fixture.hpp"
 
-namespace {
+namespace record_path_edges_test {
 
 using tests::main_records;
 using tests::TracerFixture;
@@ -125,4 +125,4 @@ TEST(RecordPathEdges, ABlackoutThatHasNotEndedGoesAlongWithoutALoss) {
     EXPECT_EQ(seen(next), (std::vector<Seen>{{kBlackoutEnd, 0}, {kOrdinary, 2}}));
 }
 
-} // namespace
+} // namespace record_path_edges_test

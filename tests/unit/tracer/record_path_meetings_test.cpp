@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace {
+namespace record_path_meetings_test {
 
 using tests::emergency_records;
 using tests::main_records;
@@ -152,4 +152,4 @@ TEST(RecordPath, LosesNothingToADisableHalfWay) {
     }
 }
 
-} // namespace
+} // namespace record_path_meetings_test

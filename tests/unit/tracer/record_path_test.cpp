@@ -2,7 +2,7 @@
 // The record path's object code, interrupted at every instruction boundary in every situation, by a logger that may
 // itself be interrupted. The same without the stub's rewind, or with a region that is one instruction too short: then
 // it must fail, otherwise these tests prove nothing.
-#include "tracer/record_path.hpp"
+#include "tracer/record/record_path.hpp"
 
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/stepper.hpp"
@@ -12,7 +12,7 @@
 #include <ostream>
 #include <string>
 
-namespace {
+namespace record_path_test {
 
 using tests::emergency_records;
 using tests::main_records;
@@ -557,4 +557,4 @@ TEST(RecordPath, GoesWrongIfTheRegionEndsBeforeTheCommit) {
     EXPECT_NE(Trial(kSituations[0], {.region_shortened_by = 4, .boundary = commit}).violation(), "");
 }
 
-} // namespace
+} // namespace record_path_test

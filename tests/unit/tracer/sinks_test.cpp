@@ -2,12 +2,12 @@
 // Packets and files: numbering, sizes, pace, and every failure.
 #include "tests/support/tracer/sinks.hpp"
 
-#include "tracer/event_table.hpp"
-#include "tracer/metadata_writer.hpp"
+#include "tracer/names/metadata_writer.hpp"
+#include "tracer/record/event_table.hpp"
 
 #include <numeric>
 
-namespace {
+namespace sinks_test {
 
 using tests::Bytes;
 using tests::FakeNetwork;
@@ -439,4 +439,4 @@ TEST(DiskSink, KeepsItsNameOnceItIsWriting) {
     EXPECT_EQ(sink.name(), "disk");
 }
 
-} // namespace
+} // namespace sinks_test

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // docs/trace-format.md ends with the table of events and the table of numbers that have words: they must equal those in
 // the source. REMORA_UPDATE_DOCS=1 rewrites them. Runs in the root of the checkout, as `make test-unit` does.
-#include "tracer/event_table.hpp"
-#include "tracer/metadata.hpp"
-#include "tracer/unit_words.hpp"
+#include "tracer/names/metadata.hpp"
+#include "tracer/record/event_table.hpp"
+#include "tracer/record/unit_words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace {
+namespace trace_format_document_test {
 
 constexpr const char* kPath = "docs/trace-format.md";
 constexpr std::string_view kMarker = "<!-- events:";
@@ -121,4 +121,4 @@ TEST(TraceFormatDocument, ListsTheFieldsOfEveryPayloadInTheirSizes) {
     EXPECT_EQ(tracer::encode_payload(tracer::ExportEnd{}, bytes).value(), 2U + 4 + 1 + 6 * 8 + 4);
 }
 
-} // namespace
+} // namespace trace_format_document_test

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace {
+namespace triggers_test {
 
 using tests::main_records;
 using tests::Stepper;
@@ -477,4 +477,4 @@ TEST_F(Triggers, ThePublishedCallsReportWhatIsWrong) {
     EXPECT_EQ(FTrace_trigger_state(), FTRACE_TRIGGER_IDLE);
 }
 
-} // namespace
+} // namespace triggers_test

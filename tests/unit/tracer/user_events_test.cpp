@@ -8,7 +8,7 @@
 #include <functional>
 #include <thread>
 
-namespace {
+namespace user_events_test {
 
 using tests::TracerFixture;
 using tracer::EventDeclaration;
@@ -302,4 +302,4 @@ TEST(FormatReaderTest, SplitsAFormat) {
     EXPECT_EQ(wide.precision, 255);
 }
 
-} // namespace
+} // namespace user_events_test

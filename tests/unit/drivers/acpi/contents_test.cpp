@@ -17,7 +17,7 @@
 #include <random>
 
 namespace drivers::acpi {
-namespace {
+namespace contents_test {
 
 using test::from_hex;
 using Bytes = std::vector<std::byte>;
@@ -465,5 +465,5 @@ TEST(AcpiParsers, NoMutatedTableMakesAParserReadOutsideOrRunForever) {
     EXPECT_LT(accepted, static_cast<std::size_t>(kRounds));
 }
 
-} // namespace
+} // namespace contents_test
 } // namespace drivers::acpi

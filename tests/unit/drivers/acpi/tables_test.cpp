@@ -10,7 +10,7 @@
 #include <initializer_list>
 
 namespace drivers::acpi {
-namespace {
+namespace tables_test {
 
 using test::from_hex;
 using Bytes = std::vector<std::byte>;
@@ -330,5 +330,5 @@ TEST(AcpiSoftOff, LooksIntoNoMoreThan64Ssdts) {
     }
 }
 
-} // namespace
+} // namespace tables_test
 } // namespace drivers::acpi

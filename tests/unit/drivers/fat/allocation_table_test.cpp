@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace drivers::fat {
-namespace {
+namespace allocation_table_test {
 
 using test::FakeDisk;
 
@@ -239,5 +239,5 @@ TEST(FatTable32, KeepsTheUpperBitsOfARunThatIsTaken) {
     EXPECT_EQ(lib::load_le<std::uint32_t>(entry(5)), 0x5FFF'FFFFU);
 }
 
-} // namespace
+} // namespace allocation_table_test
 } // namespace drivers::fat

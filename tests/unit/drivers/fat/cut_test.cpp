@@ -4,7 +4,7 @@
 #include "tests/support/fat_volumes.hpp"
 
 namespace drivers::fat {
-namespace {
+namespace cut_test {
 
 using namespace test;
 
@@ -131,5 +131,5 @@ TEST_P(FatCutTest, AnyFailingReadIsReportedAndHarmless) {
     }
 }
 
-} // namespace
+} // namespace cut_test
 } // namespace drivers::fat

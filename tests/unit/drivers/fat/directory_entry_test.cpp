@@ -8,7 +8,7 @@
 #include <string>
 
 namespace drivers::fat {
-namespace {
+namespace directory_entry_test {
 
 EntryBytes bytes_of(std::string_view name, std::initializer_list<unsigned> rest) {
     EntryBytes bytes{};
@@ -137,5 +137,5 @@ TEST(FatEntry, ADateIsValidUpToTheLastValueOfEachField) {
     }
 }
 
-} // namespace
+} // namespace directory_entry_test
 } // namespace drivers::fat

@@ -8,7 +8,7 @@
 #include <initializer_list>
 
 namespace drivers::fat {
-namespace {
+namespace format_test {
 
 using namespace test;
 
@@ -265,5 +265,5 @@ TEST(FatFormat, RefusesASizeThatTheTypeCannotHave) {
     }
 }
 
-} // namespace
+} // namespace format_test
 } // namespace drivers::fat

@@ -12,7 +12,7 @@
 #include <set>
 
 namespace drivers::fat {
-namespace {
+namespace geometry_test {
 
 using test::FakeDisk;
 
@@ -267,5 +267,5 @@ TEST(FatMount, SurvivesSeededMutationsOfItsBootSector) {
     EXPECT_LT(accepted, kRounds);
 }
 
-} // namespace
+} // namespace geometry_test
 } // namespace drivers::fat

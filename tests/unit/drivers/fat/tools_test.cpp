@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 
 namespace drivers::fat {
-namespace {
+namespace tools_test {
 
 using namespace test;
 using testing::HasSubstr;
@@ -248,5 +248,5 @@ TEST_F(FatToolsTest, FsckFindsOnlyLostClustersAfterACut) {
     }
 }
 
-} // namespace
+} // namespace tools_test
 } // namespace drivers::fat

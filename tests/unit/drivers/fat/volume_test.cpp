@@ -5,7 +5,7 @@
 #include "tests/support/fat_volumes.hpp"
 
 namespace drivers::fat {
-namespace {
+namespace volume_test {
 
 using namespace test;
 
@@ -178,5 +178,5 @@ TEST(FatRoot32, Has65536EntriesAtMost) {
     EXPECT_TRUE(volume.find("new"));
 }
 
-} // namespace
+} // namespace volume_test
 } // namespace drivers::fat

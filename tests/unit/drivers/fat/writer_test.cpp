@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 namespace drivers::fat {
-namespace {
+namespace writer_test {
 
 using namespace test;
 
@@ -430,5 +430,5 @@ TEST(FatRead, ACircularRootDirectoryIsCorrupt) {
     EXPECT_EQ(add_file(volume, "new", {}).error(), lib::Error::corrupt);
 }
 
-} // namespace
+} // namespace writer_test
 } // namespace drivers::fat

@@ -16,7 +16,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace acknowledged_machines_test {
 
 using support::Bytes;
 using support::TemporaryDirectory;
@@ -537,6 +537,6 @@ TEST_F(Machines, AreNoMoreThanFourThousandInALifetime) {
     EXPECT_EQ(m_refused, Lines{"4096 acknowledged sessions since the start: start the collector again"});
 }
 
-} // namespace
+} // namespace acknowledged_machines_test
 
 } // namespace host::collector

@@ -14,7 +14,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace collector_loop_test {
 
 using std::chrono::milliseconds;
 using support::Bytes;
@@ -212,6 +212,6 @@ TEST_F(Loop, CountsALongDatagramAsMalformed) {
     EXPECT_EQ(m_watch.last.transfer.value().malformed, 1U);
 }
 
-} // namespace
+} // namespace collector_loop_test
 
 } // namespace host::collector

@@ -17,7 +17,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace collector_test {
 
 using support::Bytes;
 using support::ChunkBuilder;
@@ -401,6 +401,6 @@ TEST(Address, IsParsedStrictly) {
     }
 }
 
-} // namespace
+} // namespace collector_test
 
 } // namespace host::collector

@@ -22,7 +22,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace reliable_sessions_test {
 
 using support::Bytes;
 using support::ChunkBuilder;
@@ -475,6 +475,6 @@ TEST_F(Journals, TakeNoMoreThanAllSessionsTogetherMay) {
     EXPECT_EQ(sink.state(), tracer::SinkState::idle);
 }
 
-} // namespace
+} // namespace reliable_sessions_test
 
 } // namespace host::collector

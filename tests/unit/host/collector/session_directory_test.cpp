@@ -16,7 +16,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace session_directory_test {
 
 using support::Bytes;
 using support::TemporaryDirectory;
@@ -179,6 +179,6 @@ TEST(SessionDirectory, KeepsWritingToTheDirectoryThatItOpened) {
     EXPECT_TRUE(std::filesystem::is_empty(directory / "session"));
 }
 
-} // namespace
+} // namespace session_directory_test
 
 } // namespace host::collector

@@ -10,7 +10,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace session_places_test {
 
 using support::Bytes;
 using support::TemporaryDirectory;
@@ -103,6 +103,6 @@ TEST_F(Places, ThatCannotBeMadeSayWhy) {
     EXPECT_EQ(places.make(2, 3).error().cause, lib::Error::no_space);
 }
 
-} // namespace
+} // namespace session_places_test
 
 } // namespace host::collector

@@ -11,7 +11,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace session_table_test {
 
 using formats::dat::Manifest;
 using support::Bytes;
@@ -478,6 +478,6 @@ TEST_F(SessionTables, ReportAsDurableWhatWasFlushed) {
     EXPECT_TRUE(writer.durability()->idle());
 }
 
-} // namespace
+} // namespace session_table_test
 
 } // namespace host::collector

@@ -8,7 +8,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace session_test {
 
 using formats::dat::Manifest;
 using std::chrono::milliseconds;
@@ -362,6 +362,6 @@ TEST_F(Verdict, KnowsAChunkOfAnotherBoot) {
     EXPECT_FALSE(m_session->is_other_boot(7, 2));
 }
 
-} // namespace
+} // namespace session_test
 
 } // namespace host::collector

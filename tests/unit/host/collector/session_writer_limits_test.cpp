@@ -10,7 +10,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace session_writer_limits_test {
 
 TEST_F(SessionWriting, TakesAsManyBytesAsItsLimitAndNotOneMore) {
     const Bytes image = chunk(0, 4).bytes();
@@ -165,6 +165,6 @@ TEST_F(SessionWriting, MakesAnOpenFileDurableOnRequest) {
     EXPECT_EQ(m_manifests, 0);
 }
 
-} // namespace
+} // namespace session_writer_limits_test
 
 } // namespace host::collector

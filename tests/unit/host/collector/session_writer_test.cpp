@@ -5,7 +5,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace session_writer_test {
 
 TEST_F(SessionWriting, SealsEachChunkWithItsLastRecord) {
     const Bytes first = chunk(0, 5).bytes();
@@ -347,6 +347,6 @@ TEST_F(SessionWriting, FindsAWrongChecksumOnlyInAWholeChunk) {
     EXPECT_EQ(chunks().size(), 4U);
 }
 
-} // namespace
+} // namespace session_writer_test
 
 } // namespace host::collector

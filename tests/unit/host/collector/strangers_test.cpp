@@ -3,15 +3,15 @@
 // much of it.
 #include "host/collector/strangers.hpp"
 
-#include "tracer/event_table.hpp"
-#include "tracer/record.hpp"
+#include "tracer/record/event_table.hpp"
+#include "tracer/record/record.hpp"
 
 #include <gtest/gtest.h>
 #include <vector>
 
 namespace host::collector {
 
-namespace {
+namespace strangers_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -107,6 +107,6 @@ TEST(Strangers, OfOnePlausiblePacketAreTakenWhenThereIsNoMore) {
     EXPECT_FALSE(strangers.take_plausible().has_value()) << "once";
 }
 
-} // namespace
+} // namespace strangers_test
 
 } // namespace host::collector

@@ -12,7 +12,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace udp_socket_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -108,6 +108,6 @@ TEST(UdpSocket, BindsOnlyWhereItCan) {
     EXPECT_EQ(second.bind(first.local()).error(), lib::Error::exists);
 }
 
-} // namespace
+} // namespace udp_socket_test
 
 } // namespace host::collector

@@ -18,7 +18,7 @@
 
 namespace host::collector {
 
-namespace {
+namespace whole_way_test {
 
 using support::Bytes;
 using support::ChunkBuilder;
@@ -304,6 +304,6 @@ TEST(WholeWayToTheDisk, WhatWasAcknowledgedIsInASession) {
     }
 }
 
-} // namespace
+} // namespace whole_way_test
 
 } // namespace host::collector

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace {
+namespace condition_test {
 
 using namespace hosted;
 using kernel::cond_broadcast;
@@ -298,4 +298,4 @@ TEST(Condition, RunsOutOfNumbersAndSaysSo) {
               "last: no space | signal: invalid argument");
 }
 
-} // namespace
+} // namespace condition_test

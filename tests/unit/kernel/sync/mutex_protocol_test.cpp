@@ -11,7 +11,7 @@
 
 #include <initializer_list>
 
-namespace {
+namespace mutex_protocol_test {
 
 using namespace hosted;
 using kernel::Mutex;
@@ -579,4 +579,4 @@ TEST(MutexProtocol, StackNeverStopsTheIdleTask) {
               "back@1");
 }
 
-} // namespace
+} // namespace mutex_protocol_test

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-namespace {
+namespace mutex_test {
 
 using namespace hosted;
 using kernel::mutex_init;
@@ -238,4 +238,4 @@ TEST(Mutex, RunsOutOfNumbersAndSaysSo) {
               "last: no space | lock: invalid argument");
 }
 
-} // namespace
+} // namespace mutex_test

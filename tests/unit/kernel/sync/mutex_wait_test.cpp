@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace mutex_wait_test {
 
 using namespace hosted;
 using kernel::Mutex;
@@ -357,4 +357,4 @@ TEST(MutexWait, ForgetsAWaiterWithALimitThatIsKilled) {
     }
 }
 
-} // namespace
+} // namespace mutex_wait_test

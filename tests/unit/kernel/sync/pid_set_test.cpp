@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace {
+namespace pid_set_test {
 
 TEST(PidSet, ListsItsPidsInAscendingOrder) {
     constexpr std::uint16_t kLast = kernel::kTasksMax - 1;
@@ -20,4 +20,4 @@ TEST(PidSet, ListsItsPidsInAscendingOrder) {
     EXPECT_EQ(found, (std::vector<std::uint16_t>{0, 7, kLast}));
 }
 
-} // namespace
+} // namespace pid_set_test

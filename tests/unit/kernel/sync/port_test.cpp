@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace {
+namespace port_test {
 
 using namespace hosted;
 using kernel::port_init;
@@ -268,4 +268,4 @@ TEST(Port, RunsOutOfNumbersAndSaysSo) {
               "last: no space | 0");
 }
 
-} // namespace
+} // namespace port_test

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace {
+namespace semaphore_test {
 
 using namespace hosted;
 using kernel::sem_init;
@@ -220,4 +220,4 @@ TEST(Semaphore, RunsOutOfNumbersAndSaysSo) {
               "1..65535 | last: no space | wait: invalid argument");
 }
 
-} // namespace
+} // namespace semaphore_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace stack_policy_test {
 
 using namespace hosted;
 using kernel::mutex_lock;
@@ -91,4 +91,4 @@ TEST(MutexPlace, IsLeftWhenTheTaskIsKilledWhosePlaceItIs) {
               "l 0-3 | M 3-5 | l 5-6");
 }
 
-} // namespace
+} // namespace stack_policy_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace exception_test {
 
 using namespace hosted;
 using kernel::Reaction;
@@ -374,4 +374,4 @@ TEST(Exception, AnOverloadOfTwentyPerCentIsCutToWhatWasPromised) {
     EXPECT_EQ(late.find("aborted 1"), std::string::npos) << late;
 }
 
-} // namespace
+} // namespace exception_test

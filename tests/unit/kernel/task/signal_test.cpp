@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace signal_test {
 
 using namespace hosted;
 using kernel::signal_bit;
@@ -395,4 +395,4 @@ TEST(Signal, ADeadTasksSettingsAreNotInherited) {
               "A 0-9 | same slot | B 29-31 | end");
 }
 
-} // namespace
+} // namespace signal_test

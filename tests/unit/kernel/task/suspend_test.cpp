@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace suspend_test {
 
 using namespace hosted;
 using kernel::task_resume;
@@ -269,4 +269,4 @@ TEST(Suspend, RefusesWhatCannotBe) {
               "refused | ok | suspended | busy | ok | refused | not found | not found");
 }
 
-} // namespace
+} // namespace suspend_test

@@ -10,7 +10,7 @@
 
 #include <array>
 
-namespace {
+namespace task_group_test {
 
 using namespace hosted;
 
@@ -148,4 +148,4 @@ TEST(NrtArrivals, AreRefusedSkippedOrSaved) {
     EXPECT_EQ(hosted::run(&busy_nrt<kernel::Overlap::save>), "A 0-1 | ok | A 1-4 | completed 2 skipped 0");
 }
 
-} // namespace
+} // namespace task_group_test

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace {
+namespace task_states_test {
 
 using namespace hosted;
 using kernel::task_resume;
@@ -220,4 +220,4 @@ INSTANTIATE_TEST_SUITE_P(Task, EveryState, testing::ValuesIn(kStates), [](const 
     return name;
 });
 
-} // namespace
+} // namespace task_states_test

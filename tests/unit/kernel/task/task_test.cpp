@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace task_test {
 
 using namespace hosted;
 using kernel::Reaction;
@@ -212,4 +212,4 @@ TEST(Task, GoesToSleepInTheMomentItsBudgetEnds) {
               "S 0-2 | S 4-6 | not suspended released 2 completed 2 violated 0 ran 4");
 }
 
-} // namespace
+} // namespace task_test

@@ -10,7 +10,7 @@
 
 namespace kernel::compensation {
 
-namespace {
+namespace compensator_test {
 
 constexpr lib::Ticks kNone{~std::uint64_t{0}};
 
@@ -320,6 +320,6 @@ TEST(CompensatorProperty, LosesAndDoublesNoInterruptThatIsNear) {
     EXPECT_GT(compensator.count(Outcome::compensated), 10'000U);
 }
 
-} // namespace
+} // namespace compensator_test
 
 } // namespace kernel::compensation

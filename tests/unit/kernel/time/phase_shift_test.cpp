@@ -13,7 +13,7 @@
 #include <array>
 #include <string>
 
-namespace {
+namespace phase_shift_test {
 
 using namespace hosted;
 
@@ -118,4 +118,4 @@ TEST(PhaseShift, NamesAShiftThatNoActivationUsed) {
     EXPECT_EQ(kernel::unused_phase_shift(), "");
 }
 
-} // namespace
+} // namespace phase_shift_test

@@ -10,7 +10,7 @@
 
 namespace kernel::compensation {
 
-namespace {
+namespace processor_clock_test {
 
 // A counter that never stops, and a timer that is armed for a time of the clock.
 struct FakeProcessor {
@@ -272,6 +272,6 @@ TEST(ProcessorClocks, DoNotDisturbEachOther) {
     }
 }
 
-} // namespace
+} // namespace processor_clock_test
 
 } // namespace kernel::compensation

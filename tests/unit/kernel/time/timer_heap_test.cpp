@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace timer_heap_test {
 
 using Heap = kernel::TimerHeap<64>;
 
@@ -85,4 +85,4 @@ TEST(TimerHeap, AgreesWithASortedListUnderRandomUse) {
     }
 }
 
-} // namespace
+} // namespace timer_heap_test

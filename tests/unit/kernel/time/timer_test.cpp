@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <array>
 
-namespace {
+namespace timer_test {
 
 using namespace hosted;
 using kernel::kern_event_delete;
@@ -270,4 +270,4 @@ TEST(Timer, DoesNotDriftHoweverLateItIsServed) {
     EXPECT_EQ(report.substr(std::min(report.size(), report.find("late"))), "late | on the grid | 1305");
 }
 
-} // namespace
+} // namespace timer_test

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-namespace {
+namespace describe_test {
 
 using tests::TracerFixture;
 using tracer::black_box::Descriptor;
@@ -97,4 +97,4 @@ TEST_F(BlackBoxDescriptor, LeadsToTheNamesInTheOrderOfTheirPublication) {
     EXPECT_EQ(std::string(characters.data(), load<std::uint8_t>(task + descriptor.name.size)), "control");
 }
 
-} // namespace
+} // namespace describe_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace {
+namespace survivor_test {
 
 using tests::TracerFixture;
 using tracer::Chunk;
@@ -344,4 +344,4 @@ TEST_F(SurvivingTrace, NamesAreKeptUpToTheFirstThatIsNotWhole) {
     EXPECT_EQ(names.size(), 3U);
 }
 
-} // namespace
+} // namespace survivor_test

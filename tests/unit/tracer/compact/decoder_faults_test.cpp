@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-namespace {
+namespace decoder_faults_test {
 
 using namespace tracer::compact;
 using tests::Bytes;
@@ -172,4 +172,4 @@ TEST(CompactDecoder, FindsTheFirstStampOfEachStreamAndOfNothingElse) {
     }
 }
 
-} // namespace
+} // namespace decoder_faults_test

@@ -3,7 +3,7 @@
 // small for.
 #include "tests/support/compact_streams.hpp"
 
-namespace {
+namespace encoder_map_test {
 
 using namespace tracer::compact;
 using tests::Bytes;
@@ -106,4 +106,4 @@ TEST(CompactEncoder, RefusesToWriteBeforeItKnowsWhere) {
     }
 }
 
-} // namespace
+} // namespace encoder_map_test

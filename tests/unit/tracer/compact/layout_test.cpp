@@ -8,7 +8,7 @@
 #include <array>
 #include <set>
 
-namespace {
+namespace layout_test {
 
 using namespace tracer::compact;
 
@@ -144,4 +144,4 @@ TEST(CompactIdMap, GivesTheLiveWriterOneHeaderPerEvent) {
     EXPECT_EQ(few[tracer::event_code("chunk_begin")], 0U) << "long events have no compact header";
 }
 
-} // namespace
+} // namespace layout_test

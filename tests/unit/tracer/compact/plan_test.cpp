@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace plan_test {
 
 using namespace tracer::compact;
 
@@ -62,4 +62,4 @@ TEST(CompactPlan, ChoosesTheMostIdsThatCutNoBitOfUseInATurnThatIsLongEnough) {
     }
 }
 
-} // namespace
+} // namespace plan_test

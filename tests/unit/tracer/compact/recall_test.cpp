@@ -6,7 +6,7 @@
 
 #include <random>
 
-namespace {
+namespace recall_test {
 
 using tracer::compact::Recall;
 
@@ -39,4 +39,4 @@ TEST(CompactRecall, IsAsNewWhenItWasCleared) {
     }
 }
 
-} // namespace
+} // namespace recall_test

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace {
+namespace stream_test {
 
 using namespace tracer::compact;
 using tests::Bytes;
@@ -316,4 +316,4 @@ TEST(CompactStream, TakesLessRoomThanRecordsInEveryLayoutWithCompactHeaders) {
     }
 }
 
-} // namespace
+} // namespace stream_test

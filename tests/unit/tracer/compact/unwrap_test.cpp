@@ -6,7 +6,7 @@
 
 #include <random>
 
-namespace {
+namespace unwrap_test {
 
 using namespace tracer::compact;
 
@@ -109,4 +109,4 @@ TEST(CompactUnwrap, TakesAFallForDamageWhereHeartbeatsComeOnDemand) {
     }
 }
 
-} // namespace
+} // namespace unwrap_test

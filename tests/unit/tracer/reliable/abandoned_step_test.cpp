@@ -11,7 +11,7 @@
 #include <ucontext.h>
 #include <vector>
 
-namespace {
+namespace abandoned_step_test {
 
 namespace wire = tracer::reliable;
 using tracer::SinkState;
@@ -194,4 +194,4 @@ TEST_F(AbandonedStep, AtAnyInstructionLeavesTotalsThatAreRight) {
     }
 }
 
-} // namespace
+} // namespace abandoned_step_test

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace {
+namespace key_text_test {
 
 using tracer::reliable::agreed_key;
 using tracer::reliable::key_of_text;
@@ -66,4 +66,4 @@ TEST(KeyText, OfTwoSourcesAgrees) {
     }
 }
 
-} // namespace
+} // namespace key_text_test

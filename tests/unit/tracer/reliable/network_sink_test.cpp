@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace network_sink_test {
 
 namespace wire = tracer::reliable;
 using tests::Bytes;
@@ -215,4 +215,4 @@ TEST_F(Choosing, IsPatientAsLongAsItIsAskedToWithACollectorThatAnswered) {
     EXPECT_EQ(m_peer.time - before, lib::milliseconds(8'002)) << "from the step after the answer";
 }
 
-} // namespace
+} // namespace network_sink_test

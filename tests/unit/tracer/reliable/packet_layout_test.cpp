@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace {
+namespace packet_layout_test {
 
 namespace wire = tracer::reliable;
 using Bytes = std::vector<std::byte>;
@@ -180,4 +180,4 @@ TEST(PacketLayout, NumbersItsTypesByDirection) {
     }
 }
 
-} // namespace
+} // namespace packet_layout_test

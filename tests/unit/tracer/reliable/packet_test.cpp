@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-namespace {
+namespace packet_test {
 
 namespace wire = tracer::reliable;
 using Bytes = std::vector<std::byte>;
@@ -221,4 +221,4 @@ TEST(ReliablePacket, OfASessionHasAKeyMadeOfItsNumberAndItsCookie) {
     EXPECT_EQ(wire::session_key(kKey, 0x1122'3344'5566'7788, 9), (wire::SipKey{half(0), half(1)}));
 }
 
-} // namespace
+} // namespace packet_test

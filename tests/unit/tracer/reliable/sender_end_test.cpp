@@ -2,9 +2,9 @@
 // The end of a run: the totals as a last packet, FIN for each stream, and what its answers must say.
 #include "tests/support/tracer/sending.hpp"
 
-#include "tracer/event_table.hpp"
+#include "tracer/record/event_table.hpp"
 
-namespace {
+namespace sender_end_test {
 
 namespace wire = tracer::reliable;
 using tests::Bytes;
@@ -192,4 +192,4 @@ TEST_F(Ending, StampsTheTotalsWithTheLatestRecord) {
     }
 }
 
-} // namespace
+} // namespace sender_end_test

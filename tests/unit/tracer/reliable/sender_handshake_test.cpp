@@ -2,7 +2,7 @@
 // HELLO and its answers: when it is said, what is believed, and what a collector may already have.
 #include "tests/support/tracer/sending.hpp"
 
-namespace {
+namespace sender_handshake_test {
 
 namespace wire = tracer::reliable;
 using tests::Bytes;
@@ -266,4 +266,4 @@ TEST_F(Sending, FailsWithTheDevice) {
     EXPECT_EQ(other.last_error(), lib::Error::corrupt);
 }
 
-} // namespace
+} // namespace sender_handshake_test

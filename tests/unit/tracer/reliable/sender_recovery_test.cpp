@@ -3,7 +3,7 @@
 // what its timeout counts from.
 #include "tests/support/tracer/sending.hpp"
 
-namespace {
+namespace sender_recovery_test {
 
 namespace wire = tracer::reliable;
 using tests::Said;
@@ -194,4 +194,4 @@ TEST_F(Recovery, EndsASessionThatTheCollectorHasEnded) {
     EXPECT_EQ(m_sink.state(), SinkState::idle);
 }
 
-} // namespace
+} // namespace sender_recovery_test

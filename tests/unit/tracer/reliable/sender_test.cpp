@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace {
+namespace sender_test {
 
 namespace wire = tracer::reliable;
 using tests::Bytes;
@@ -222,4 +222,4 @@ TEST_F(Sending, SaysInTheEndThatTheCollectorHadNoSpace) {
     EXPECT_EQ(m_sink.last_error(), lib::Error::no_space);
 }
 
-} // namespace
+} // namespace sender_test

@@ -2,7 +2,7 @@
 // How many packets are on their way, which of them are sent again and when, and which acknowledgements are believed.
 #include "tests/support/tracer/sending.hpp"
 
-namespace {
+namespace sender_window_test {
 
 namespace wire = tracer::reliable;
 using tests::Said;
@@ -320,4 +320,4 @@ TEST_F(Window, CountsAsProgressThatMoreIsDurableThanItKnew) {
     EXPECT_EQ(m_sink.state(), SinkState::failed);
 }
 
-} // namespace
+} // namespace sender_window_test

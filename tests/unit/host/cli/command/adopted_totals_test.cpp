@@ -5,13 +5,13 @@
 #include "tests/support/host_command_line.hpp"
 
 #include "host/text/format.hpp"
-#include "tracer/metadata_writer.hpp"
+#include "tracer/names/metadata_writer.hpp"
 
 #include <gmock/gmock.h>
 
 namespace host::cli {
 
-namespace {
+namespace adopted_totals_test {
 
 using support::Bytes;
 using testing::HasSubstr;
@@ -108,6 +108,6 @@ TEST_F(AdoptedTotals, AreReadFromTheImageOfAVolume) {
     }
 }
 
-} // namespace
+} // namespace adopted_totals_test
 
 } // namespace host::cli

@@ -13,7 +13,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace ci_document_test {
 
 constexpr const char* kPath = "docs/ci.md";
 
@@ -59,6 +59,6 @@ TEST(CiDocument, ListsTheFiguresOfExpectations) {
     compare("<!-- figures -->\n", figure_table());
 }
 
-} // namespace
+} // namespace ci_document_test
 
 } // namespace host::cli

@@ -9,7 +9,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace command_limits_test {
 
 using testing::HasSubstr;
 
@@ -51,7 +51,7 @@ TEST_F(CommandLimits, EndQuietlyWhenTheReaderHasSeenEnough) {
     std::FILE* const err = std::fopen((m_directory / "err.txt").c_str(), "w");
     const std::string path = write(sample().bytes());
     const std::vector<const char*> argv{"remora", "print", path.c_str()};
-    EXPECT_EQ(run(static_cast<int>(argv.size()), argv.data(), closed, err), 0);
+    EXPECT_EQ(run(static_cast<int>(argv.size()), argv.data(), closed, err, kWholeProgram), 0);
     std::fclose(closed);
     std::fclose(err);
     EXPECT_EQ(support::read_text(m_directory / "err.txt"), "");
@@ -64,7 +64,7 @@ TEST_F(CommandLimits, SayWhyTheOutputCouldNotBeWritten) {
     ASSERT_NE(full, nullptr);
     const std::string path = write(sample().bytes());
     const std::vector<const char*> argv{"remora", "print", path.c_str()};
-    EXPECT_EQ(run(static_cast<int>(argv.size()), argv.data(), full, err), 4);
+    EXPECT_EQ(run(static_cast<int>(argv.size()), argv.data(), full, err, kWholeProgram), 4);
     std::fclose(full);
     std::fclose(err);
     EXPECT_THAT(support::read_text(m_directory / "err.txt"), HasSubstr("No space left on device"));
@@ -81,6 +81,6 @@ TEST_F(CommandLimits, KeepTheStopHandlerUntilTheProcessEnds) {
     }
 }
 
-} // namespace
+} // namespace command_limits_test
 
 } // namespace host::cli

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The command line as a whole: its examples, completion and manual page are derived from what is parsed.
-#include "host/cli/command/commands.hpp"
+#include "convert/command/whole_program.hpp"
 
+#include "host/cli/elsewhere.hpp"
 #include "tests/support/host_command.hpp"
 #include "tests/support/host_command_line.hpp"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <sstream>
 
 namespace host::cli {
 
-namespace {
+namespace command_line_test {
 
 using testing::HasSubstr;
 
@@ -67,6 +69,22 @@ TEST_F(CommandLines, DescribeEveryOption) {
             EXPECT_FALSE(option.description.empty())
                 << command.name << ' ' << (option.names.empty() ? option.argument : option.names.front());
         }
+    }
+}
+
+TEST_F(CommandLines, OfTheFirstProgramNameCommandsAndOptionsOfTheWholeOne) {
+    const auto commands = m_line.commands();
+    for (const Elsewhere& row : kElsewhere) {
+        const auto command = std::ranges::find(commands, row.command, &CommandView::name);
+        ASSERT_NE(command, commands.end()) << row.command;
+        if (row.option.empty()) {
+            EXPECT_EQ(row.description, command->description) << row.command;
+            continue;
+        }
+        const auto has = [&row](const OptionView& option) {
+            return std::ranges::find(option.names, row.option) != option.names.end();
+        };
+        EXPECT_TRUE(std::ranges::any_of(command->options, has)) << row.command << ' ' << row.option;
     }
 }
 
@@ -144,6 +162,6 @@ TEST_F(CommandLines, HaveAManualThatGroffAccepts) {
     }
 }
 
-} // namespace
+} // namespace command_line_test
 
 } // namespace host::cli

@@ -16,7 +16,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace command_test {
 
 using support::Bytes;
 using support::ChunkBuilder;
@@ -344,7 +344,7 @@ TEST_F(Commands, EndWithStatusFourWhenTheOutputIsFull) {
     ASSERT_NE(full, nullptr);
     const std::string path = write(sample().bytes());
     const std::vector<const char*> argv{"remora", "print", path.c_str()};
-    EXPECT_EQ(run(static_cast<int>(argv.size()), argv.data(), full, stderr), 4);
+    EXPECT_EQ(run(static_cast<int>(argv.size()), argv.data(), full, stderr, kWholeProgram), 4);
     std::fclose(full);
 }
 
@@ -370,6 +370,6 @@ TEST(Escaping, KeepsUtf8AndEscapesTheRest) {
     EXPECT_EQ(text::made_printable(std::string(300, 'a')).size(), 300U);
 }
 
-} // namespace
+} // namespace command_test
 
 } // namespace host::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // remora fleet as a user sees it: tables, JSON, SQL, exit statuses, and what is refused.
-#include "host/fleet/open_store.hpp"
+#include "fleet/open_store.hpp"
 #include "tests/support/fleet_run.hpp"
 #include "tests/support/host_command_line.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace fleet_command_test {
 
 class FleetCommand : public support::CommandLine {
   protected:
@@ -110,6 +110,6 @@ TEST_F(FleetCommand, RefusesWhatDoesNotFitTheQuestion) {
     EXPECT_FALSE(std::filesystem::exists(m_directory / "none"));
 }
 
-} // namespace
+} // namespace fleet_command_test
 
 } // namespace host::cli

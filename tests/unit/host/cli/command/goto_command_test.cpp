@@ -7,7 +7,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace goto_command_test {
 
 using support::ChunkBuilder;
 using testing::HasSubstr;
@@ -85,6 +85,6 @@ TEST_F(GotoCommand, RefusesWhatIsNoPlaceOrNotThere) {
     EXPECT_EQ(m_out, "");
 }
 
-} // namespace
+} // namespace goto_command_test
 
 } // namespace host::cli

@@ -8,7 +8,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace jobs_test {
 
 using support::Bytes;
 using support::ChunkBuilder;
@@ -136,6 +136,6 @@ TEST_F(Jobs, AreOneAtLeast) {
     EXPECT_EQ(remora({"print", path, "--jobs", "256"}), 0);
 }
 
-} // namespace
+} // namespace jobs_test
 
 } // namespace host::cli

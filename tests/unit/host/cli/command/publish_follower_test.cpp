@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Lines between a recorder and its publisher.
-#include "host/cli/command/publish_follower.hpp"
+#include "fleet/command/publish_follower.hpp"
 
 #include <gtest/gtest.h>
 
 namespace host::cli {
-namespace {
+namespace publish_follower_test {
 
 std::optional<Notice> read_back(const Notice& notice) {
     std::string line = notice_line(notice);
@@ -35,5 +35,5 @@ TEST(Notice, OfAnyOtherFormIsRefused) {
     }
 }
 
-} // namespace
+} // namespace publish_follower_test
 } // namespace host::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sessions of runs, found by the names that a store has: which are never a path to somewhere else.
-#include "host/cli/command/session_finder.hpp"
+#include "fleet/command/session_finder.hpp"
 
 #include "tests/support/host_trace_builder.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace session_finder_test {
 
 constexpr const char* kBoot = "00000000000000ab";
 
@@ -50,6 +50,6 @@ TEST_F(SessionFinderTest, FindsNothingWhereNothingIs) {
     EXPECT_EQ(SessionFinder(m_scratch / "absent").find("north", "pi-1", kBoot), "");
 }
 
-} // namespace
+} // namespace session_finder_test
 
 } // namespace host::cli

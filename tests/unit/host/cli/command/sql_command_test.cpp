@@ -8,7 +8,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace sql_command_test {
 
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -48,6 +48,6 @@ TEST_F(SqlCommand, HelpNamesEveryViewAndHowToFindColumns) {
     EXPECT_THAT(m_out, HasSubstr("time_ns"));
 }
 
-} // namespace
+} // namespace sql_command_test
 
 } // namespace host::cli

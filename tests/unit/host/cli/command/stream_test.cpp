@@ -6,7 +6,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace stream_test {
 
 class Streams : public support::CommandLine {
   protected:
@@ -34,6 +34,6 @@ TEST_F(Streams, SummariseTheSameFiguresAsTheFile) {
     EXPECT_EQ(streamed.dump(2), by_name.dump(2));
 }
 
-} // namespace
+} // namespace stream_test
 
 } // namespace host::cli

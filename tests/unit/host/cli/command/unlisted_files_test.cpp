@@ -10,7 +10,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace unlisted_files_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -81,6 +81,6 @@ TEST_F(UnlistedFiles, AreNotAdoptedFromACollectorThatLives) {
     EXPECT_THAT(m_err, HasSubstr("another collector (process "));
 }
 
-} // namespace
+} // namespace unlisted_files_test
 
 } // namespace host::cli

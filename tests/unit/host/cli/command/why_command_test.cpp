@@ -13,7 +13,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace why_command_test {
 
 using support::ChunkBuilder;
 using testing::ContainsRegex;
@@ -174,6 +174,6 @@ TEST_F(WhyCommand, KeepsHostileNamesHarmlessAndTheTextShort) {
     EXPECT_EQ(Json::parse(m_out)["cause"], "others_overrun");
 }
 
-} // namespace
+} // namespace why_command_test
 
 } // namespace host::cli

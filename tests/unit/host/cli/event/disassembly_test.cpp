@@ -7,7 +7,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace disassembly_test {
 
 using testing::HasSubstr;
 
@@ -39,6 +39,6 @@ TEST(Disassembly, SaysWhatIsWrongWithAnImage) {
     EXPECT_FALSE(text.ok());
 }
 
-} // namespace
+} // namespace disassembly_test
 
 } // namespace host::cli

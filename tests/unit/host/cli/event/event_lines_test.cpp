@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-namespace {
+namespace event_lines_test {
 
 using namespace host;
 
@@ -46,4 +46,4 @@ TEST(EventLines, SayWhatALineSays) {
     }
 }
 
-} // namespace
+} // namespace event_lines_test

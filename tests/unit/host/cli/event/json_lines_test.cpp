@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
-namespace {
+namespace json_lines_test {
 
 using namespace host;
 
@@ -55,4 +55,4 @@ TEST(JsonLines, OneObject) {
                                       event.code));
 }
 
-} // namespace
+} // namespace json_lines_test

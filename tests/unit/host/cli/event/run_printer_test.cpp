@@ -13,7 +13,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace run_printer_test {
 
 using support::Bytes;
 using support::ChunkBuilder;
@@ -149,6 +149,6 @@ TEST_F(RunPrinting, FailsWithWhatAThreadThrows) {
     std::fclose(file);
 }
 
-} // namespace
+} // namespace run_printer_test
 
 } // namespace host::cli

@@ -9,7 +9,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace selection_test {
 
 TEST(TimeOf, TakesDigitsAFractionAndAUnit) {
     EXPECT_EQ(time_of("0"), 0);
@@ -118,6 +118,6 @@ TEST_F(Selections, SayWhatDoesNotExistAndWhatIsNearest) {
               "events TRACE` the typed events of a trace");
 }
 
-} // namespace
+} // namespace selection_test
 
 } // namespace host::cli

@@ -12,7 +12,7 @@
 
 namespace host::cli {
 
-namespace {
+namespace user_event_test {
 
 using support::Bytes;
 using support::ChunkBuilder;
@@ -286,6 +286,6 @@ TEST_F(UserEvents, NeighbouringNamesAreNotGluedTogether) {
     EXPECT_THAT(m_err, HasSubstr("E-MIX"));
 }
 
-} // namespace
+} // namespace user_event_test
 
 } // namespace host::cli

@@ -21,7 +21,7 @@
 
 namespace host::collector::reliable {
 
-namespace {
+namespace file_store_test {
 
 using support::Bytes;
 using support::TemporaryDirectory;
@@ -348,6 +348,6 @@ TEST(KilledCollector, HasEveryByteOnce) {
     EXPECT_EQ(streams, 1U);
 }
 
-} // namespace
+} // namespace file_store_test
 
 } // namespace host::collector::reliable

@@ -7,7 +7,7 @@
 
 namespace host::collector::reliable {
 
-namespace {
+namespace journal_entry_test {
 
 constexpr JournalEntry kEntry{.stream = 0x0021,
                               .mark = {.packets = 0x1112'1314'1516'1718,
@@ -63,6 +63,6 @@ TEST(JournalEntry, IsNoneWithAnyBitFlipped) {
     }
 }
 
-} // namespace
+} // namespace journal_entry_test
 
 } // namespace host::collector::reliable

@@ -10,7 +10,7 @@
 
 namespace host::collector::reliable {
 
-namespace {
+namespace receiver_test {
 
 using wire::PacketType;
 using Bytes = std::vector<std::byte>;
@@ -519,6 +519,6 @@ TEST_F(Receiving, CountsWhatItIsSent) {
     EXPECT_EQ(counters.table_full, 0U);
 }
 
-} // namespace
+} // namespace receiver_test
 
 } // namespace host::collector::reliable

@@ -11,7 +11,7 @@
 
 namespace host::collector::reliable {
 
-namespace {
+namespace session_test {
 
 using wire::PacketType;
 using Bytes = std::vector<std::byte>;
@@ -376,6 +376,6 @@ TEST_F(OneSession, BelongsToAnotherRunIfAFreshSenderFindsOtherStreams) {
     EXPECT_EQ(hello(0, wire::kFlagFresh)->header.flags, wire::kFlagEnded) << "of an earlier collector";
 }
 
-} // namespace
+} // namespace session_test
 
 } // namespace host::collector::reliable

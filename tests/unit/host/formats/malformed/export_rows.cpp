@@ -9,7 +9,7 @@
 #include "host/trace/json.hpp"
 #include "host/trace/kernel_image.hpp"
 #include "lib/endian.hpp"
-#include "tracer/user_fields.hpp"
+#include "tracer/names/user_fields.hpp"
 
 #include <cmath>
 #include <csignal>

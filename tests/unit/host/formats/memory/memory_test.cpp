@@ -7,7 +7,7 @@
 #include "tests/support/memory_image.hpp"
 #include "tests/support/reading_test.hpp"
 
-#include "tracer/record_path_layout.h"
+#include "tracer/record/record_path_layout.h"
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace {
+namespace processor_demand_test {
 
 using kernel::Demand;
 using kernel::utilisation_at_most_one;
@@ -172,4 +172,4 @@ TEST(ProcessorDemand, AgreesWithASimulationOnRandomSets) {
     EXPECT_LT(feasible, kSets * 9 / 10);
 }
 
-} // namespace
+} // namespace processor_demand_test

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace {
+namespace promise_sums_test {
 
 using kernel::Claim;
 using kernel::Demand;
@@ -146,4 +146,4 @@ TEST(PromiseSums, AgreeWithTheTestsOnRandomSets) {
     EXPECT_LT(fitted, decided * 9 / 10);
 }
 
-} // namespace
+} // namespace promise_sums_test

@@ -17,7 +17,7 @@
 #include <cstdio>
 #include <string>
 
-namespace {
+namespace promises_test {
 
 using namespace hosted;
 using kernel::ServerKind;
@@ -188,4 +188,4 @@ TEST(Admission, PreparesAgainAfterAJobWasAbortedWhilePreparing) {
               "A 0-5 | without a test: refused | aborted 1 | afterwards: ok");
 }
 
-} // namespace
+} // namespace promises_test

@@ -14,7 +14,7 @@
 #include <random>
 #include <vector>
 
-namespace {
+namespace reservations_test {
 
 using kernel::Claim;
 using kernel::Demand;
@@ -463,4 +463,4 @@ TEST(Reservations, AgreeWithASimulationBelowADeferrableServer) {
     agree_on_random_sets(true);
 }
 
-} // namespace
+} // namespace reservations_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace edf_deadline_test {
 
 using namespace hosted;
 using lib::Error;
@@ -197,4 +197,4 @@ TEST(TaskSetDeadline, AnInactiveTaskLeavesItsShareWhenItsPeriodIsOver) {
               "X 0-5 | refused | admitted");
 }
 
-} // namespace
+} // namespace edf_deadline_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace hard_level_test {
 
 using namespace hosted;
 
@@ -270,4 +270,4 @@ TEST(Reservation, OfATaskThatEndedIsFreeWhenTheProcessorHasBeenIdle) {
               "X 0-5 | Z 5-6 | refused | Z 6-10 | ok | released 1 completed 1 missed 0 too early 0");
 }
 
-} // namespace
+} // namespace hard_level_test

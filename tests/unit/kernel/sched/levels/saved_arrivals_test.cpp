@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace saved_arrivals_test {
 
 using namespace hosted;
 using kernel::Overlap;
@@ -137,4 +137,4 @@ TEST(Release, OfAnActivationAMomentAgoIsThatMoment) {
               "50000 | 100000 | 0 | A 5-8");
 }
 
-} // namespace
+} // namespace saved_arrivals_test

@@ -12,7 +12,7 @@
 
 #include <array>
 
-namespace {
+namespace served_test {
 
 using namespace hosted;
 using kernel::ServerKind;
@@ -394,4 +394,4 @@ TEST(AperiodicServer, HasAPlaceInATableThatIsFull) {
               "no space");
 }
 
-} // namespace
+} // namespace served_test

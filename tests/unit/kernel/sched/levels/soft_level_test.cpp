@@ -11,7 +11,7 @@
 
 #include <array>
 
-namespace {
+namespace soft_level_test {
 
 using namespace hosted;
 using kernel::Overlap;
@@ -522,4 +522,4 @@ TEST(GrubSchedule, MakesNothingLateThatWasPromised) {
     EXPECT_GT(with_both, kRandomSets / 2) << "the sets must have something to lose";
 }
 
-} // namespace
+} // namespace soft_level_test

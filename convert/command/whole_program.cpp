@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "convert/command/whole_program.hpp"
+
+#include "fleet/command/record_publishing.hpp"
+
+namespace host::cli {
+
+void add_everything(CommandLine& line, Context context) {
+    add_program_options(line, context);
+    add_record(line, context, publishing_of_fleet());
+    add_publish(line, context);
+    add_print(line, context);
+    add_attach(line, context);
+    add_top(line, context);
+    add_schedule(line, context);
+    add_diff(line, context);
+    add_summary(line, context);
+    add_why(line, context);
+    add_goto(line, context);
+    add_verify(line, context);
+    add_check(line, context, outcomes_of);
+    add_report(line, context);
+    add_convert(line, context);
+    add_adopt(line, context);
+    add_count(line, context);
+    add_pack(line, context);
+    add_unpack(line, context);
+    add_sql(line, context);
+    add_load(line, context);
+    add_fleet(line, context);
+    add_events(line, context);
+    add_dissector(line, context);
+    add_completion(line, context);
+    add_manual(line, context);
+}
+
+} // namespace host::cli

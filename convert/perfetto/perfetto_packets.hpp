@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Packets of a Perfetto trace, one at a time: each is in the file with its own length, so a trace can be cut and
+// joined anywhere between two of them. Messages are protozero's; what occurs by the million is written in place, by
+// functions that are [[gnu::flatten]]: inlined into them tags are constants.
+#pragma once
+
+#include "convert/perfetto/perfetto_fields.hpp"
+#include "convert/writer/output.hpp"
+#include "host/text/digits.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#define PROTOZERO_USE_VIEW std::string_view // what its functions take for texts
+#include <protozero/pbf_builder.hpp>
+#include <protozero/varint.hpp>
+
+namespace host::convert::perfetto {
+
+template <typename Field>
+using Message = protozero::pbf_builder<Field>;
+
+inline constexpr std::size_t kVarintMax = 10;
+inline constexpr std::size_t kNumberMax = 3 + kVarintMax; // with its tag, and what put_varint() writes after it
+
+[[nodiscard]] constexpr std::size_t varint_bytes(std::uint64_t value) {
+    return (9 * static_cast<unsigned>(std::bit_width(value | 1)) + 64) / 64;
+}
+
+// kVarintMax bytes of room. Groups of seven bits are moved to bytes by halves, and all but the last are marked.
+[[nodiscard]] inline char* put_varint(char* at, std::uint64_t value) {
+    if (value < 0x80) {
+        *at = static_cast<char>(value);
+        return at + 1;
+    }
+    if (value >> 56 != 0) {
+        return at + protozero::add_varint_to_buffer(at, value);
+    }
+    value = (value & 0x0000'0000'0FFF'FFFF) | (value & 0x00FF'FFFF'F000'0000) << 4;
+    value = (value & 0x0000'3FFF'0000'3FFF) | (value & 0x0FFF'C000'0FFF'C000) << 2;
+    value = (value & 0x007F'007F'007F'007F) | (value & 0x3F80'3F80'3F80'3F80) << 1;
+    const auto last = static_cast<unsigned>(std::bit_width(value) - 1) / 8;
+    value |= 0x8080'8080'8080'8080 & ((std::uint64_t{1} << (8 * last)) - 1);
+    __builtin_memcpy(at, &value, sizeof value);
+    return at + last + 1;
+}
+
+template <typename Field>
+[[nodiscard]] char* put_number(char* at, Field field, std::uint64_t value) {
+    return put_varint(put_varint(at, std::uint64_t{static_cast<std::uint32_t>(field)} << 3), value);
+}
+
+// The tag of a text or a message.
+template <typename Field>
+[[nodiscard]] char* put_tag(char* at, Field field) {
+    constexpr std::uint32_t kLengthDelimited = 2;
+    return put_varint(at, std::uint64_t{static_cast<std::uint32_t>(field)} << 3 | kLengthDelimited);
+}
+
+// Tag and length of a field whose content follows.
+inline constexpr std::size_t kFrameMax = 16;
+
+template <typename Field>
+[[nodiscard]] char* put_frame(char* at, Field field, std::size_t bytes) {
+    return put_varint(put_tag(at, field), bytes);
+}
+
+// A message whose fields put(char*) writes in place; after them the caller adds `more`, which put may change. kFrameMax
+// bytes of room besides them. Most are shorter than 128 bytes, so their length has one byte; longer ones are moved.
+template <typename Field, typename Put>
+[[nodiscard]] char* put_message(char* at, Field field, Put put, const std::string& more = {}) {
+    at = put_tag(at, field);
+    char* const content = at + 1;
+    char* const end = put(content);
+    const auto bytes = static_cast<std::size_t>(end - content);
+    const std::size_t length = bytes + more.size();
+    if (length < 0x80) [[likely]] {
+        *at = static_cast<char>(length);
+        return end;
+    }
+    const std::size_t further = varint_bytes(length) - 1;
+    std::memmove(content + further, content, bytes);
+    protozero::add_varint_to_buffer(at, length);
+    return end + further;
+}
+
+class Packets {
+  public:
+    // One for processors, one for tracks: what a sequence interns and loses is its own.
+    enum class Sequence : std::uint32_t { sched = 1, tracks = 2 };
+
+    explicit Packets(OutputFile& file)
+        : m_file(file) {}
+
+    // A message to fill; add() writes it out. One at a time.
+    [[nodiscard]] Message<Packet> start(Sequence sequence) {
+        m_packet.clear();
+        Message<Packet> packet(m_packet);
+        packet.add_uint32(Packet::sequence_id, static_cast<std::uint32_t>(sequence));
+        return packet;
+    }
+
+    // Fields that are encoded already go to the end of the innermost message that is open.
+    void append_encoded(std::string_view fields) { m_packet += fields; }
+
+    // A whole packet whose fields put(char*) writes in place, in `room` bytes at most, and `more` after them.
+    template <typename Put>
+    void add(std::size_t room, Put put, const std::string& more) {
+        char* const begin = m_file.room(kFrameMax + room);
+        m_file.used(static_cast<std::size_t>(put_message(begin, Trace::packet, put, more) - begin));
+        if (!more.empty()) {
+            m_file.append(more);
+        }
+    }
+
+    void add() {
+        char* const begin = m_file.room(kFrameMax + m_packet.size());
+        char* const at = text::put(put_frame(begin, Trace::packet, m_packet.size()), m_packet);
+        m_file.used(static_cast<std::size_t>(at - begin));
+    }
+
+  private:
+    OutputFile& m_file;
+    std::string m_packet;
+};
+
+} // namespace host::convert::perfetto

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// The rules of cutting. A stretch keeps the order in which the reader gave its events, so one that is read again comes
+// in the same order.
+#include "convert/records/record_chunks.hpp"
+
+#include "convert/losses.hpp"
+#include "host/formats/dat/plain_record.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/foreign.hpp"
+#include "lib/assert.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace host::convert::records {
+
+namespace {
+
+// What another system's events become if none of ours says the same.
+constexpr std::uint8_t kForeignCode = trace::kCodeOf<"user_event_0">;
+
+static_assert(std::endian::native == std::endian::little && sizeof(tracer::Record) == tracer::kRecordBytes,
+              "records are written as they are in memory");
+
+void append_long(const trace::Event& event, std::vector<tracer::Record>& records) {
+    std::array<std::byte, tracer::kLongEventBytesMax> payload{};
+    const std::size_t size = event.payload.size() + sizeof(std::uint16_t);
+    ASSERT(size <= payload.size()); // it came out of as many slots
+    lib::store_le(std::span(payload), static_cast<std::uint16_t>(size));
+    std::ranges::copy(event.payload, payload.begin() + sizeof(std::uint16_t));
+    std::array<tracer::Record, tracer::kCombineSlotsMax> slots;
+    const auto count =
+        tracer::encode_combined(event.code, event.ticks, std::span<const std::byte>(payload).first(size), slots);
+    ASSERT(count.ok());
+    const auto flags = static_cast<std::uint16_t>(event.raw_code & ~(tracer::kCodeMask | tracer::kCombineMask));
+    for (std::size_t i = 0; i < count.value(); ++i) {
+        slots[i].code = static_cast<std::uint16_t>(slots[i].code | flags);
+        records.push_back(slots[i]);
+    }
+}
+
+} // namespace
+
+bool append_records(const trace::Event& event, std::vector<tracer::Record>& records) {
+    if (trace::is_foreign(event) && event.row == nullptr && event.is_sound()) {
+        const auto number = static_cast<std::uint16_t>(event.event_class << 10 | event.number);
+        records.push_back(
+            tracer::make_record(kForeignCode, number, event.words.empty() ? 0 : event.words.front(), event.ticks));
+        return true;
+    }
+    if (event.origin != trace::Origin::record) {
+        if (event.row == nullptr || event.row->shape != tracer::Shape::simple) {
+            return false;
+        }
+        records.push_back(tracer::make_record(event.code, event.par1, event.par2, event.ticks));
+        return true;
+    }
+    if (event.row != nullptr && event.row->shape == tracer::Shape::combined && !event.payload.empty()) {
+        append_long(event, records);
+    } else if (event.state != trace::EventState::malformed) {
+        records.push_back(record_of(event));
+    }
+    return true;
+}
+
+RecordChunks::RecordChunks(const Survey& survey, Write write)
+    : m_survey(survey)
+    , m_write(std::move(write)) {
+    const auto& chunks = survey.facts.chunks;
+    if (const auto first = std::ranges::find_if(chunks, &trace::ChunkReport::described); first != chunks.end()) {
+        m_template = first->description;
+    }
+    m_template.tsc_khz = survey.facts.clock.khz;
+    if (m_template.tsc_khz == 0) {
+        m_template.tsc_source = tracer::TscSource::unknown; // so that a reader knows that it is unknown
+    }
+    m_template.dropped = 0;
+    m_template.refused = 0;
+    m_template.overwritten = 0;
+    m_template.encoding = tracer::Encoding::records;
+    m_template.layout = 0;
+    m_template.compact_bytes = 0;
+    m_template.checksum = tracer::ChunkChecksum::none; // the machine's: it is of other bytes
+    m_template.crc32c = 0;
+    m_taken.resize(chunks.size());
+}
+
+RecordChunks::Stretch& RecordChunks::find_stretch(std::uint16_t cpu) {
+    const auto [place, is_new] = m_stretches.try_emplace(cpu);
+    if (is_new) {
+        place->second.begin = m_template;
+        place->second.begin.cpu = cpu;
+        place->second.cost = m_stretches.size() == 1 ? unplaced_losses(m_survey.facts).missing : 0;
+        place->second.begin.dropped = place->second.cost;
+    }
+    m_last = &place->second;
+    m_last_cpu = cpu;
+    return *m_last;
+}
+
+// Where the records of this event go.
+RecordChunks::Stretch& RecordChunks::stretch_for(const trace::Event& event) {
+    if (m_records >= kRecordsMax && (event.ticks >= m_greatest || m_records >= 2 * kRecordsMax)) {
+        flush_all();
+    }
+    Stretch& stretch = stretch_of(event.cpu);
+    // A later source has more names; late records of an earlier source do not restore that one's names.
+    if (!stretch.has_source || event.source > stretch.source) {
+        // Another system's trace names things throughout, and is one source.
+        const bool gathers = event.origin != trace::Origin::record;
+        take_source(event.source, gathers ? m_survey.facts.names : *event.names, stretch);
+    }
+    if (stretch.records.empty()) {
+        stretch.first = event.ticks;
+    }
+    return stretch;
+}
+
+void RecordChunks::add(const trace::Event& event) {
+    Stretch& stretch = stretch_for(event);
+    const std::size_t before = stretch.records.size();
+    if (is_one_record(event)) [[likely]] {
+        stretch.records.push_back(record_of(event));
+    } else if (!append_records(event, stretch.records)) {
+        ++m_without_record;
+        return;
+    }
+    m_records += stretch.records.size() - before;
+    m_greatest = std::max(m_greatest, event.ticks);
+}
+
+// In pieces: a stretch takes no more than event by event.
+void RecordChunks::add(const formats::dat::RecordRun& run) {
+    trace::Event first = run.common();
+    for (std::span<const std::byte> slots = run.slots(); !slots.empty();) {
+        first.ticks = {formats::dat::load_stamp(slots.data())};
+        std::vector<tracer::Record>& records = stretch_for(first).records;
+        const std::size_t room = m_records < kRecordsMax ? kRecordsMax - m_records : 1;
+        const std::size_t count = std::min(room, slots.size() / tracer::kRecordBytes);
+        const auto piece = slots.first(count * tracer::kRecordBytes);
+        records.resize(records.size() + count);
+        std::memcpy(records.data() + records.size() - count, piece.data(), piece.size());
+        m_records += count;
+        const std::byte* const last = piece.data() + piece.size() - tracer::kRecordBytes;
+        m_greatest = std::max(m_greatest, lib::Ticks{formats::dat::load_stamp(last)});
+        slots = slots.subspan(piece.size());
+    }
+}
+
+void RecordChunks::take_source(std::uint32_t source, const trace::Names& names, Stretch& stretch) {
+    flush(stretch);
+    stretch.has_source = true;
+    stretch.source = source;
+    stretch.names = names;
+    if (source >= m_taken.size()) {
+        return; // the input grew since it was surveyed
+    }
+    m_taken[source] = true;
+    const trace::ChunkReport& report = m_survey.facts.chunks[source];
+    stretch.cost += report.missing + report.skipped;
+    if (report.described) {
+        stretch.begin.mode = report.description.mode;
+        stretch.begin.dropped = std::max(stretch.begin.dropped, report.description.dropped + stretch.cost);
+        stretch.begin.refused = std::max(stretch.begin.refused, report.description.refused);
+        stretch.begin.overwritten = report.description.overwritten;
+    }
+}
+
+void RecordChunks::flush(Stretch& stretch) {
+    if (stretch.records.empty()) {
+        return;
+    }
+    tracer::ChunkBegin& begin = stretch.begin;
+    begin.chunk = static_cast<std::uint16_t>(m_chunks);
+    begin.generation = static_cast<std::uint32_t>(m_chunks >> 16);
+    begin.events = stretch.records.size();
+    begin.records = static_cast<std::uint32_t>(begin.events);
+    ++m_chunks;
+    m_write({.begin = begin,
+             .names = stretch.names,
+             .records = std::as_bytes(std::span(stretch.records)),
+             .first = stretch.first});
+    begin.overwritten = 0;
+    m_records -= stretch.records.size();
+    stretch.records.clear();
+}
+
+// In the order of their first stamps, in which a reader opens them.
+void RecordChunks::flush_all() {
+    std::vector<Stretch*> order;
+    for (auto& [cpu, stretch] : m_stretches) {
+        if (!stretch.records.empty()) {
+            order.push_back(&stretch);
+        }
+    }
+    std::ranges::stable_sort(order, {}, [](const Stretch* stretch) { return stretch->first.value; });
+    for (Stretch* const stretch : order) {
+        flush(*stretch);
+    }
+}
+
+lib::Result<void, Failure> RecordChunks::finish() {
+    flush_all();
+    for (std::size_t source = 0; source < m_taken.size(); ++source) {
+        const trace::ChunkReport& report = m_survey.facts.chunks[source];
+        if (m_taken[source] || !report.described) {
+            continue;
+        }
+        Stretch& stretch = stretch_of(report.description.cpu);
+        take_source(static_cast<std::uint32_t>(source), m_survey.facts.names, stretch);
+        stretch.begin.chunk = static_cast<std::uint16_t>(m_chunks);
+        stretch.begin.generation = static_cast<std::uint32_t>(m_chunks >> 16);
+        stretch.begin.events = 0;
+        stretch.begin.records = 0;
+        ++m_chunks;
+        m_write({.begin = stretch.begin, .names = stretch.names, .records = {}, .first = m_survey.last});
+    }
+    return events_without_record(m_without_record);
+}
+
+lib::Result<void, Failure> check_processors(const Survey& survey) {
+    if (survey.processors.empty() || survey.processors.back() < trace::kProcessorsMax) {
+        return {};
+    }
+    return Failure{Fault::unusable,
+                   fmt::format("processor {}: chunks are of the processors 0 to {}; csv has any number",
+                               survey.processors.back(), trace::kProcessorsMax - 1)};
+}
+
+lib::Result<void, Failure> events_without_record(std::uint64_t events) {
+    if (events == 0) {
+        return {};
+    }
+    return Failure{Fault::unusable,
+                   fmt::format("{} events of this trace are another system's and have no record", events)};
+}
+
+} // namespace host::convert::records

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "convert/track_writer.hpp"
+
+namespace host::convert {
+
+lib::Result<void, Failure> TrackWriter::begin(const Survey* survey) {
+    m_time.emplace(*survey);
+    begin_tracks(*survey);
+    return {};
+}
+
+void TrackWriter::add(const trace::Event& event) {
+    m_event = &event;
+    static_cast<void>(m_time->of(event));
+    const auto changes = m_schedule.take(event);
+    if (!changes.empty()) {
+        select_processor(event.cpu);
+    }
+    for (const Change& change : changes) {
+        apply(change);
+    }
+    for (const Change& change : changes) {
+        draw_slice(change);
+    }
+    if (event.is(trace::kCodeOf<"server_budget">)) {
+        add_budget(m_time->nanoseconds(event.par2));
+    } else if (changes.empty() || !is_shown(event, changes)) {
+        add_instant();
+    }
+}
+
+lib::Result<void, Failure> TrackWriter::finish(const trace::TraceFacts& facts) {
+    for (const Change& change : m_schedule.finish()) {
+        end_slices(change);
+    }
+    end_tracks(facts);
+    return {};
+}
+
+void TrackWriter::draw_slice(const Change& change) {
+    end_slices(change);
+    if (change.kind == Change::Kind::job_began) {
+        begin_slice(Slice::job, change.context, "job");
+    } else if (change.begins_wait()) {
+        begin_slice(Slice::wait, change.context, wait_label(*m_event->names, change.state, change.object));
+    }
+}
+
+void TrackWriter::end_slices(const Change& change) {
+    if (change.kind == Change::Kind::job_ended) {
+        end_slice(Slice::job, change.context);
+    } else if (change.ends_wait()) {
+        end_slice(Slice::wait, change.context);
+    }
+}
+
+} // namespace host::convert

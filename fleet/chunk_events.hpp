@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// One chunk, decoded by the reader library from the bytes of its message: every chunk has its own metadata, so nothing
+// else is needed. A chunk with any damage is refused as a whole: its session is where damage is examined.
+#pragma once
+
+#include "fleet/message.hpp"
+#include "fleet/store.hpp"
+#include "host/trace/event.hpp"
+#include "host/trace/failure.hpp"
+#include "lib/result.hpp"
+
+#include <functional>
+#include <span>
+
+namespace host::fleet {
+
+using ChunkFailure = trace::Failure<lib::Error>;
+
+// corrupt: it is no chunk, it is damaged, or it is not the one that its id names; no_space: no memory to read it.
+[[nodiscard]] lib::Result<ReadChunk, ChunkFailure> read_chunk(const Message& message);
+
+// The events of a chunk that read_chunk() has accepted, in their order, metadata left out. Failures: likewise.
+[[nodiscard]] lib::Result<void, ChunkFailure>
+for_each_event(const ReadChunk& chunk, const std::function<void(std::span<const trace::Event>)>& use);
+
+} // namespace host::fleet

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// A fleet's tables in ClickHouse. A run goes to one host of the URL (shard.hpp); questions go to the first host that
+// answers. Rows that come again replace themselves, so nothing here remembers what was sent.
+#pragma once
+
+#include "fleet/clickhouse/client.hpp"
+#include "fleet/clickhouse/schema.hpp"
+#include "fleet/clickhouse/url.hpp"
+#include "fleet/store.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace host::fleet::clickhouse {
+
+class ClickHouseStore final : public Store {
+  public:
+    // http: with the user of the URL, or another one, whose name this is.
+    ClickHouseStore(Url url, std::string user, std::unique_ptr<Http> http);
+
+    [[nodiscard]] lib::Result<void, StoreFailure> prepare() override;
+    [[nodiscard]] lib::Result<std::vector<StoredChunk>, StoreFailure> chunks_of(const Run& run) override;
+    [[nodiscard]] lib::Result<bool, StoreFailure> has_session(const Run& run) override;
+    [[nodiscard]] lib::Result<void, StoreFailure> add_chunks(std::span<const ReadChunk> chunks) override;
+    [[nodiscard]] lib::Result<void, StoreFailure> add_session(const ReadSession& session) override;
+    [[nodiscard]] lib::Result<void, StoreFailure> add_sessions(std::span<const ReadSession> sessions) override;
+    [[nodiscard]] lib::Result<std::optional<std::string>, StoreFailure>
+    image_of(const Run& run, const formats::dat::ChunkKey& key) override;
+
+    [[nodiscard]] lib::Result<Answer, StoreFailure> query(const std::string& statement) override;
+    [[nodiscard]] std::string quoted(std::string_view text) const override;
+
+  private:
+    [[nodiscard]] const Endpoint& host_of(const Run& run) const;
+    [[nodiscard]] std::string condition(const Run& run) const;
+
+    Url m_url;
+    Client m_client;
+    Place m_place;
+};
+
+} // namespace host::fleet::clickhouse

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#include "fleet/clickhouse/schema.hpp"
+
+#include "fleet/clickhouse/answer.hpp"
+#include "host/text/format.hpp"
+#include "tracer/record/event_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace host::fleet::clickhouse {
+
+namespace {
+
+constexpr Version kCodecs{19, 11};
+constexpr Version kFlushes{21, 1};
+
+// 1970 and 2106 are the ends of DateTime. The time zone of the server would move runs between partitions.
+constexpr std::string_view kPartition = "toYYYYMMDD(toDateTime(started_s, 'UTC'))";
+
+std::vector<std::string_view> words_of(std::string_view list) {
+    std::vector<std::string_view> words;
+    while (!list.empty()) {
+        words.push_back(list.substr(0, list.find(',')));
+        list.remove_prefix(std::min(words.back().size() + 2, list.size()));
+    }
+    return words;
+}
+
+std::string_view type_name(ColumnType type) {
+    switch (type) {
+    case ColumnType::u8:
+    case ColumnType::event:
+        return "UInt8";
+    case ColumnType::u16:
+        return "UInt16";
+    case ColumnType::u32:
+        return "UInt32";
+    case ColumnType::u64:
+        return "UInt64";
+    case ColumnType::optional_u8:
+        return "Nullable(UInt8)";
+    case ColumnType::optional_u16:
+        return "Nullable(UInt16)";
+    case ColumnType::optional_i64:
+        return "Nullable(Int64)";
+    case ColumnType::text:
+        return "String";
+    }
+    return "String";
+}
+
+// Bytes of any kind and of any length: a dictionary of them would only be in the way.
+bool has_few_values(std::string_view column) {
+    return column != "payload" && column != "file";
+}
+
+constexpr std::string_view kTicks = "ticks";
+
+std::string high_of(std::string_view column) {
+    return fmt::format("{}_high", column);
+}
+
+std::string low_of(std::string_view column) {
+    return fmt::format("{}_low", column);
+}
+
+// Numbers that rise from row to row by the order of the rows.
+bool rises(std::string_view stored) {
+    return stored.ends_with("_high") || stored == "row" || stored == "position" || stored == "sequence";
+}
+
+// All 256 of them, so that one of a later program is stored and read, too.
+const std::string& event_type() {
+    static const std::string type = [] {
+        std::string values;
+        for (unsigned i = 0; i < 256; ++i) {
+            const auto code = static_cast<std::uint8_t>(i);
+            const tracer::EventRow* const row = tracer::find_event(code);
+            const std::string name = row != nullptr ? std::string(row->name) : fmt::format("code_0x{:02X}", code);
+            values +=
+                fmt::format("{}{} = {}", values.empty() ? "" : ", ", quoted(name), static_cast<std::int8_t>(code));
+        }
+        return fmt::format("Enum8({})", values);
+    }();
+    return type;
+}
+
+struct Part {
+    std::string name;
+    std::string_view type;
+};
+
+// How a column is stored.
+std::vector<Part> parts_of(Table table, const Column& column) {
+    switch (storage_of(table, column)) {
+    case Storage::computed:
+        return {};
+    case Storage::split:
+        return {{high_of(column.name), type_name(column.type)}, {low_of(column.name), "UInt16"}};
+    case Storage::plain:
+        break;
+    }
+    return {{std::string(column.type == ColumnType::event ? "code" : column.name), type_name(column.type)}};
+}
+
+// The column as the view has it.
+std::string shown(Table table, const Column& column) {
+    switch (storage_of(table, column)) {
+    case Storage::computed:
+        return fmt::format("begin_ns + duration_ns AS {}", column.name);
+    case Storage::split:
+        return fmt::format("{} * 65536 + {} AS {}", high_of(column.name), low_of(column.name), column.name);
+    case Storage::plain:
+        break;
+    }
+    return column.type == ColumnType::event
+               ? fmt::format("CAST(toInt8(code), {}) AS {}", quoted(event_type()), column.name)
+               : std::string(column.name);
+}
+
+std::string sorting_key(Table table) {
+    std::string key;
+    const std::string declared = key_of(table);
+    for (const std::string_view word : words_of(declared)) {
+        key += fmt::format("{}{}", key.empty() ? "" : ", ",
+                           word == kTicks ? fmt::format("{}, {}", high_of(kTicks), low_of(kTicks)) : std::string(word));
+    }
+    return key;
+}
+
+// The rows of a derived table, from those of jobs; without a subquery, which 18.16 does not feed with the new rows. The
+// name of a result is the result in WHERE, too, so each condition is about another column: a job has a class
+// if it was completed.
+std::string_view derivation_of(Table table) {
+    switch (table) {
+    case Table::task_minutes:
+        return "SELECT site, node, boot, started_s, part, task, toUInt32(intDiv(time_s, 60) * 60) AS minute_s, "
+               "count() AS jobs, toUInt64(sum(ifNull(missed, 0))) AS missed, "
+               "max(if(isNull(class_ns), NULL, response_ns)) AS worst_ns "
+               "FROM {} GROUP BY site, node, boot, started_s, part, task, minute_s";
+    case Table::response_classes:
+        return "SELECT site, node, boot, started_s, part, task, toUInt64(assumeNotNull(class_ns)) AS class_ns, "
+               "count() AS jobs FROM {} WHERE outcome = 'completed' GROUP BY site, node, boot, started_s, part, task, "
+               "class_ns";
+    case Table::worst_jobs:
+        return "SELECT site, node, boot, started_s, part, task, toUInt64(ifNull(job, 0)) AS job, time_s, release_ns, "
+               "end_ns, deadline_ns, toUInt64(assumeNotNull(response_ns)) AS response_ns, lateness_ns, "
+               "toUInt8(ifNull(missed, 0)) AS missed, outcome FROM {} "
+               "WHERE isNotNull(class_ns) "
+               "ORDER BY response_ns DESC, job, row LIMIT {} BY site, node, boot, part, task";
+    case Table::nodes:
+    case Table::listed:
+    case Table::chunks:
+    case Table::events:
+    case Table::jobs:
+    case Table::intervals:
+    case Table::interrupts:
+    case Table::losses:
+        break;
+    }
+    return {};
+}
+
+Object materialised_view(const Place& place, Table table) {
+    const std::string name = fmt::format("{}_of_jobs", row_of(table).name);
+    const std::string select =
+        fmt::format(fmt::runtime(derivation_of(table)), full_name(place, rows_name(Table::jobs)), kWorstPerPart);
+    return {.name = name,
+            .engine = "MaterializedView",
+            .create = fmt::format("CREATE MATERIALIZED VIEW IF NOT EXISTS {} TO {} AS {}", full_name(place, name),
+                                  full_name(place, rows_name(table)), select)};
+}
+
+Object view(const Place& place, Table table, const std::string& name) {
+    std::string columns;
+    for (const Column& column : columns_of(table)) {
+        columns += fmt::format("{}{}", columns.empty() ? "" : ", ", shown(table, column));
+    }
+    return {.name = name,
+            .engine = "View",
+            .create = fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT {} FROM {} FINAL", full_name(place, name),
+                                  columns, full_name(place, rows_name(table)))};
+}
+
+Object distributed(const Place& place, Table table, const std::string& over) {
+    const std::string name(row_of(table).name);
+    std::string columns;
+    for (const Column& column : columns_of(table)) {
+        columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", column.name,
+                               column.type == ColumnType::event ? event_type() : std::string(type_name(column.type)));
+    }
+    return {.name = name,
+            .engine = "Distributed",
+            .create = fmt::format("CREATE TABLE IF NOT EXISTS {} ({}) ENGINE = Distributed({}, {}, {})",
+                                  full_name(place, name), columns, quoted(place.cluster), quoted(place.database),
+                                  quoted(over))};
+}
+
+} // namespace
+
+Version version_of(std::string_view text) {
+    Version version;
+    const char* const end = text.data() + text.size();
+    const auto [dot, failed] = std::from_chars(text.data(), end, version.major);
+    if (failed == std::errc{} && dot != end && *dot == '.') {
+        std::from_chars(dot + 1, end, version.minor);
+    }
+    return version;
+}
+
+std::string_view plain_type(std::string_view type) {
+    constexpr std::string_view kWrap = "LowCardinality(";
+    return type.starts_with(kWrap) ? type.substr(kWrap.size(), type.size() - kWrap.size() - 1) : type;
+}
+
+Storage storage_of(Table table, const Column& column) {
+    const bool has_span = table == Table::intervals || table == Table::interrupts;
+    if (has_span && column.name == "end_ns") {
+        return Storage::computed;
+    }
+    const bool is_time = (table == Table::events && column.name == kTicks) || (has_span && column.name == "begin_ns");
+    return is_time ? Storage::split : Storage::plain;
+}
+
+std::vector<StoredColumn> stored_columns(Table table, Version version) {
+    const std::string key = key_of(table);
+    const std::vector<std::string_view> in_key = words_of(key);
+    const bool codecs = version >= kCodecs;
+    std::vector<StoredColumn> stored;
+    for (const Column& column : columns_of(table)) {
+        const bool dictionary = codecs && column.type == ColumnType::text && has_few_values(column.name);
+        for (const Part& part : parts_of(table, column)) {
+            stored.push_back(
+                {.name = part.name,
+                 .type = dictionary ? fmt::format("LowCardinality({})", part.type) : std::string(part.type),
+                 .codec = !codecs            ? ""
+                          : rises(part.name) ? "CODEC(Delta, ZSTD(1))"
+                                             : "CODEC(ZSTD(1))",
+                 .in_key = column.name == "started_s" || std::ranges::find(in_key, column.name) != in_key.end()});
+        }
+    }
+    return stored;
+}
+
+std::string declaration_of(const StoredColumn& column) {
+    return fmt::format("{} {}{}{}", column.name, column.type, column.codec.empty() ? "" : " ", column.codec);
+}
+
+std::string full_name(const Place& place, std::string_view name) {
+    return fmt::format("`{}`.`{}`", place.database, name);
+}
+
+std::string rows_name(Table table) {
+    return fmt::format("{}_rows", row_of(table).name);
+}
+
+std::string insert_statement(const Place& place, Table table) {
+    std::string names;
+    for (const StoredColumn& column : stored_columns(table, place.version)) {
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", column.name);
+    }
+    return fmt::format("INSERT INTO {} ({}) FORMAT RowBinary", full_name(place, rows_name(table)), names);
+}
+
+std::string create_database(const Place& place) {
+    return fmt::format("CREATE DATABASE IF NOT EXISTS `{}`", place.database);
+}
+
+std::string create_rows(const Place& place, Table table) {
+    std::string columns;
+    for (const StoredColumn& column : stored_columns(table, place.version)) {
+        columns += fmt::format("{}{}", columns.empty() ? "" : ", ", declaration_of(column));
+    }
+    return fmt::format("CREATE TABLE IF NOT EXISTS {} ({}) ENGINE = ReplacingMergeTree PARTITION BY {} ORDER BY ({}){}",
+                       full_name(place, rows_name(table)), columns, kPartition, sorting_key(table),
+                       // Acknowledged is on the disk, not in the memory of a machine that may lose its power.
+                       place.version >= kFlushes ? " SETTINGS fsync_after_insert = 1, fsync_part_directory = 1" : "");
+}
+
+std::vector<Object> derived_objects(const Place& place) {
+    std::vector<Object> objects;
+    for (std::size_t i = 0; i < kTables; ++i) {
+        const auto table = static_cast<Table>(i);
+        const std::string name(row_of(table).name);
+        if (row_of(table).derived) {
+            objects.push_back(materialised_view(place, table));
+        }
+        if (place.cluster.empty()) {
+            objects.push_back(view(place, table, name));
+        } else {
+            objects.push_back(view(place, table, name + "_here"));
+            objects.push_back(distributed(place, table, name + "_here"));
+        }
+    }
+    return objects;
+}
+
+} // namespace host::fleet::clickhouse

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "fleet/command/server_options.hpp"
+
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/byte_source.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+namespace host::cli {
+
+namespace {
+
+constexpr std::size_t kSecretBytesMax = 64 * 1024;
+
+constexpr const char* kPasswordVariable = "REMORA_PASSWORD";
+
+trace::Refusal refusal(std::string_view option, const std::string& path, std::string_view why) {
+    return {fmt::format("{} {}: {}", option, text::escaped(path), text::escaped(why))};
+}
+
+// The first line of a file.
+lib::Result<std::string, trace::Refusal> password_of(const std::string& path) {
+    auto text = trace::read_file(path, kSecretBytesMax);
+    if (!text) {
+        return refusal("--password-file", path, text.error().text);
+    }
+    text.value().resize(std::min(text.value().find_first_of("\r\n"), text.value().size()));
+    if (text.value().empty()) {
+        return refusal("--password-file", path, "its first line, which is the password, is empty");
+    }
+    return std::move(text.value());
+}
+
+} // namespace
+
+void add_server_options(Command& command, ServerOptions& options) {
+    command.option("--creds", options.creds, "credentials of NATS, as `nsc` writes them (JWT and seed)");
+    command.option("--user", options.user, "user, if the server's address has none");
+    command.option("--password-file", options.password_file,
+                   "file with the password in its first line; else the environment's REMORA_PASSWORD");
+    command.option("--tls-ca", options.tls_ca,
+                   "certificates (PEM) that a server is verified with; else those of this system");
+    command.option("--tls-cert", options.tls_cert, "certificate of this client (PEM), for servers that verify it");
+    command.option("--tls-key", options.tls_key, "its key (PEM)");
+}
+
+lib::Result<fleet::Credentials, trace::Refusal> credentials_of(const ServerOptions& options) {
+    const auto files = std::to_array<std::pair<std::string_view, const std::string*>>({
+        {"--creds", &options.creds},
+        {"--tls-ca", &options.tls_ca},
+        {"--tls-cert", &options.tls_cert},
+        {"--tls-key", &options.tls_key},
+    });
+    for (const auto& [option, path] : files) {
+        if (path->empty()) {
+            continue;
+        }
+        if (const auto readable = trace::read_file(*path, kSecretBytesMax * 16); !readable) {
+            return refusal(option, *path, readable.error().text);
+        }
+    }
+    if (options.tls_cert.empty() != options.tls_key.empty()) {
+        return trace::Refusal{"--tls-cert and --tls-key are given together"};
+    }
+    fleet::Credentials credentials{.creds_file = options.creds,
+                                   .user = options.user,
+                                   .password = {},
+                                   .tls_ca = options.tls_ca,
+                                   .tls_cert = options.tls_cert,
+                                   .tls_key = options.tls_key};
+    if (!options.password_file.empty()) {
+        auto password = password_of(options.password_file);
+        if (!password) {
+            return password.error();
+        }
+        credentials.password = std::move(password.value());
+    } else if (const char* const variable = std::getenv(kPasswordVariable); variable != nullptr) {
+        credentials.password = variable;
+    }
+    return credentials;
+}
+
+} // namespace host::cli

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+#include "fleet/loader.hpp"
+
+#include "fleet/chunk_events.hpp"
+#include "fleet/session_rows.hpp"
+#include "fleet/work_directory.hpp"
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+#include "lib/crc32c.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace host::fleet {
+
+namespace {
+
+using formats::dat::ChunkKey;
+using formats::dat::Manifest;
+using formats::dat::ManifestChunk;
+using trace::Refusal;
+
+// Of chunks of sessions that are stored together, about.
+constexpr std::uint64_t kSessionBytes = std::uint64_t{128} << 20;
+
+constexpr std::chrono::seconds kKeepEvery{10};
+constexpr std::chrono::milliseconds kAgain{500}; // a session whose chunks still come
+constexpr std::chrono::milliseconds kAgainMax{10'000};
+constexpr std::uint64_t kEarlyDeliveries = 4; // within 5 s
+// After 5 minutes: a server that was killed may count a message as open forever.
+constexpr std::uint64_t kDeliveriesMax = 40;
+constexpr std::chrono::milliseconds kNap{100}; // within which a loader notices that it is to end
+
+// The manifest names the boot once, for all of its chunks.
+ChunkKey key_of(const ManifestChunk& chunk, std::uint64_t boot_id) {
+    const tracer::ChunkBegin& description = chunk.description;
+    return {
+        .boot_id = boot_id, .cpu = description.cpu, .chunk = description.chunk, .generation = description.generation};
+}
+
+// The stored chunk that is listed so; null if there is none.
+const StoredChunk* found_in(const std::map<ChunkKey, StoredChunk>& stored, const Manifest& manifest,
+                            const ManifestChunk& chunk) {
+    const auto found = chunk.described ? stored.find(key_of(chunk, manifest.boot_id)) : stored.end();
+    return found != stored.end() && found->second.crc32c == chunk.crc32c ? &found->second : nullptr;
+}
+
+} // namespace
+
+// What source and store answer of a run.
+struct Loader::Known {
+    bool settled = false; // no chunk that was published before the session still comes
+    bool session = false; // it is stored
+    StoredChunks chunks;  // likewise
+};
+
+struct Loader::Ready {
+    const Message* message = nullptr;
+    Run run;
+    Manifest manifest;
+    std::unique_ptr<WorkDirectory> directory;
+    std::uint64_t bytes = 0; // of its chunks
+};
+
+Loader::Loader(Source& source, Store& store, Options options)
+    : m_source(source)
+    , m_store(store)
+    , m_options(std::move(options)) {}
+
+Loader::Done Loader::run() {
+    while (!stopped()) {
+        std::vector<Message> messages;
+        Done done = persist([&]() -> Done {
+            auto batch = m_source.take(m_options.batch_messages, m_options.batch_bytes, m_options.wait);
+            if (!batch) {
+                return batch.error();
+            }
+            messages = std::move(batch.value());
+            return {};
+        });
+        for (const std::string& line : m_source.take_rejected()) {
+            note_rejected(line);
+        }
+        if (done) {
+            done = load(messages);
+        }
+        if (!done && done.error().cause == lib::Error::closed) {
+            break;
+        }
+        if (!done) {
+            return done;
+        }
+        if (messages.empty() && m_options.until_empty) {
+            const auto pending = m_source.pending();
+            if (pending && pending.value() == 0) {
+                break;
+            }
+        }
+    }
+    return {};
+}
+
+// Chunks first: a session in the same batch may be theirs.
+Loader::Done Loader::load(std::vector<Message>& messages) {
+    const auto sessions = std::stable_partition(messages.begin(), messages.end(),
+                                                [](const Message& one) { return one.kind == MessageKind::chunk; });
+    m_kept = std::chrono::steady_clock::now();
+    m_loading = messages;
+    Done done = load_chunks({messages.begin(), sessions});
+    if (done) {
+        done = load_sessions({sessions, messages.end()});
+    }
+    m_loading = {};
+    return done;
+}
+
+Loader::Done Loader::load_chunks(std::span<Message> messages) {
+    std::vector<ReadChunk> chunks; // of the first ones of the messages
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        auto chunk = read_chunk(messages[i]);
+        if (chunk) {
+            std::swap(messages[chunks.size()], messages[i]);
+            chunks.push_back(std::move(chunk.value()));
+        } else if (chunk.error().cause != lib::Error::corrupt) {
+            return chunk.error(); // that is not the message's fault
+        } else if (Done rejected = reject(messages[i], chunk.error().text); !rejected) {
+            return rejected;
+        }
+    }
+    if (chunks.empty()) {
+        return {};
+    }
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+        chunks[i].message = &messages[i];
+    }
+    if (Done added = add(chunks); !added) {
+        return added;
+    }
+    return persist([&] { return m_source.acknowledge(messages.first(chunks.size())); });
+}
+
+// One that was delivered before may be stored: adding it again would only cost time.
+Loader::Done Loader::add(std::span<const ReadChunk> chunks) {
+    const auto is_stored = [this](const ReadChunk& chunk) {
+        if (chunk.message->deliveries <= 1) {
+            return false;
+        }
+        const auto known = m_store.chunks_of(chunk.run);
+        return known && std::ranges::any_of(known.value(), [&chunk](const StoredChunk& one) {
+                   return one.key == chunk.key && one.crc32c == chunk.crc32c &&
+                          one.sequence == chunk.message->sequence; // else its place in the stream is another one now
+               });
+    };
+    std::vector<ReadChunk> fresh;
+    std::ranges::remove_copy_if(chunks, std::back_inserter(fresh), is_stored);
+    m_counts.again += chunks.size() - fresh.size();
+    if (fresh.empty()) {
+        return {};
+    }
+    Done added = persist([&] { return m_store.add_chunks(fresh); });
+    for (const ReadChunk& chunk : fresh) {
+        m_counts.chunks += added ? 1U : 0U;
+        m_counts.events += added ? chunk.events : 0;
+        m_counts.bytes += added ? chunk.message->body.size() : 0;
+    }
+    return added;
+}
+
+Loader::Done Loader::load_sessions(std::span<const Message> messages) {
+    std::deque<Ready> ready;
+    Done done;
+    for (const Message& message : messages) {
+        done = prepare(message, ready);
+        std::uint64_t bytes = 0;
+        for (const Ready& one : ready) {
+            bytes += one.bytes;
+        }
+        if (done && bytes >= kSessionBytes) {
+            done = store(ready);
+        }
+        if (!done) {
+            return done;
+        }
+    }
+    return store(ready);
+}
+
+// First the source: what another loader stores and acknowledges in between is not missing in the store then.
+Loader::Done Loader::ask(const Message& message, const Run& run, Known& known) {
+    const auto settled = m_source.settled_before(message.sequence);
+    const auto session = m_store.has_session(run);
+    const auto chunks = m_store.chunks_of(run);
+    if (!settled || !session || !chunks) {
+        return !settled ? settled.error() : !session ? session.error() : chunks.error();
+    }
+    known.settled = settled.value();
+    known.session = session.value();
+    for (const StoredChunk& chunk : chunks.value()) {
+        known.chunks.insert_or_assign(chunk.key, chunk);
+    }
+    return {};
+}
+
+Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
+    auto manifest = formats::dat::parse_manifest(message.body);
+    if (!manifest) {
+        return reject(message, manifest.error().text);
+    }
+    if (manifest->boot_id == 0 || session_message_id(manifest->boot_id) != message.id) {
+        return reject(message, "its id does not name the boot of its manifest");
+    }
+    const Run run{.from = message.from, .boot_id = manifest->boot_id, .started_s = message.started_s};
+    const bool is_being_loaded = std::ranges::any_of(
+        ready, [&run](const Ready& one) { return one.run.from == run.from && one.run.boot_id == run.boot_id; });
+    Known known;
+    if (Done asked = persist([&] { return ask(message, run, known); }); !asked) {
+        return asked;
+    }
+    if (known.session) {
+        ++m_counts.again;
+        return persist([&] { return m_source.acknowledge({&message, 1}); });
+    }
+    const bool is_whole = std::ranges::all_of(manifest->chunks, [&](const ManifestChunk& chunk) {
+        return !chunk.described || found_in(known.chunks, manifest.value(), chunk) != nullptr;
+    });
+    const bool may_come = message.deliveries <= kDeliveriesMax && (!known.settled || is_early(message));
+    if (is_being_loaded || (!is_whole && may_come)) {
+        m_source.give_back(
+            message, std::min(kAgain * static_cast<int>(std::min<std::uint64_t>(message.deliveries, 20)), kAgainMax));
+        return {};
+    }
+    auto directory = WorkDirectory::create();
+    if (!directory) {
+        return directory.error();
+    }
+    ready.push_back({.message = &message,
+                     .run = run,
+                     .manifest = std::move(manifest.value()),
+                     .directory = std::move(directory.value())});
+    bool whole = true;
+    Done fetched = fetch(known.chunks, ready.back(), whole);
+    if (!whole) {
+        ready.pop_back();
+    }
+    return fetched;
+}
+
+// Chunks that were published after their session may be among what has not come yet: for some deliveries they are
+// waited for. Later than that they are stored, but the rows of the session are not made of them: verify shows that.
+bool Loader::is_early(const Message& message) {
+    if (message.deliveries > kEarlyDeliveries) {
+        return false;
+    }
+    const auto pending = m_source.pending();
+    return pending && pending.value() > 1;
+}
+
+lib::Result<std::string, NetworkFailure> Loader::image_of(const Run& run, const StoredChunk& chunk) {
+    auto image = m_store.image_of(run, chunk.key);
+    if (!image) {
+        return image.error();
+    }
+    if (image.value()) {
+        return std::move(*image.value());
+    }
+    auto again = m_source.fetch(chunk.sequence);
+    if (!again) {
+        return again.error();
+    }
+    const std::string& body = again.value().body;
+    if (lib::crc32c(std::as_bytes(std::span(body))) != chunk.crc32c) {
+        return NetworkFailure{lib::Error::not_found, "another message has its place in the stream"};
+    }
+    return std::move(again.value().body);
+}
+
+// The chunks and the manifest, as files. whole: false, and the session is rejected, if the bytes of one are gone.
+Loader::Done Loader::fetch(const StoredChunks& stored, Ready& one, bool& whole) {
+    for (const ManifestChunk& chunk : one.manifest.chunks) {
+        const StoredChunk* const found = found_in(stored, one.manifest, chunk);
+        if (found == nullptr) {
+            continue; // it is not stored, and never will be
+        }
+        std::string image;
+        Done fetched = persist([&]() -> Done {
+            auto taken = image_of(one.run, *found);
+            image = taken ? std::move(taken.value()) : std::string();
+            return taken ? Done() : Done(taken.error());
+        });
+        if (!fetched && fetched.error().cause == lib::Error::not_found) {
+            whole = false;
+            return reject(*one.message, fmt::format("chunk {} is stored, but its bytes are in the stream no more: {}",
+                                                    chunk_message_id(found->key), fetched.error().text));
+        }
+        if (!fetched) {
+            return fetched;
+        }
+        if (auto written = one.directory->write(chunk.file, image); !written) {
+            return written;
+        }
+        one.bytes += image.size();
+        keep();
+    }
+    return one.directory->write(formats::dat::kManifestName, one.message->body);
+}
+
+Loader::Done Loader::store(std::deque<Ready>& ready) {
+    if (ready.empty()) {
+        return {};
+    }
+    std::vector<ReadSession> sessions;
+    std::vector<Message> messages; // without their bodies
+    for (const Ready& one : ready) {
+        sessions.push_back({.run = one.run,
+                            .manifest = &one.manifest,
+                            .directory = one.directory->path(),
+                            .rows = [this, &one](const RowSink& sink) {
+                                return SessionRows{.run = one.run,
+                                                   .manifest = one.manifest,
+                                                   .directory = one.directory->path(),
+                                                   .working = [this] { keep(); }}
+                                    .write(sink);
+                            }});
+        Message message = *one.message;
+        message.body.clear();
+        messages.push_back(std::move(message));
+    }
+    if (Done added = persist([&] { return m_store.add_sessions(sessions); }); !added) {
+        return added;
+    }
+    m_counts.sessions += ready.size();
+    ready.clear();
+    return persist([&] { return m_source.acknowledge(messages); });
+}
+
+Loader::Done Loader::reject(const Message& message, std::string_view reason) {
+    note_rejected(
+        fmt::format("{} of {}.{}: {}", text::escaped(message.id), message.from.site, message.from.node, reason));
+    return persist([&] { return m_source.reject(message, reason); });
+}
+
+void Loader::note_rejected(std::string_view line) {
+    ++m_counts.rejected;
+    if (m_options.report) {
+        m_options.report(fmt::format("rejected: {}", line));
+    }
+}
+
+void Loader::keep() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!m_loading.empty() && now - m_kept >= kKeepEvery) {
+        m_kept = now;
+        m_source.keep(m_loading);
+    }
+}
+
+Loader::Done Loader::persist(const std::function<Done()>& attempt) {
+    while (true) {
+        Done done = attempt();
+        const bool is_away =
+            !done && (done.error().cause == lib::Error::unreachable || done.error().cause == lib::Error::timeout ||
+                      done.error().cause == lib::Error::busy);
+        if (!is_away) {
+            return done;
+        }
+        if (m_options.report && std::exchange(m_away, done.error().text) != done.error().text) {
+            m_options.report(fmt::format("waits: {}", done.error().text));
+        }
+        for (auto left = m_options.wait; left.count() > 0 && !stopped(); left -= kNap) {
+            std::this_thread::sleep_for(std::min(left, kNap));
+        }
+        if (stopped()) {
+            return NetworkFailure{lib::Error::closed, "the loader is to end"};
+        }
+        keep();
+    }
+}
+
+} // namespace host::fleet

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// From a source into a store. A chunk is stored as it comes. A session, whose message follows its chunks, is stored
+// when all chunks that it lists are, or when no other can come any more: then what is missing shows in `listed` without
+// a row in `chunks`. Acknowledged means stored. A loader that ends at any instant leaves only work that is done again
+// without effect.
+//
+//   take -> chunk:   read -> damaged: reject
+//        |                -> add -> acknowledge
+//        -> session: chunks still come -> give back
+//                    all there         -> fetch the chunks, make the rows, add -> acknowledge
+#pragma once
+
+#include "fleet/source.hpp"
+#include "fleet/store.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace host::fleet {
+
+class Loader {
+  public:
+    struct Options {
+        std::size_t batch_messages = 512;
+        std::size_t batch_bytes = std::size_t{32} << 20;
+        bool until_empty = false;                         // end when nothing is pending
+        const volatile std::sig_atomic_t* stop = nullptr; // end when it is not 0; null: never
+        std::chrono::milliseconds wait{1000};             // for the first message, and between attempts
+        std::function<void(std::string_view)> report{};   // a line for the user: a server that is away, a rejection
+    };
+
+    struct Counts {
+        std::uint64_t chunks = 0;   // stored by this loader
+        std::uint64_t events = 0;   // in them
+        std::uint64_t bytes = 0;    // likewise
+        std::uint64_t sessions = 0; // likewise
+        std::uint64_t again = 0;    // delivered, and stored already
+        std::uint64_t rejected = 0; // with what the source left out
+    };
+
+    // Both outlive the loader.
+    Loader(Source& source, Store& store, Options options);
+    Loader(const Loader&) = delete;
+    Loader& operator=(const Loader&) = delete;
+
+    // Until it is to end. A server that is away is waited for; any other failure ends it.
+    [[nodiscard]] lib::Result<void, NetworkFailure> run();
+
+    [[nodiscard]] const Counts& counts() const { return m_counts; }
+
+  private:
+    using Done = lib::Result<void, NetworkFailure>;
+
+    using StoredChunks = std::map<formats::dat::ChunkKey, StoredChunk>;
+    struct Known;
+    struct Ready; // a session whose chunks are at hand
+
+    [[nodiscard]] Done load(std::vector<Message>& messages);
+    [[nodiscard]] Done load_chunks(std::span<Message> messages);
+    [[nodiscard]] Done add(std::span<const ReadChunk> chunks);
+    [[nodiscard]] Done load_sessions(std::span<const Message> messages);
+    [[nodiscard]] Done ask(const Message& message, const Run& run, Known& known);
+    [[nodiscard]] Done prepare(const Message& message, std::deque<Ready>& ready);
+    [[nodiscard]] Done fetch(const StoredChunks& stored, Ready& one, bool& whole);
+    [[nodiscard]] Done store(std::deque<Ready>& ready);
+    void note_rejected(std::string_view line);
+    [[nodiscard]] Done reject(const Message& message, std::string_view reason);
+    [[nodiscard]] bool is_early(const Message& message);
+    [[nodiscard]] lib::Result<std::string, NetworkFailure> image_of(const Run& run, const StoredChunk& chunk);
+
+    // Repeats it while a server is away. What is being loaded stays this loader's meanwhile. closed: the loader is to
+    // end, and it was not done.
+    [[nodiscard]] Done persist(const std::function<Done()>& attempt);
+    void keep();
+
+    [[nodiscard]] bool stopped() const { return m_options.stop != nullptr && *m_options.stop != 0; }
+
+    Source& m_source;
+    Store& m_store;
+    Options m_options;
+    Counts m_counts;
+    std::span<const Message> m_loading; // not to be given to another loader
+    std::chrono::steady_clock::time_point m_kept;
+    std::string m_away; // the last report of a server that is away
+};
+
+} // namespace host::fleet

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The store in a directory, without a server. Any number of processes may write to it and read it at the same time.
+//
+//   DIR/fleet.sqlite            the tables of fleet/tables.hpp but the events, and the files of the chunks whose
+//                               session is not stored yet
+//   DIR/<site>/<node>/<boot>.rpk   a stored session, packed: every command reads it as it is
+//
+// What is stored is durable: SQLite flushes each transaction, and a packed file is flushed before its rows are there. A
+// process that ends at any instant leaves a packed file without rows, or one with the suffix .partial, at most; adding
+// the session again replaces the former.
+#pragma once
+
+#include "fleet/local/connection.hpp"
+#include "fleet/store.hpp"
+#include "lib/result.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace host::fleet::local {
+
+class DirectoryStore final : public Store {
+  public:
+    // read: refused if the directory is no store. write: the directory is made by prepare(), not before.
+    [[nodiscard]] static lib::Result<std::shared_ptr<Store>, StoreFailure> open(const std::string& directory,
+                                                                                Access access);
+
+    [[nodiscard]] lib::Result<Answer, StoreFailure> query(const std::string& statement) override;
+    [[nodiscard]] std::string quoted(std::string_view text) const override;
+
+    [[nodiscard]] lib::Result<void, StoreFailure> prepare() override;
+    [[nodiscard]] lib::Result<std::vector<StoredChunk>, StoreFailure> chunks_of(const Run& run) override;
+    [[nodiscard]] lib::Result<bool, StoreFailure> has_session(const Run& run) override;
+    [[nodiscard]] lib::Result<void, StoreFailure> add_chunks(std::span<const ReadChunk> chunks) override;
+    [[nodiscard]] lib::Result<void, StoreFailure> add_session(const ReadSession& session) override;
+    [[nodiscard]] lib::Result<std::optional<std::string>, StoreFailure>
+    image_of(const Run& run, const formats::dat::ChunkKey& key) override;
+
+  private:
+    explicit DirectoryStore(std::string directory)
+        : m_directory(std::move(directory)) {}
+
+    [[nodiscard]] std::string database_path() const;
+
+    std::string m_directory;
+    std::unique_ptr<Connection> m_connection; // null before prepare()
+};
+
+// Where the session of this run is, below the directory.
+[[nodiscard]] std::string archive_path(const NodeName& from, std::string_view boot);
+
+} // namespace host::fleet::local

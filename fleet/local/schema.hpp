@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The tables of a fleet as SQLite has them, made of fleet/tables.hpp, and beside them `images`, the files of the
+// chunks whose session is not stored yet. The file says whose it is (application_id) and of which version.
+#pragma once
+
+#include "fleet/local/connection.hpp"
+#include "fleet/tables.hpp"
+#include "lib/result.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace host::fleet::local {
+
+inline constexpr std::int64_t kApplicationId = 0x524D'464C; // "RMFL"
+
+// All but the events.
+[[nodiscard]] constexpr bool is_stored(Table table) {
+    return table != Table::events;
+}
+
+// "site, node, ...": all columns of a table, in their order.
+[[nodiscard]] std::string column_names(Table table);
+
+// The columns that a table says it has; those that are missing are added. refused: another program's file, or one of a
+// later version.
+[[nodiscard]] lib::Result<void, StoreFailure> make_schema(const Connection& connection, const std::string& path);
+
+// refused: likewise, or one of an earlier version.
+[[nodiscard]] lib::Result<void, StoreFailure> check_schema(const Connection& connection, const std::string& path);
+
+} // namespace host::fleet::local

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "fleet/network/nats_connection.hpp"
+
+#include "fleet/server_text.hpp"
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace host::fleet {
+
+namespace {
+
+constexpr std::chrono::milliseconds kWriteDeadline{10'000};
+// A server that vanished without a word is noticed after two of them.
+constexpr std::chrono::milliseconds kPing{5000};
+constexpr int kPingsOut = 2;
+constexpr int kBufferBytes = 256 * 1024;
+
+NetworkFailure failed(lib::Error cause, const std::string& shown, std::string_view text) {
+    return {cause, fmt::format("{}: {}", shown, text)};
+}
+
+// Why a connection could not be made.
+NetworkFailure not_connected(natsStatus status, const std::string& shown) {
+    const char* const last = nats_GetLastError(nullptr);
+    const std::string detail = text::escaped(last != nullptr && *last != '\0' ? last : natsStatus_GetText(status));
+    if (status == NATS_CONNECTION_AUTH_FAILED || status == NATS_NOT_PERMITTED) {
+        return failed(lib::Error::refused, shown,
+                      "the server refuses these credentials: --creds FILE, or --user and --password-file, name others");
+    }
+    if (status == NATS_SECURE_CONNECTION_REQUIRED) {
+        return failed(lib::Error::refused, shown, "the server requires TLS: write its address as tls://HOST");
+    }
+    if (status == NATS_SECURE_CONNECTION_WANTED) {
+        return failed(lib::Error::refused, shown,
+                      "the server does not offer TLS: its configuration needs a block tls, or write nats://HOST");
+    }
+    if (status == NATS_SSL_ERROR) {
+        return failed(lib::Error::refused, shown,
+                      fmt::format("TLS failed ({}): --tls-ca FILE names what verifies the server's certificate, which "
+                                  "must be of this host name; --tls-cert and --tls-key are what it may ask for",
+                                  detail));
+    }
+    // Also of a server that ends meanwhile.
+    if (status == NATS_PROTOCOL_ERROR) {
+        return failed(lib::Error::unreachable, shown,
+                      fmt::format("what answers is no server of NATS, or it closes the connection ({}): one that "
+                                  "verifies its clients needs --tls-cert and --tls-key",
+                                  detail));
+    }
+    if (status == NATS_ADDRESS_MISSING || status == NATS_INVALID_ARG) {
+        return failed(lib::Error::invalid_argument, shown,
+                      fmt::format("no server of NATS ({}): an address is nats://HOST or nats://HOST:PORT", detail));
+    }
+    return failed(lib::Error::unreachable, shown,
+                  fmt::format("no server answers ({}): is nats-server running there, and the port open?", detail));
+}
+
+natsStatus set_servers(natsOptions* options, const std::vector<std::string>& addresses) {
+    std::vector<const char*> pointers;
+    pointers.reserve(addresses.size());
+    for (const std::string& address : addresses) {
+        pointers.push_back(address.c_str());
+    }
+    return natsOptions_SetServers(options, pointers.data(), static_cast<int>(pointers.size()));
+}
+
+// A server's certificate is always verified: nothing here turns that off.
+natsStatus set_tls(natsOptions* options, const Credentials& credentials, bool tls) {
+    natsStatus status = NATS_OK;
+    if (tls) {
+        status = natsOptions_SetSecure(options, true);
+    }
+    if (status == NATS_OK && !credentials.tls_ca.empty()) {
+        status = natsOptions_LoadCATrustedCertificates(options, credentials.tls_ca.c_str());
+    }
+    if (status == NATS_OK && !credentials.tls_cert.empty()) {
+        status = natsOptions_LoadCertificatesChain(options, credentials.tls_cert.c_str(), credentials.tls_key.c_str());
+    }
+    return status;
+}
+
+natsStatus set_user(natsOptions* options, const Credentials& credentials) {
+    if (!credentials.creds_file.empty()) {
+        return natsOptions_SetUserCredentialsFromFiles(options, credentials.creds_file.c_str(), nullptr);
+    }
+    if (!credentials.user.empty()) {
+        return natsOptions_SetUserInfo(options, credentials.user.c_str(), credentials.password.c_str());
+    }
+    return NATS_OK;
+}
+
+natsStatus set_times(natsOptions* options) {
+    natsStatus status = natsOptions_SetTimeout(options, kNatsConnect.count());
+    status = status == NATS_OK ? natsOptions_SetAllowReconnect(options, false) : status;
+    status = status == NATS_OK ? natsOptions_SetWriteDeadline(options, kWriteDeadline.count()) : status;
+    status = status == NATS_OK ? natsOptions_SetPingInterval(options, kPing.count()) : status;
+    status = status == NATS_OK ? natsOptions_SetMaxPingsOut(options, kPingsOut) : status;
+    status = status == NATS_OK ? natsOptions_SetIOBufSize(options, kBufferBytes) : status;
+    return status == NATS_OK ? natsOptions_SetName(options, "remora") : status;
+}
+
+} // namespace
+
+NatsConnection::NatsConnection(NatsOwned<natsConnection> connection, NatsOwned<jsCtx> context, std::string shown)
+    : m_connection(std::move(connection))
+    , m_context(std::move(context))
+    , m_shown(std::move(shown)) {}
+
+lib::Result<std::shared_ptr<NatsConnection>, NetworkFailure> NatsConnection::open(const std::string& addresses,
+                                                                                  const Credentials& credentials) {
+    const std::string shown = shown_address(addresses);
+    const std::vector<std::string> all = addresses_of(addresses);
+    const bool tls = std::ranges::any_of(all, [](const std::string& one) { return one.starts_with("tls://"); });
+    natsOptions* made = nullptr;
+    natsStatus status = natsOptions_Create(&made);
+    const NatsOwned<natsOptions> options(made);
+    status = status == NATS_OK ? set_servers(made, all) : status;
+    status = status == NATS_OK ? set_times(made) : status;
+    status = status == NATS_OK ? set_tls(made, credentials, tls) : status;
+    status = status == NATS_OK ? set_user(made, credentials) : status;
+    natsConnection* connection = nullptr;
+    status = status == NATS_OK ? natsConnection_Connect(&connection, made) : status;
+    NatsOwned<natsConnection> owned(connection);
+    if (status != NATS_OK) {
+        return not_connected(status, shown);
+    }
+    jsOptions wanted;
+    jsOptions_Init(&wanted);
+    wanted.Wait = kNatsRequest.count();
+    jsCtx* context = nullptr;
+    status = natsConnection_JetStream(&context, connection, &wanted);
+    NatsOwned<jsCtx> streams(context);
+    if (status != NATS_OK) {
+        return not_connected(status, shown);
+    }
+    return std::make_shared<NatsConnection>(std::move(owned), std::move(streams), shown);
+}
+
+std::size_t NatsConnection::payload_max() const {
+    return static_cast<std::size_t>(std::max<std::int64_t>(natsConnection_GetMaxPayload(m_connection.get()), 0));
+}
+
+namespace {
+
+constexpr std::string_view kEnable = "; unless it is just starting: start nats-server with -js, or with a block "
+                                     "jetstream in its configuration (and account), because nothing else stores";
+
+} // namespace
+
+NetworkFailure NatsConnection::failure(lib::Error cause, std::string_view text) const {
+    return failed(cause, m_shown, text);
+}
+
+NetworkFailure NatsConnection::failure(natsStatus status, std::string_view doing, jsErrCode code) const {
+    // A server that was just started, or recovers its streams, answers likewise: it may be waited for.
+    if (status == NATS_NO_RESPONDERS) {
+        return failure(lib::Error::unreachable, fmt::format("{}: JetStream does not answer{}", doing, kEnable));
+    }
+    if (code == JSNotEnabledErr || code == JSNotEnabledForAccountErr) {
+        return failure(lib::Error::refused, fmt::format("JetStream is not enabled{}", kEnable));
+    }
+    const char* last = nullptr;
+    const natsStatus noted = natsConnection_GetLastError(m_connection.get(), &last);
+    if (noted == NATS_NOT_PERMITTED) {
+        return failure(lib::Error::refused, fmt::format("{}: this user has not the permission: {}", doing,
+                                                        text::escaped(last != nullptr ? last : "")));
+    }
+    if (!alive() || status == NATS_TIMEOUT || status == NATS_CONNECTION_CLOSED || status == NATS_IO_ERROR ||
+        status == NATS_STALE_CONNECTION || status == NATS_CONNECTION_DISCONNECTED || code == JSClusterNotAvailErr) {
+        return failure(lib::Error::unreachable,
+                       fmt::format("{}: the server does not answer ({})", doing, natsStatus_GetText(status)));
+    }
+    const char* const detail = nats_GetLastError(nullptr);
+    return failure(
+        lib::Error::refused,
+        fmt::format("{}: {}", doing, text::escaped(detail != nullptr ? detail : natsStatus_GetText(status))));
+}
+
+} // namespace host::fleet

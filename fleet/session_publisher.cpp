@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+#include "fleet/session_publisher.hpp"
+
+#include "fleet/started.hpp"
+#include "host/collector/session_directory.hpp"
+#include "host/formats/dat/chunk_begin.hpp"
+#include "host/formats/dat/session_files.hpp"
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/byte_source.hpp"
+#include "host/trace/checksum.hpp"
+#include "host/trace/json.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <sys/stat.h>
+#include <utility>
+
+namespace host::fleet {
+
+namespace {
+
+using formats::dat::ManifestChunk;
+
+constexpr std::string_view kFormat = "remora-published";
+constexpr std::uint64_t kVersion = 1;
+constexpr std::size_t kManifestBytesMax = std::size_t{64} << 20;
+constexpr std::size_t kChunkBytesMax = std::size_t{64} << 20; // the largest that a server can be set to take
+constexpr std::size_t kProgressBytesMax = 64 * 1024;
+
+constexpr std::int64_t kNsPerS = 1'000'000'000;
+
+std::int64_t changed_ns(const struct stat& file) {
+    return (file.st_mtim.tv_sec * kNsPerS) + file.st_mtim.tv_nsec;
+}
+
+// Without a slash at its end, so that the names beside it can be formed.
+std::string plain_path(std::string path) {
+    while (path.size() > 1 && path.ends_with('/')) {
+        path.pop_back();
+    }
+    return path;
+}
+
+std::uint64_t number_of(const trace::Json& json, const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+std::string text_of(const trace::Json& json, const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// The file of progress; no object: there is none that can be read.
+trace::Json load(const std::string& directory) {
+    const auto text = trace::read_file(progress_file_of(directory), kProgressBytesMax);
+    trace::Json json = text ? trace::Json::parse(text.value(), nullptr, false) : trace::Json();
+    const bool ours = json.is_object() && text_of(json, "format") == kFormat && number_of(json, "version") == kVersion;
+    return ours ? json : trace::Json();
+}
+
+lib::Result<void, NetworkFailure> store(const std::string& directory, const NodeName& from, std::uint64_t boot_id,
+                                        const Published& published) {
+    const std::filesystem::path file = progress_file_of(directory);
+    const std::string parent = file.parent_path().empty() ? "." : file.parent_path().string();
+    const trace::Json json = {{"format", kFormat},
+                              {"version", kVersion},
+                              {"site", from.site},
+                              {"node", from.node},
+                              {"boot_id", boot_text(boot_id)},
+                              {"started", static_cast<std::uint64_t>(std::max<std::int64_t>(published.started_s, 0))},
+                              {"chunks", published.chunks},
+                              {"differing", published.differing},
+                              {"session", published.session}};
+    if (const auto saved = formats::dat::save_text(json.dump(2) + '\n', parent, file.filename().string()); !saved) {
+        return NetworkFailure{saved.error(),
+                              fmt::format("{} cannot be written: {}; without it the next publisher does not know how "
+                                          "far this one came",
+                                          text::escaped(file.string()), error_name(saved.error()))};
+    }
+    return {};
+}
+
+} // namespace
+
+std::string progress_file_of(const std::string& directory) {
+    return plain_path(directory) + std::string(collector::kPublishedSuffix);
+}
+
+Published published_of(const std::string& directory, const NodeName& from, std::uint64_t boot_id) {
+    const trace::Json json = load(directory);
+    const bool same = json.is_object() && text_of(json, "boot_id") == boot_text(boot_id) &&
+                      text_of(json, "site") == from.site && text_of(json, "node") == from.node;
+    if (!same) {
+        return {};
+    }
+    const auto session = json.find("session");
+    return {.chunks = number_of(json, "chunks"),
+            .differing = number_of(json, "differing"),
+            .session = session != json.end() && session->is_boolean() && session->get<bool>(),
+            .started_s = static_cast<std::int64_t>(number_of(json, "started"))};
+}
+
+std::optional<NodeName> node_of_session(const std::string& directory) {
+    const trace::Json json = load(directory);
+    if (!json.is_object()) {
+        return std::nullopt;
+    }
+    NodeName name{.site = text_of(json, "site"), .node = text_of(json, "node")};
+    return is_name(name.site) && is_name(name.node) ? std::optional(std::move(name)) : std::nullopt;
+}
+
+lib::Result<void, NetworkFailure> announce_session(const std::string& directory, const NodeName& from) {
+    return node_of_session(directory) == from ? lib::Result<void, NetworkFailure>() : store(directory, from, 0, {});
+}
+
+SessionPublisher::SessionPublisher(std::string directory, NodeName from, Outlet& outlet,
+                                   std::function<void(std::string_view)> report)
+    : m_directory(plain_path(std::move(directory)))
+    , m_from(std::move(from))
+    , m_outlet(outlet)
+    , m_report(std::move(report)) {}
+
+NetworkFailure SessionPublisher::failed(lib::Error cause, std::string_view text) const {
+    return {cause, fmt::format("{}: {}", text::escaped(m_directory), text)};
+}
+
+std::size_t SessionPublisher::left() const {
+    return m_manifest.chunks.size() - std::min(m_published.chunks, m_manifest.chunks.size());
+}
+
+lib::Result<void, NetworkFailure> SessionPublisher::save() const {
+    return store(m_directory, m_from, m_manifest.boot_id, m_published);
+}
+
+// Reads the manifest, if it is another one than before.
+lib::Result<void, NetworkFailure> SessionPublisher::look() {
+    const std::string path = m_directory + '/' + std::string(formats::dat::kManifestName);
+
+    struct stat file {};
+
+    if (m_looked && ::stat(path.c_str(), &file) == 0 && file.st_ino == m_inode && changed_ns(file) == m_changed_ns) {
+        return {};
+    }
+    if (::stat(path.c_str(), &file) != 0) {
+        return failed(lib::Error::not_found, "it has no manifest.json, so it is no session");
+    }
+    auto text = trace::read_file(path, kManifestBytesMax);
+    if (!text) {
+        return failed(lib::Error::io, fmt::format("manifest.json: {}", text.error().text));
+    }
+    auto manifest = formats::dat::parse_manifest(text.value());
+    if (!manifest) {
+        return failed(lib::Error::corrupt, fmt::format("manifest.json: {}", manifest.error().text));
+    }
+    if (manifest.value().boot_id == 0 && !manifest.value().chunks.empty()) {
+        return failed(lib::Error::refused, "the machine's boot id is not known, so its chunks have no names in a "
+                                           "fleet: only traces with metadata can be published");
+    }
+    const bool first = !m_looked || manifest.value().boot_id != m_manifest.boot_id;
+    m_manifest = std::move(manifest.value());
+    m_text = std::move(text.value());
+    m_inode = file.st_ino;
+    m_changed_ns = changed_ns(file);
+    m_looked = true;
+    if (first) {
+        m_published = published_of(m_directory, m_from, m_manifest.boot_id);
+        m_published_before = m_published.session;
+    }
+    if (m_published.chunks > m_manifest.chunks.size()) {
+        m_published = {.started_s = m_published.started_s}; // another session of the same boot
+    }
+    if (m_published.started_s == 0) {
+        m_published.started_s = started_of(m_directory, m_manifest);
+    }
+    return {};
+}
+
+void SessionPublisher::leave_out(const ManifestChunk& chunk, std::string_view why) {
+    m_report(fmt::format("{}/{} is not published: {}", text::escaped(m_directory), chunk.file, why));
+}
+
+// Nothing: it is left out.
+std::optional<Message> SessionPublisher::read(const ManifestChunk& chunk) {
+    auto body = trace::read_file(m_directory + '/' + chunk.file, kChunkBytesMax);
+    if (!body) {
+        ++m_published.differing;
+        leave_out(chunk, body.error().text);
+        return std::nullopt;
+    }
+    const auto bytes = std::as_bytes(std::span(body.value()));
+    if (bytes.size() != chunk.bytes || trace::checksum(bytes, 0) != chunk.crc32c) {
+        ++m_published.differing;
+        leave_out(chunk, fmt::format("it has {} bytes with the checksum {:08x}, manifest.json states {} with {:08x}: "
+                                     "it was changed or damaged after it was received",
+                                     bytes.size(), trace::checksum(bytes, 0), chunk.bytes, chunk.crc32c));
+        return std::nullopt;
+    }
+    const auto begin = formats::dat::read_chunk_begin(bytes);
+    if (!chunk.described || !begin) {
+        ++m_counts.undescribed;
+        leave_out(chunk, "it has no metadata that says which chunk it is");
+        return std::nullopt;
+    }
+    if (begin->boot_id != m_manifest.boot_id) {
+        ++m_counts.undescribed;
+        leave_out(chunk, fmt::format("it is of boot {}, the session of {}", boot_text(begin->boot_id),
+                                     boot_text(m_manifest.boot_id)));
+        return std::nullopt;
+    }
+    Message message;
+    message.from = m_from;
+    message.kind = MessageKind::chunk;
+    message.id = chunk_message_id(
+        {.boot_id = begin->boot_id, .cpu = begin->cpu, .chunk = begin->chunk, .generation = begin->generation});
+    message.started_s = m_published.started_s;
+    message.body = std::move(body.value());
+    return message;
+}
+
+lib::Result<void, NetworkFailure> SessionPublisher::publish_chunks(std::size_t bytes) {
+    std::vector<Message> messages;
+    std::vector<std::size_t> ends; // in the list, after each message
+    std::size_t total = 0;
+    std::size_t next = m_published.chunks;
+    const Published before = m_published;
+    for (; next < m_manifest.chunks.size() && (messages.empty() || total < bytes); ++next) {
+        auto message = read(m_manifest.chunks[next]);
+        if (message) {
+            total += message->body.size();
+            messages.push_back(std::move(*message));
+            ends.push_back(next + 1);
+        }
+    }
+    std::size_t stored = 0;
+    auto done = messages.empty() ? lib::Result<void, NetworkFailure>() : m_outlet.publish(messages, stored);
+    m_counts.chunks += stored;
+    for (std::size_t i = 0; i < stored; ++i) {
+        m_counts.bytes += messages[i].body.size();
+    }
+    // What was left out after the last one that is stored is looked at again.
+    const bool all = done.ok();
+    m_published.chunks = all ? next : stored == 0 ? before.chunks : ends[stored - 1];
+    m_published.differing = all ? m_published.differing : before.differing;
+    if (m_published != before) {
+        if (auto saved = save(); !saved) {
+            return saved;
+        }
+    }
+    if (!all && done.error().cause == lib::Error::too_small) {
+        return failed(lib::Error::too_small,
+                      fmt::format("{}: {}", m_manifest.chunks[ends[stored] - 1].file, done.error().text));
+    }
+    return done;
+}
+
+lib::Result<void, NetworkFailure> SessionPublisher::publish_manifest() {
+    Message message;
+    message.from = m_from;
+    message.kind = MessageKind::session;
+    message.id = session_message_id(m_manifest.boot_id);
+    message.started_s = m_published.started_s;
+    message.body = m_text;
+    if (message.body.size() > m_outlet.body_bytes_max()) { // without its blanks it has half the size
+        message.body =
+            trace::Json::parse(m_text, nullptr, false).dump(-1, ' ', false, trace::Json::error_handler_t::replace);
+    }
+    std::size_t stored = 0;
+    if (auto done = m_outlet.publish({&message, 1}, stored); !done) {
+        return failed(done.error().cause, fmt::format("manifest.json: {}", done.error().text));
+    }
+    m_published.session = true;
+    return save();
+}
+
+lib::Result<bool, NetworkFailure> SessionPublisher::next(std::size_t bytes, bool closed) {
+    if (const auto looked = look(); !looked) {
+        return looked.error();
+    }
+    if (m_published.session || has_nothing()) {
+        return true;
+    }
+    if (left() != 0) {
+        if (const auto done = publish_chunks(bytes); !done) {
+            return done.error();
+        }
+    }
+    if (left() != 0) {
+        return false;
+    }
+    if (closed) {
+        if (const auto done = publish_manifest(); !done) {
+            return done.error();
+        }
+    }
+    return true;
+}
+
+} // namespace host::fleet

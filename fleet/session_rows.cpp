@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "fleet/session_rows.hpp"
+
+#include "host/formats/trace.hpp"
+#include "host/sql/schedule_rows.hpp"
+#include "host/text/escape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace host::fleet {
+
+namespace {
+
+using formats::dat::Manifest;
+using formats::dat::ManifestChunk;
+using sql::Cell;
+
+constexpr int kSignificantBits = 5;
+constexpr std::string_view kCompleted = "completed"; // host/sql/account_rows.cpp
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+
+// Numbers the rows of each table, and puts in front of them of which run they are.
+class RunRows {
+  public:
+    RunRows(const Run& run, const RowSink& sink)
+        : m_run(run)
+        , m_boot(boot_text(run.boot_id))
+        , m_sink(sink) {}
+
+    // Of a table without part and row.
+    void add(Table table, std::initializer_list<Cell> own) {
+        begin();
+        m_cells.insert(m_cells.end(), own);
+        m_sink(table, m_cells);
+    }
+
+    void add(Table table, std::initializer_list<Cell> own, std::span<const Cell> more) {
+        std::uint64_t& number = m_numbers[static_cast<std::size_t>(table)];
+        begin();
+        m_cells.insert(m_cells.end(), {Cell(number / kRowsPerPart), Cell(number % kRowsPerPart)});
+        m_cells.insert(m_cells.end(), own);
+        m_cells.insert(m_cells.end(), more.begin(), more.end());
+        m_sink(table, m_cells);
+        ++number;
+    }
+
+  private:
+    void begin() {
+        m_cells.assign({Cell(std::string_view(m_run.from.site)), Cell(std::string_view(m_run.from.node)),
+                        Cell(std::string_view(m_boot)), Cell(m_run.started_s)});
+    }
+
+    const Run& m_run;
+    std::string m_boot;
+    const RowSink& m_sink;
+    std::array<std::uint64_t, kTables> m_numbers{};
+    std::vector<Cell> m_cells;
+};
+
+std::size_t place_of(std::string_view column, const std::vector<sql::Column>& columns) {
+    return static_cast<std::size_t>(std::ranges::find(columns, column, &sql::Column::name) - columns.begin());
+}
+
+// What follows from the schedule, in the tables of the fleet.
+class ScheduleSink {
+  public:
+    explicit ScheduleSink(RunRows& rows, std::int64_t started_s)
+        : m_rows(rows)
+        , m_started_s(started_s) {}
+
+    void add(sql::Table table, std::span<const Cell> cells) {
+        switch (table) {
+        case sql::Table::jobs:
+            add_job(cells);
+            break;
+        case sql::Table::intervals:
+            m_rows.add(Table::intervals, {}, cells);
+            break;
+        case sql::Table::interrupts:
+            m_rows.add(Table::interrupts, {}, cells);
+            break;
+        case sql::Table::losses:
+            m_rows.add(Table::losses, {}, cells);
+            break;
+        case sql::Table::tasks:
+        case sql::Table::names:
+        case sql::Table::chunks:
+        case sql::Table::meta:
+        case sql::Table::holds:
+        case sql::Table::shares:
+        case sql::Table::preemptions:
+        case sql::Table::utilisation:
+            break; // of one run: `remora sql` has them
+        }
+    }
+
+  private:
+    void add_job(std::span<const Cell> cells) {
+        const std::int64_t release_ns = std::max<std::int64_t>(cells[m_release].number().value_or(0), 0);
+        // Of a job that was cut off the response says nothing.
+        const auto response_ns = cells[m_outcome].text() == kCompleted ? cells[m_response].number() : std::nullopt;
+        m_rows.add(Table::jobs,
+                   {Cell(m_started_s + release_ns / kNanosecondsPerSecond),
+                    response_ns && *response_ns >= 0 ? Cell(response_class(static_cast<std::uint64_t>(*response_ns)))
+                                                     : Cell()},
+                   cells);
+    }
+
+    RunRows& m_rows;
+    std::int64_t m_started_s;
+    std::vector<sql::Column> m_columns = sql::columns_of(sql::Table::jobs);
+    std::size_t m_release = place_of("release_ns", m_columns);
+    std::size_t m_response = place_of("response_ns", m_columns);
+    std::size_t m_outcome = place_of("outcome", m_columns);
+};
+
+struct Content {
+    std::uint64_t events = 0;
+    std::optional<std::uint64_t> duration_ns;
+};
+
+void add_listed(const Manifest& manifest, RunRows& rows) {
+    for (std::size_t i = 0; i < manifest.chunks.size(); ++i) {
+        const ManifestChunk& chunk = manifest.chunks[i];
+        const tracer::ChunkBegin description = chunk.described ? chunk.description : tracer::ChunkBegin{};
+        rows.add(Table::listed, {Cell(i), Cell(std::string_view(chunk.file)), Cell(chunk.described ? 1 : 0),
+                                 Cell(description.cpu), Cell(description.chunk), Cell(description.generation),
+                                 Cell(chunk.records), Cell(chunk.missing), Cell(chunk.bytes), Cell(chunk.crc32c)});
+    }
+}
+
+void add_node(const Manifest& manifest, const Content& content, RunRows& rows) {
+    std::uint64_t records = 0;
+    std::uint64_t missing = 0;
+    for (const ManifestChunk& chunk : manifest.chunks) {
+        records += chunk.records;
+        missing += chunk.missing;
+    }
+    const tracer::Build build = manifest.build.value_or(tracer::Build{});
+    const std::string application = text::escaped(build.application.view());
+    const std::string kernel = text::escaped(build.kernel.view());
+    const std::string compiler = text::escaped(build.compiler.view());
+    const std::string image = manifest.build ? boot_text(build.image_id) : std::string();
+    const auto& totals = manifest.announced;
+    const auto total = [&totals](auto tracer::ExportEnd::*member) { return totals ? Cell((*totals).*member) : Cell(); };
+    const bool counted = totals && totals->committed != 0;
+    rows.add(Table::nodes, {Cell(std::string_view(application)),
+                            Cell(std::string_view(kernel)),
+                            Cell(std::string_view(compiler)),
+                            Cell(std::string_view(image)),
+                            Cell(manifest.tsc_khz),
+                            Cell(formats::dat::clock_mode_name(manifest.clock_mode)),
+                            Cell(manifest.complete ? 1 : 0),
+                            Cell(std::string_view(manifest.reason)),
+                            totals ? Cell(formats::dat::run_result_name(totals->result)) : Cell(std::string_view()),
+                            Cell(manifest.chunks.size()),
+                            Cell(records),
+                            Cell(missing),
+                            Cell(manifest.transfer ? manifest.transfer->lost : 0),
+                            total(&tracer::ExportEnd::chunks),
+                            total(&tracer::ExportEnd::records),
+                            counted ? total(&tracer::ExportEnd::committed) : Cell(),
+                            counted ? total(&tracer::ExportEnd::tracer_made) : Cell(),
+                            total(&tracer::ExportEnd::dropped),
+                            total(&tracer::ExportEnd::refused),
+                            total(&tracer::ExportEnd::overwritten),
+                            Cell(content.events),
+                            Cell::of(content.duration_ns)});
+}
+
+} // namespace
+
+std::uint64_t response_class(std::uint64_t response_ns) {
+    const int shift = std::max(64 - std::countl_zero(response_ns) - kSignificantBits, 0);
+    const std::uint64_t below = (std::uint64_t{1} << shift) - 1;
+    return response_ns > ~below ? response_ns : (response_ns + below) & ~below;
+}
+
+lib::Result<void, trace::Refusal> SessionRows::write(const RowSink& sink) const {
+    constexpr std::uint64_t kEventsPerCall = 1 << 16;
+    RunRows rows(run, sink);
+    add_listed(manifest, rows);
+    trace::Diagnostics diagnostics([](std::string_view /*line*/) {}); // what is wrong, verify says of the chunks
+    ScheduleSink schedule(rows, run.started_s);
+    const sql::RowSink schedule_sink = [&schedule](sql::Table table, std::span<const Cell> cells) {
+        schedule.add(table, cells);
+    };
+    Content content;
+    // A run of which no chunk came has a manifest all the same.
+    if (const auto trace = formats::Trace::open(directory, {.find_kernel = false}, diagnostics)) {
+        sql::ScheduleRows model(schedule_sink);
+        trace.value()->for_each([&](const trace::Event& event) {
+            if (event.metadata) {
+                return;
+            }
+            model.add(event, trace.value()->facts());
+            ++content.events;
+            if (event.timed && event.time_ns >= 0) {
+                content.duration_ns =
+                    std::max(content.duration_ns.value_or(0), static_cast<std::uint64_t>(event.time_ns));
+            }
+            if (content.events % kEventsPerCall == 0 && working) {
+                working();
+            }
+        });
+        model.finish(trace.value()->facts().names);
+    }
+    add_node(manifest, content, rows);
+    return {};
+}
+
+} // namespace host::fleet

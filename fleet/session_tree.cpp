@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "fleet/session_tree.hpp"
+
+#include "host/formats/dat/manifest.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace host::fleet {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kDepth = 3; // of a session: site, node, session
+
+void find(const fs::path& path, const NodeName& names, int depth, std::vector<FoundSession>& found) {
+    std::error_code failed;
+    if (fs::exists(path / formats::dat::kManifestName, failed)) {
+        found.push_back({.path = path.string(), .names = names});
+        return;
+    }
+    if (depth == kDepth) {
+        return;
+    }
+    std::vector<fs::path> inner;
+    for (const auto& entry : fs::directory_iterator(path, failed)) {
+        if (entry.is_directory(failed)) {
+            inner.push_back(entry.path());
+        }
+    }
+    std::ranges::sort(inner);
+    // The last directory above a session names the node, the one above that the site; the user's own names nothing.
+    const NodeName inside =
+        depth == 0 ? NodeName{} : NodeName{.site = names.node, .node = name_of(path.filename().string())};
+    for (const fs::path& one : inner) {
+        find(one, inside, depth + 1, found);
+    }
+}
+
+} // namespace
+
+std::vector<FoundSession> sessions_below(const std::string& path) {
+    std::vector<FoundSession> found;
+    find(path, {}, 0, found);
+    return found;
+}
+
+} // namespace host::fleet

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The sessions below a directory, and of which node each is:
+//
+//   DIR                       a session
+//   DIR/SESSION               as `remora record --serve` leaves them
+//   DIR/NODE/SESSION          the node is named by the directory
+//   DIR/SITE/NODE/SESSION     the site, too
+#pragma once
+
+#include "fleet/message.hpp"
+
+#include <string>
+#include <vector>
+
+namespace host::fleet {
+
+struct FoundSession {
+    std::string path;
+    NodeName names; // an empty one is not named by a directory
+};
+
+// By path. A session is a directory with a manifest; links to directories are followed as far as the tree is deep.
+[[nodiscard]] std::vector<FoundSession> sessions_below(const std::string& path);
+
+} // namespace host::fleet

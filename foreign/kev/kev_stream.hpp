@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// A .kev file as a stream of events in time order across processors. Events are put in order within a window of
+// kWindowEvents; what is written later than that is delivered in the order of the file and reported. Control events
+// (TIME, BUFFER) are metadata. In a file that our own writer made, events are mapped back to the event table; in any
+// other, threads and interrupts are a schedule (thread_schedule.hpp).
+#pragma once
+
+#include "foreign/kev/codes.hpp"
+#include "foreign/kev/reader.hpp"
+#include "foreign/kev/thread_schedule.hpp"
+#include "foreign/kev/window.hpp"
+#include "host/trace/byte_source.hpp"
+#include "host/trace/diagnostics.hpp"
+#include "host/trace/event_stream.hpp"
+#include "host/trace/open_options.hpp"
+#include "lib/result.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace host::formats::kev {
+
+class KevStream final : public trace::EventStream {
+  public:
+    static constexpr std::size_t kWindowEvents = Window::kWindowEvents;
+
+    // Any error was reported to diagnostics, which outlives the stream.
+    [[nodiscard]] static lib::Result<std::unique_ptr<KevStream>>
+    open(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
+
+    [[nodiscard]] bool next(trace::Event& event) override;
+
+  private:
+    KevStream(std::unique_ptr<Reader> reader, const trace::OpenOptions& options, trace::Diagnostics& diagnostics,
+              std::string name);
+
+    void take_header(const trace::OpenOptions& options);
+    void fill(trace::Event& event);
+    void fill_native(trace::Event& event);
+    void fill_meaning(trace::Event& event);
+    void take_metadata(const trace::Event& event, const Native& native);
+    void take_losses(const Header& header);
+    void set_time(trace::Event& event);
+    void take_object(trace::Event& event, const Native& native);
+    void check_order(const RawEvent& event);
+
+    std::unique_ptr<Reader> m_reader;
+    Window m_window;
+    trace::Diagnostics& m_diagnostics;
+    std::string m_name;
+    bool m_ours = false;
+    std::array<std::optional<Native>, kProcessorsMax> m_objects; // of the wait that comes next, by processor
+    ThreadSchedule m_threads;                                    // of a file that is not ours
+    std::uint64_t m_hertz = 0;                                   // 0: not known
+
+    RawEvent m_current; // whose data the caller holds
+    std::vector<std::byte> m_payload;
+    std::optional<std::uint64_t> m_start;
+    std::uint64_t m_latest = 0; // ticks of what was delivered
+};
+
+} // namespace host::formats::kev

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// See the header. Source of the numbers: the published class and event lists.
+#include "foreign/published/traceparser_classes.hpp"
+
+#include "foreign/kev/event_numbers.hpp"
+#include "foreign/kev/slot.hpp"
+
+#include <array>
+#include <bit>
+
+namespace host::compat {
+
+namespace {
+
+using namespace formats::kev;
+
+constexpr auto kCallClasses =
+    std::to_array<unsigned>({_NTO_TRACE_KERCALLENTER, _NTO_TRACE_KERCALLEXIT, _NTO_TRACE_KERCALLINT});
+constexpr auto kInterruptClasses = std::to_array<unsigned>(
+    {_NTO_TRACE_INTENTER, _NTO_TRACE_INTEXIT, _NTO_TRACE_INT_HANDLER_ENTER, _NTO_TRACE_INT_HANDLER_EXIT});
+
+External thread_external(unsigned event) {
+    if (event >= kProcessStep) {
+        const unsigned number = event / kProcessStep;
+        return event % kProcessStep == 0 && event <= kThreadName ? External{_NTO_TRACE_PROCESS, 1U << (number - 1)}
+                                                                 : External{};
+    }
+    if (event >= 2U * kVirtualThreads) {
+        return {};
+    }
+    return event >= kVirtualThreads ? External{_NTO_TRACE_VTHREAD, 1U << (event - kVirtualThreads)}
+                                    : External{_NTO_TRACE_THREAD, 1U << event};
+}
+
+// One bit, at most `last`.
+bool is_bit(unsigned event, unsigned last) {
+    return std::has_single_bit(event) && event <= last;
+}
+
+bool is_call(unsigned event) {
+    return (event & ~_NTO_TRACE_KERCALL64) < _TRACE_MAX_KER_CALL_NUM;
+}
+
+} // namespace
+
+External external_of(unsigned internal_class, unsigned internal_event, std::span<const std::uint32_t> words) {
+    switch (static_cast<Class>(internal_class)) {
+    case Class::empty:
+        return {};
+    case Class::control:
+        return internal_event == kControlTime || internal_event == kControlBuffer
+                   ? External{_NTO_TRACE_CONTROL, internal_event}
+                   : External{};
+    case Class::kernel_call: {
+        const unsigned number = internal_event & ~unsigned{kCall64};
+        return number < 3U * kCalls
+                   ? External{kCallClasses[number / kCalls], number % kCalls | (internal_event & kCall64)}
+                   : External{};
+    }
+    case Class::interrupt:
+        return internal_event >= 1 && internal_event <= kInterruptClasses.size()
+                   ? External{kInterruptClasses[internal_event - 1], words[0]}
+                   : External{};
+    case Class::thread:
+        return thread_external(internal_event);
+    case Class::system:
+        return internal_event != 0 && internal_event <= _NTO_TRACE_SYS_LAST
+                   ? External{_NTO_TRACE_SYSTEM, internal_event}
+                   : External{};
+    case Class::user:
+        return {_NTO_TRACE_USER, internal_event};
+    case Class::comm:
+        return internal_event <= _NTO_TRACE_COMM_LAST ? External{_NTO_TRACE_COMM, internal_event} : External{};
+    }
+    return {};
+}
+
+std::optional<traceparser_error_t> registration_error(unsigned class_number, unsigned event1, unsigned event2) {
+    const auto unless = [&](bool right, traceparser_error_t error) {
+        return right && event1 <= event2 ? std::nullopt : std::optional(error);
+    };
+    switch (class_number) {
+    case _NTO_TRACE_EMPTY:
+        return unless(event1 == 0 && event2 == 0, _TRACEPARSER_UNKNOWN_CLASS);
+    case _NTO_TRACE_CONTROL:
+        return unless(is_bit(event1, _NTO_TRACE_CONTROLBUFFER) && is_bit(event2, _NTO_TRACE_CONTROLBUFFER),
+                      _TRACEPARSER_UNKNOWN_CONTROL_EVENT);
+    case _NTO_TRACE_KERCALL:
+    case _NTO_TRACE_KERCALLENTER:
+    case _NTO_TRACE_KERCALLEXIT:
+    case _NTO_TRACE_KERCALLINT:
+        return unless(is_call(event1) && is_call(event2), _TRACEPARSER_UNKNOWN_KER_CALL_EVENT);
+    case _NTO_TRACE_INT:
+    case _NTO_TRACE_INTENTER:
+    case _NTO_TRACE_INTEXIT:
+    case _NTO_TRACE_INT_HANDLER_ENTER:
+    case _NTO_TRACE_INT_HANDLER_EXIT:
+        return unless(true, _TRACEPARSER_UNKNOWN_INT_EVENT);
+    case _NTO_TRACE_PROCESS:
+        return unless(is_bit(event1, _NTO_TRACE_PROCTHREAD_NAME) && is_bit(event2, _NTO_TRACE_PROCTHREAD_NAME),
+                      _TRACEPARSER_UNKNOWN_PR_TH_EVENT);
+    case _NTO_TRACE_THREAD:
+    case _NTO_TRACE_VTHREAD:
+        return unless(is_bit(event1, _NTO_TRACE_THDESTROY) && is_bit(event2, _NTO_TRACE_THDESTROY),
+                      _TRACEPARSER_UNKNOWN_PR_TH_EVENT);
+    case _NTO_TRACE_USER:
+        return unless(event2 <= _NTO_TRACE_USERLAST, _TRACEPARSER_UNKNOWN_USR_EVENT);
+    case _NTO_TRACE_SYSTEM:
+        return unless(event1 != 0 && event2 <= _NTO_TRACE_SYS_LAST, _TRACEPARSER_UNKNOWN_CONTAINER_EVENT);
+    case _NTO_TRACE_COMM:
+        return unless(event2 <= _NTO_TRACE_COMM_LAST, _TRACEPARSER_UNKNOWN_COMM_EVENT);
+    default:
+        return _TRACEPARSER_UNKNOWN_CLASS;
+    }
+}
+
+std::span<const unsigned> members_of(const unsigned& class_number) {
+    switch (class_number) {
+    case _NTO_TRACE_KERCALL:
+        return kCallClasses;
+    case _NTO_TRACE_INT:
+        return kInterruptClasses;
+    default:
+        return {&class_number, 1};
+    }
+}
+
+} // namespace host::compat

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The definition of `struct traceparser_state`.
+#pragma once
+
+#include "foreign/kev/header.hpp"
+#include "foreign/published/traceparser_classes.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace host::compat {
+
+// A callback of either kind.
+struct Registration {
+    unsigned first = 0; // external events
+    unsigned last = 0;
+    void* user = nullptr;
+    tracep_callb_func_t published = nullptr;
+    traceparser_event_function detailed = nullptr; // instead of it
+};
+
+struct State {
+    std::array<std::vector<Registration>, kClasses> registrations; // by external class
+    FILE* debug_stream = nullptr;
+    unsigned debug_flags = _TRACEPARSER_DEBUG_NONE;
+    unsigned sort = _TRACEPARSER_NOSORT;
+    bool deliver_damaged = false;
+    bool parsing = false;
+
+    // Of the file that is being parsed, or was parsed last.
+    formats::kev::Header header;
+    std::vector<std::byte> syspage;
+    std::uint64_t ticks = 0;
+    std::uint64_t damage = 0;
+
+    // What traceparser_get_info() points to.
+    unsigned endian_conversion = 0;
+    unsigned now_class = 0;
+    unsigned now_event = 0;
+    unsigned previous_class = 0;
+    unsigned previous_event = 0;
+    int previous_return = 0;
+    unsigned error = _TRACEPARSER_UNKNOWN_ERROR;
+    std::string error_text;
+
+    void fail(traceparser_error_t code, std::string_view text) {
+        error = code;
+        error_text = text;
+    }
+
+    [[nodiscard]] bool debugs(unsigned flag) const { return debug_stream != nullptr && (debug_flags & flag) != 0; }
+};
+
+// Parses the whole file. False if nothing of it could be read; the state says why. May throw what an allocation or a
+// callback throws.
+[[nodiscard]] bool parse(traceparser_state& handle, State& state, void* user, const char* file);
+
+} // namespace host::compat
+
+struct traceparser_state {
+    host::compat::State state;
+};

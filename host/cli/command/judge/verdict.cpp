@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Adding up. Counters of a CPU are cumulative, so the greatest of its chunks counts; those of a chunk are summed.
+#include "host/cli/command/judge/verdict.hpp"
+
+#include "host/analyse/account.hpp"
+#include "host/analyse/manifest_check.hpp"
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace host::cli {
+
+namespace {
+
+// Saturates, so that a wrong counter cannot make the sum small.
+std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
+    return a > ~b ? ~std::uint64_t{0} : a + b;
+}
+
+} // namespace
+
+Accounts accounts_of(const formats::Trace& trace) {
+    Accounts accounts;
+    std::map<std::uint16_t, std::uint64_t> dropped;
+    std::map<std::uint16_t, std::uint64_t> refused;
+    for (const trace::ChunkReport& chunk : trace.facts().chunks) {
+        accounts.committed += chunk.events - std::min(chunk.events, chunk.unused);
+        accounts.received += chunk.records;
+        accounts.missing += chunk.missing;
+        accounts.skipped += chunk.skipped;
+        accounts.damaged_chunks += chunk.damaged && chunk.missing == 0 ? 1 : 0;
+        if (chunk.described) {
+            const tracer::ChunkBegin& description = chunk.description;
+            dropped[description.cpu] = std::max(dropped[description.cpu], description.dropped);
+            refused[description.cpu] = std::max(refused[description.cpu], description.refused);
+            accounts.overwritten = saturating_add(accounts.overwritten, description.overwritten);
+        }
+    }
+    for (const auto& [cpu, count] : dropped) {
+        accounts.dropped = saturating_add(accounts.dropped, count);
+    }
+    for (const auto& [cpu, count] : refused) {
+        accounts.refused = saturating_add(accounts.refused, count);
+    }
+    const auto& manifest = trace.manifest();
+    const auto& end = manifest && manifest->announced ? manifest->announced : trace.facts().export_end;
+    if (end) {
+        accounts.dropped = std::max(accounts.dropped, end->dropped);
+        accounts.refused = std::max(accounts.refused, end->refused);
+        accounts.overwritten = std::max(accounts.overwritten, end->overwritten);
+        if (!trace.facts().chunks.empty() && trace.facts().chunks.front().described) {
+            accounts.elsewhere = analyse::records_elsewhere(*end, accounts.committed);
+        }
+        accounts.lost_chunks = end->chunks - std::min<std::uint64_t>(end->chunks, trace.facts().chunks.size());
+    }
+    if (manifest && manifest->transfer) {
+        accounts.lost_packets = manifest->transfer->lost;
+    }
+    return accounts;
+}
+
+Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
+    const auto& manifest = trace.manifest();
+    const auto incomplete = [](const std::string& text) { return Verdict{false, Style::bad, "incomplete: " + text}; };
+    if (manifest && !manifest->complete) {
+        return incomplete(text::escaped(manifest->reason));
+    }
+    if (trace.facts().restarted) {
+        return incomplete("the machine was reset or started anew while it was followed");
+    }
+    if (accounts.missing != 0) {
+        return incomplete(fmt::format("{} records are missing", accounts.missing));
+    }
+    if (accounts.lost_chunks != 0) {
+        return incomplete(fmt::format("{} chunks are missing", accounts.lost_chunks));
+    }
+    if (accounts.damaged_chunks != 0) {
+        return {false, Style::bad,
+                fmt::format("damaged: the checksum of {} chunk{} is wrong", accounts.damaged_chunks,
+                            accounts.damaged_chunks == 1 ? "" : "s")};
+    }
+    if (accounts.skipped != 0) {
+        return incomplete(fmt::format("{} records could not be decoded", accounts.skipped));
+    }
+    if (accounts.elsewhere != 0) {
+        return incomplete(fmt::format("{} records that the machine kept are not in this trace", accounts.elsewhere));
+    }
+    if (const auto faults = analyse::manifest_faults(trace); !faults.empty()) {
+        return {false, Style::bad,
+                fmt::format("damaged: the manifest and the files differ ({}: {}); `remora verify` reports all",
+                            text::escaped(faults.front().file), faults.front().text)};
+    }
+    if (accounts.dropped != 0) {
+        return {true, Style::warning,
+                fmt::format("all that was recorded is here, but the tracer dropped {} records for want of space",
+                            accounts.dropped)};
+    }
+    const auto& chunks = trace.facts().chunks;
+    if (std::ranges::any_of(chunks, [](const trace::ChunkReport& chunk) { return !chunk.described; })) {
+        return {true, Style::warning, "no metadata: whether anything was lost is unknown"};
+    }
+    if (accounts.overwritten != 0) {
+        return {true, Style::good,
+                fmt::format("complete: nothing lost ({} older records were overwritten, as cyclic recording does)",
+                            accounts.overwritten)};
+    }
+    return {true, Style::good, manifest ? "complete: nothing lost" : "whole: every announced record is here"};
+}
+
+} // namespace host::cli

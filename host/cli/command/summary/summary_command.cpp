@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// remora summary: what ran, and its figures.
+#include "host/cli/command/raises_option.hpp"
+#include "host/cli/command/summary/summary_view.hpp"
+#include "host/cli/command/trace_input.hpp"
+#include "host/schedule/pass.hpp"
+#include "host/text/escape.hpp"
+
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace host::cli {
+
+namespace {
+
+struct SummaryInput : TraceInput {
+    std::string raises;
+};
+
+struct LatencyWatcher {
+    analyse::Latencies& latencies;
+    const schedule::Schedule& schedule;
+
+    [[gnu::always_inline]] void before(const trace::Event& event, std::uint8_t code) const {
+        if (code == trace::kCodeOf<"interrupt_start">) {
+            latencies.add(event);
+        }
+    }
+
+    [[gnu::always_inline]] void after(const trace::Event& event, std::uint8_t code,
+                                      std::span<const schedule::Change> changes) const {
+        latencies.add(event, code, changes, schedule);
+    }
+};
+
+trace::ExitStatus summarise(const SummaryInput& input, Context context) {
+    auto raises = observed(input.raises);
+    if (!raises) {
+        context.err.print("remora summary: {}: {}\n", text::escaped(input.raises), raises.error().text);
+        return trace::ExitStatus::usage;
+    }
+    context.out.page();
+    return with_trace(input, context, "summarising", [&](formats::Trace& trace) {
+        analyse::Summary summary;
+        analyse::Latencies latencies(std::move(raises.value()));
+        analyse::TraceMetrics metrics;
+        schedule::Pass pass([&](const schedule::JobAccount& account) { metrics.add(account); });
+        analyse::Summary shown;
+        Selection selection(input.selection);
+        const bool everything = selection.everything();
+        LatencyWatcher watcher{latencies, pass.schedule()};
+        const auto take = [&](std::span<const trace::Event> batch) {
+            summary.add(batch);
+            pass.take(batch, trace.facts().clock.khz, watcher);
+        };
+        for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
+            if (everything) {
+                take(batch);
+                continue;
+            }
+            for (const trace::Event& event : batch) {
+                if (selection.in_span(event)) {
+                    take(std::span(&event, 1));
+                }
+                if (selection.contains(event)) {
+                    shown.add(event);
+                }
+            }
+        }
+        summary.finish();
+        latencies.finish();
+        pass.finish();
+        const Accounts accounts = accounts_of(trace);
+        const Verdict verdict = verdict_of(trace, accounts);
+        const SummaryView view{input.path, trace,    selection, summary, metrics, everything ? summary : shown,
+                               latencies,  accounts, verdict};
+        input.json ? print_summary_json(context.out, view) : print_summary(context.out, view);
+        return worse(status_of("summary", selection, trace, context),
+                     verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged);
+    });
+}
+
+} // namespace
+
+void add_summary(CommandLine& line, Context context) {
+    Command command = line.command("summary", "print what ran and its figures per task and family");
+    const auto input = std::make_shared<SummaryInput>();
+    add_trace_options(command, *input, "--to-time,--to");
+    add_follow_options(command, *input);
+    command.flag("--json", input->json, "as JSON");
+    add_raises_option(command, input->raises);
+    command.footer(
+        examples({"remora summary out/udp", "remora summary out/udp --json",
+                  "remora summary out/udp --from 100ms --to 200ms", "remora summary out/udp --raises out/raises.csv"}));
+    command.run([input, context] { return summarise(*input, context); });
+}
+
+} // namespace host::cli

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+// The first screen that a user sees of a run.
+#include "host/cli/command/summary/summary_view.hpp"
+#include "host/cli/command/time_text.hpp"
+#include "host/text/format.hpp"
+
+#include "host/text/escape.hpp"
+#include "host/trace/names.hpp"
+#include "lib/wire_numbers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace host::cli {
+
+namespace {
+
+constexpr std::size_t kColumns = 100;
+
+std::string cut(std::string text, std::size_t width) {
+    if (text.size() > width) {
+        text.resize(width - 1);
+        text += '~';
+    }
+    return text;
+}
+
+std::string share(lib::Ticks part, lib::Ticks whole) {
+    if (whole.value == 0) {
+        return "-";
+    }
+    return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part.value) / static_cast<double>(whole.value));
+}
+
+std::string dash_if_zero(std::uint64_t count) {
+    return count != 0 ? grouped(count) : "-";
+}
+
+void print_heading(Output& out, std::string_view heading) {
+    out.print("\n{}\n", out.styled(Style::strong, heading));
+}
+
+void print_tracing(Output& out, const SummaryView& view) {
+    if (!view.selection.everything()) {
+        out.print("  part       {} (records and transfer: the whole trace)\n", text::escaped(view.selection.text()));
+        return;
+    }
+    const auto& facts = view.trace.facts();
+    const auto tracing = tracing_share(view);
+    if (!tracing) {
+        out.print("  tracing    share not known: the trace does not state what a record costs\n");
+        return;
+    }
+    const std::string share = tracing->share ? fmt::format("{:.3f} %", 100 * *tracing->share) : "-";
+    out.print("  tracing    about {} of the run: {} records x {:.2f} ticks = {}{} (estimate; clock: {})\n", share,
+              grouped(tracing->records), tracing->ticks_per_record, Times(facts.clock.khz).text(tracing->time),
+              facts.clock.khz == 0 ? " ticks" : "", formats::dat::clock_mode_name(facts.clock.mode));
+}
+
+// The layout of the run's compact chunks, and why it is this one.
+void print_compact(Output& out, const SummaryView& view) {
+    const auto& cost = view.trace.facts().cost;
+    if (!cost || cost->choice == tracer::LayoutChoice::plain) {
+        return;
+    }
+    const std::string reason = cost->choice == tracer::LayoutChoice::measured
+                                   ? fmt::format("by AUTO: a plain record {:.2f} ticks, setting the timer {}",
+                                                 static_cast<double>(cost->plain_ticks_x256) / 256, cost->timer_ticks)
+                                   : "as asked";
+    out.print("  compact    layout {} {}\n", formats::dat::layout_name(cost->layout), reason);
+}
+
+// By how much the clock was set back in all, and how many steps had which outcome.
+void print_compensation(Output& out, const SummaryView& view) {
+    const auto& compensation = view.trace.facts().compensation;
+    if (!compensation) {
+        return;
+    }
+    const Times times(view.trace.facts().clock.khz);
+    std::string steps;
+    for (std::size_t i = 0; i < compensation->steps.size(); ++i) {
+        if (compensation->steps[i] != 0) {
+            steps += fmt::format("; {} {}", lib::kWords<lib::StepOutcome>[i], grouped(compensation->steps[i]));
+        }
+    }
+    out.print("  clock      set back by {}{} in all{}\n", times.text(compensation->removed),
+              view.trace.facts().clock.khz == 0 ? " ticks" : "", steps);
+}
+
+void print_head(Output& out, const SummaryView& view) {
+    const auto& facts = view.trace.facts();
+    const auto& manifest = view.trace.manifest();
+    const auto& build = facts.build ? facts.build : manifest ? manifest->build : facts.build;
+    std::string what = text::escaped(view.title);
+    if (build) {
+        what = fmt::format("{}   seed {}", text::escaped(build->application.view()), build->seed);
+    }
+    out.print("{}\n{:-<{}}\n", out.styled(Style::strong, cut(what, kColumns)), "", kColumns);
+    if (build) {
+        out.print("  built      {}\n",
+                  cut(fmt::format("{}, {}", text::escaped(build->kernel.view()), text::escaped(build->compiler.view())),
+                      kColumns - 13));
+    }
+    const auto& end = manifest && manifest->announced ? manifest->announced : facts.export_end;
+    if (end && end->result != tracer::RunResult::unknown) {
+        const bool well = end->result == tracer::RunResult::completed;
+        out.print("  ended      {}\n",
+                  out.styled(well ? Style::good : Style::bad, formats::dat::run_result_name(end->result)));
+    }
+    const Times times(facts.clock.khz);
+    out.print("  ran        {}{}, {} cpu{}\n", times.text(view.summary.duration()),
+              facts.clock.khz == 0 ? " ticks" : "", view.summary.cpus(), view.summary.cpus() == 1 ? "" : "s");
+    if (facts.clock.khz == 0) {
+        out.print("  clock      {}\n", out.styled(Style::warning, "rate not known: times are ticks (see --tsc-khz)"));
+    } else if (facts.clock.overridden) {
+        out.print("  clock      {} kHz, as the command line says\n", grouped(facts.clock.khz));
+    } else {
+        out.print("  clock      {}, {} kHz from {}, sources within {} ppm\n",
+                  formats::dat::clock_mode_name(facts.clock.mode), grouped(facts.clock.khz),
+                  formats::dat::tsc_source_name(facts.clock.source), facts.clock.error_ppm);
+    }
+    print_compensation(out, view);
+    out.print("  records    {} in {} chunk{}; dropped {}, refused {}, overwritten {}, missing {}\n",
+              grouped(view.accounts.committed), facts.chunks.size(), facts.chunks.size() == 1 ? "" : "s",
+              grouped(view.accounts.dropped), grouped(view.accounts.refused), grouped(view.accounts.overwritten),
+              grouped(view.accounts.missing));
+    print_tracing(out, view);
+    print_compact(out, view);
+    if (end) {
+        const std::uint64_t lost = end->records > view.accounts.received ? end->records - view.accounts.received : 0;
+        out.print("  transfer   sent {} records, received {}, lost {}\n", grouped(end->records),
+                  grouped(view.accounts.received), grouped(lost));
+    }
+    if (manifest && manifest->transfer) {
+        const formats::dat::ManifestTransfer& transfer = *manifest->transfer;
+        out.print("  packets    {}; lost {}, duplicate {}, reordered {}, malformed {}\n", grouped(transfer.packets),
+                  grouped(transfer.lost), grouped(transfer.duplicate), grouped(transfer.reordered),
+                  grouped(transfer.malformed));
+    }
+    out.print("  verdict    {}\n", out.styled(view.verdict.style, view.verdict.text));
+}
+
+std::string task_title(const SummaryView& view, std::uint16_t context) {
+    const trace::TaskNames* const task = view.trace.facts().names.task(context);
+    return task != nullptr && !task->name.empty() ? text::escaped(task->name) : fmt::format("context {}", context);
+}
+
+std::string task_level(const SummaryView& view, std::uint16_t context) {
+    const trace::Names& names = view.trace.facts().names;
+    const trace::TaskNames* const task = names.task(context);
+    if (task == nullptr || !task->parameters) {
+        return "";
+    }
+    const std::string_view level = names.find(tracer::Unit::level, task->parameters->level);
+    return level.empty() ? fmt::format("{}", task->parameters->level) : text::escaped(level);
+}
+
+void print_tasks(Output& out, const SummaryView& view) {
+    if (view.summary.tasks().empty()) {
+        return;
+    }
+    const Times times(view.trace.facts().clock.khz);
+    print_heading(out, fmt::format("{:<17} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} {:>7} {:>5} {:>8}", "tasks", "level",
+                                   "releases", "dispatched", "jobs", "cpu time", "cpu", "missed", "over", "inherits"));
+    if (shows_hosts_clock(view.trace)) {
+        out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
+    }
+    const auto missed_of = [&](std::uint16_t context) {
+        const auto found = view.metrics.tasks().find(context);
+        return found != view.metrics.tasks().end() ? found->second.missed : 0;
+    };
+    for (const auto& [context, task] : view.summary.tasks()) {
+        if (!view.selection.is_task(view.trace.facts().names, context)) {
+            continue;
+        }
+        out.print("  {:<15} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} ", cut(task_title(view, context), 15),
+                  cut(task_level(view, context), 10),
+                  dash_if_zero(task.releases != 0 ? task.releases : task.activations), dash_if_zero(task.dispatches),
+                  dash_if_zero(task.jobs), times.text(task.cpu_time), share(task.cpu_time, view.summary.duration()));
+        const std::uint64_t missed = missed_of(context);
+        out.print("{} {:>5} {:>8}\n",
+                  out.styled(missed != 0 ? Style::bad : Style::plain, fmt::format("{:>7}", dash_if_zero(missed))),
+                  dash_if_zero(task.wcet_violations), dash_if_zero(task.inheritances));
+    }
+}
+
+struct TaskWithJobs {
+    std::uint16_t context;
+    const analyse::TaskMetrics& metrics;
+};
+
+// Those of which jobs are complete.
+std::vector<TaskWithJobs> tasks_with_jobs(const SummaryView& view) {
+    std::vector<TaskWithJobs> tasks;
+    for (const auto& [context, metrics] : view.metrics.tasks()) {
+        if (metrics.response.count() != 0 && view.selection.is_task(view.trace.facts().names, context)) {
+            tasks.push_back({context, metrics});
+        }
+    }
+    return tasks;
+}
+
+void print_responses(Output& out, const SummaryView& view) {
+    const std::vector<TaskWithJobs> tasks = tasks_with_jobs(view);
+    if (tasks.empty()) {
+        return;
+    }
+    const Times times(view.trace.facts().clock.khz);
+    print_heading(out, fmt::format("{:<17} {:>8} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}", "response times", "jobs",
+                                   "least", "mean", "99 %", "greatest", "jitter", "deadline"));
+    for (const auto& [context, task] : tasks) {
+        const trace::TaskNames* const names = view.trace.facts().names.task(context);
+        const bool has_deadline = names != nullptr && names->parameters && names->parameters->deadline_ns != 0;
+        const std::string deadline =
+            has_deadline ? fmt::format("{:.2f} ms", static_cast<double>(names->parameters->deadline_ns) / 1e6) : "-";
+        out.print("  {:<15} {:>8} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}\n", cut(task_title(view, context), 15),
+                  grouped(task.response.count()), times.text(task.response.least()), times.text(task.response.mean()),
+                  times.text(task.percentile(99)), times.text(task.response.greatest()),
+                  times.text(task.absolute_finishing_jitter()), deadline);
+    }
+    print_heading(out, fmt::format("{:<17} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}", "mean parts of them", "jitter",
+                                   "execution", "interference", "blocking", "suspension", "tracing"));
+    for (const auto& [context, task] : tasks) {
+        const auto tracing = analyse::tracing_time(view.trace.facts().cost, task.records.mean().value);
+        out.print("  {:<15}", cut(task_title(view, context), 15));
+        for (const analyse::Durations& part : task.parts) {
+            out.print(" {:>12}", times.text(part.mean()));
+        }
+        out.print(" {:>12}\n", tracing ? times.text(*tracing) : "-");
+    }
+}
+
+// All parts of a processor's time.
+void print_processors(Output& out, const SummaryView& view) {
+    const auto uses = view.summary.uses();
+    if (uses.empty()) {
+        return;
+    }
+    print_heading(out, fmt::format("{:<17} {:>8} {:>11} {:>11} {:>11} {:>11}", "processors", "", "tasks", "idle",
+                                   "interrupts", "unknown"));
+    for (const auto& [cpu, of] : uses) {
+        lib::Ticks idle;
+        lib::Ticks tasks;
+        for (const auto& [context, ticks] : of.tasks) {
+            lib::Ticks& sum = view.trace.facts().names.find(tracer::Unit::context, context) == "idle" ? idle : tasks;
+            sum = sum + ticks;
+        }
+        out.print("  {:<15} {:>8} {:>11} {:>11} {:>11} {:>11}\n", fmt::format("cpu{}", cpu), "", share(tasks, of.sum()),
+                  share(idle, of.sum()), share(of.interrupts, of.sum()), share(of.unknown, of.sum()));
+    }
+}
+
+std::string vector_title(const SummaryView& view, std::uint16_t vector) {
+    const std::string_view name = view.trace.facts().names.find(tracer::Unit::vector, vector);
+    return name.empty() ? fmt::format("vector {}", vector) : fmt::format("{} {}", vector, text::escaped(name));
+}
+
+void print_interrupts(Output& out, const SummaryView& view) {
+    if (view.summary.vectors().empty() && view.summary.timer().count == 0) {
+        return;
+    }
+    const Times times(view.trace.facts().clock.khz);
+    print_heading(out,
+                  fmt::format("{:<17} {:>8} {:>12} {:>11} {:>11}", "interrupts", "count", "total", "mean", "greatest"));
+    const auto line = [&](std::string_view name, const analyse::VectorFigures& figures) {
+        const auto time = [&](lib::Ticks ticks) { return figures.timed() ? times.text(ticks) : "-"; };
+        out.print("  {:<15} {:>8} {:>12} {:>11} {:>11}\n", cut(std::string(name), 15), grouped(figures.count),
+                  time(figures.handler.sum()), time(figures.handler.mean()), time(figures.handler.greatest()));
+    };
+    for (const auto& [vector, figures] : view.summary.vectors()) {
+        line(vector_title(view, vector), figures);
+    }
+    if (view.summary.timer().count != 0) {
+        line("timer wakeup", view.summary.timer());
+    }
+}
+
+void print_latencies(Output& out, const SummaryView& view) {
+    const auto shown = [&](const auto& pair) {
+        return view.selection.is_task(view.trace.facts().names, pair.first.context);
+    };
+    if (std::ranges::none_of(view.latencies.pairs(), shown)) {
+        return;
+    }
+    const Times times(view.trace.facts().clock.khz);
+    print_heading(out, fmt::format("{:<17} {:<14} {:>7} {:>10} {:>10} {:>10} {:>14} {:>8}", "latencies", "leg", "count",
+                                   "least", "mean", "greatest", "at", "record"));
+    if (shows_hosts_clock(view.trace)) {
+        out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
+    }
+    if (const std::string_view missing = analyse::raises_missing(view.latencies); !missing.empty()) {
+        out.print("  raise: not known: {}\n", missing);
+    } else if (const auto& raises = *view.latencies.raises(); raises.observed != raises.raised.size()) {
+        out.print("  raise: {} of {} interrupts were observed\n", grouped(raises.observed),
+                  grouped(raises.raised.size()));
+    }
+    for (const auto& [pair, legs] : view.latencies.pairs()) {
+        if (!view.selection.is_task(view.trace.facts().names, pair.context)) {
+            continue;
+        }
+        std::array<std::string, 2> titles = {vector_title(view, pair.vector), "  " + task_title(view, pair.context)};
+        std::size_t line = 0;
+        for (const analyse::LegName& name : analyse::kLegs) {
+            const analyse::Leg& leg = legs.*name.leg;
+            if (!leg.greatest) {
+                continue;
+            }
+            const schedule::Moment& at = leg.greatest->at;
+            out.print("  {:<15} {:<14} {:>7} {:>10} {:>10} {:>10} {:>14} {:>8}\n",
+                      line < titles.size() ? cut(titles[line], 15) : "", name.text, grouped(leg.durations.count()),
+                      times.text(leg.durations.least()), times.text(leg.durations.mean()),
+                      times.text(leg.durations.greatest()),
+                      at.ns ? fmt::format("{} ns", *at.ns) : fmt::format("{}", at.ticks.value), leg.greatest->record);
+            ++line;
+        }
+    }
+}
+
+void print_user_events(Output& out, const SummaryView& view) {
+    if (view.shown.user_events().empty()) {
+        return;
+    }
+    print_heading(out, fmt::format("{:<48} {:>10}", "typed and formatted events", "count"));
+    for (const auto& [name, count] : view.shown.user_events()) {
+        out.print("  {:<46} {:>10}\n", cut(text::escaped(name), 46), grouped(count));
+    }
+}
+
+void print_families(Output& out, const SummaryView& view) {
+    print_heading(out, "records per family");
+    constexpr std::size_t kPerLine = 4;
+    std::size_t shown = 0;
+    for (std::size_t family = 0; family < tracer::kFamilies; ++family) {
+        if (view.shown.families()[family] == 0) {
+            continue;
+        }
+        out.print("  {:<10} {:>10}{}", tracer::kFamilyNames[family], grouped(view.shown.families()[family]),
+                  ++shown % kPerLine == 0 ? "\n" : "");
+    }
+    if (view.shown.unknown() != 0) {
+        out.print("  {:<10} {:>10}", "unknown", grouped(view.shown.unknown()));
+        ++shown;
+    }
+    out.print("{}", shown % kPerLine == 0 ? "" : "\n");
+}
+
+} // namespace
+
+void print_summary(Output& out, const SummaryView& view) {
+    print_head(out, view);
+    print_tasks(out, view);
+    print_processors(out, view);
+    print_responses(out, view);
+    print_interrupts(out, view);
+    print_latencies(out, view);
+    print_families(out, view);
+    print_user_events(out, view);
+    if (view.summary.panics() != 0) {
+        out.print("\n{}\n", out.styled(Style::bad, "the kernel panicked: see `remora print --event panic`"));
+    }
+}
+
+} // namespace host::cli

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// What a writer asks of its file, whatever the length of a text in the trace.
+#include "convert/writer/output.hpp"
+
+#include "tests/support/host_trace_builder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fcntl.h>
+#include <span>
+#include <string>
+#include <sys/stat.h>
+
+namespace host::convert {
+
+namespace {
+
+class OutputFileRoom : public testing::Test {
+  protected:
+    // Writes in place.
+    void put(std::size_t bytes, char letter) {
+        std::fill_n(m_file->room(bytes), bytes, letter);
+        m_file->used(bytes);
+        m_expected.append(bytes, letter);
+    }
+
+    void append(std::size_t bytes, char letter) {
+        m_file->append(std::string(bytes, letter));
+        m_expected.append(bytes, letter);
+    }
+
+    support::TemporaryDirectory m_directory;
+    std::string m_path = m_directory / "out";
+    std::unique_ptr<OutputFile> m_file = std::move(OutputFile::create(m_path).value());
+    std::string m_expected;
+};
+
+TEST_F(OutputFileRoom, GrowsWithWhatIsAskedFor) {
+    constexpr std::size_t kBuffer = OutputFile::kBufferBytes;
+    put(10, 'a');
+    put(kBuffer, 'b');
+    put(kBuffer + 1, 'c');
+    put(5 * kBuffer, 'd');
+    append(3, 'e');
+    put(5 * kBuffer - 3, 'f');
+    append(6 * kBuffer, 'g');
+    put(1, 'h');
+    EXPECT_EQ(m_file->position_bytes(), m_expected.size());
+    ASSERT_TRUE(m_file->close().ok());
+    EXPECT_TRUE(support::read_text(m_path) == m_expected);
+}
+
+// With enough to ask for space in advance, which is given back when the file is closed.
+TEST_F(OutputFileRoom, ContinuesAFileWithoutLosingWhatWasThere) {
+    append(3 * OutputFile::kBufferBytes + 7, 'a');
+    ASSERT_TRUE(m_file->close().ok());
+    m_file = std::move(OutputFile::continued(m_path).value());
+    EXPECT_EQ(m_file->position_bytes(), m_expected.size());
+    for (int i = 0; i < 8; ++i) {
+        append(OutputFile::kBufferBytes, 'b');
+    }
+    m_file->patch(1, std::as_bytes(std::span("c", 1)));
+    m_expected[1] = 'c';
+    ASSERT_TRUE(m_file->close().ok());
+    EXPECT_TRUE(support::read_text(m_path) == m_expected);
+    EXPECT_FALSE(OutputFile::continued(m_path + ".missing").ok());
+}
+
+TEST_F(OutputFileRoom, OnTheDiskEndsWithTheFile) {
+    constexpr std::uint64_t kBlockBytes = 512; // of st_blocks
+    for (int i = 0; i < 40; ++i) {
+        append(OutputFile::kBufferBytes, 'a');
+    }
+
+    struct stat growing {};
+
+    ASSERT_EQ(::stat(m_path.c_str(), &growing), 0);
+    m_file->patch(0, std::as_bytes(std::span("head", 4)));
+    ASSERT_TRUE(m_file->close().ok());
+
+    struct stat closed {};
+
+    ASSERT_EQ(::stat(m_path.c_str(), &closed), 0);
+    const auto bytes = static_cast<std::uint64_t>(closed.st_size);
+    EXPECT_EQ(bytes, m_expected.size());
+    EXPECT_LE(static_cast<std::uint64_t>(closed.st_blocks) * kBlockBytes, bytes + 64 * 1024);
+    m_expected.replace(0, 4, "head");
+    EXPECT_TRUE(support::read_text(m_path) == m_expected);
+    // A file system that gives space in advance did so.
+    if (static_cast<std::uint64_t>(growing.st_blocks) * kBlockBytes > static_cast<std::uint64_t>(growing.st_size)) {
+        EXPECT_LT(closed.st_blocks, growing.st_blocks);
+    }
+}
+
+TEST_F(OutputFileRoom, IsNotTakenBeyondItsEnd) {
+    EXPECT_DEATH(m_file->used(OutputFile::kBufferBytes + 1), "m_buffer.size");
+}
+
+// Another file's bytes, from a place in it: between bytes of its own, with a buffer that is not empty.
+TEST_F(OutputFileRoom, TakesBytesOfAnotherFile) {
+    const std::string other = std::string(10 * OutputFile::kBufferBytes, 'x') + std::string(10, 'y');
+    const auto source =
+        trace::ByteSource::open_file(m_directory.write("other", std::as_bytes(std::span(other)))).value();
+    put(5, 'a');
+    ASSERT_TRUE(m_file->append(*source, 100, other.size() - 100).ok());
+    m_expected += other.substr(100);
+    append(7, 'b');
+    EXPECT_EQ(m_file->position_bytes(), m_expected.size());
+    EXPECT_FALSE(m_file->append(*source, other.size() - 5, 6).ok()) << "it ends before";
+    m_expected += "yyyyy";
+    ASSERT_TRUE(m_file->close().ok());
+    EXPECT_TRUE(support::read_text(m_path) == m_expected);
+}
+
+// To which the kernel copies nothing.
+TEST_F(OutputFileRoom, TakesBytesOfAnotherFileAtTheEndOfAStream) {
+    const std::string other(3 * OutputFile::kBufferBytes + 1, 'x');
+    const auto source =
+        trace::ByteSource::open_file(m_directory.write("other", std::as_bytes(std::span(other)))).value();
+    {
+        OutputFile stream(::open(m_path.c_str(), O_WRONLY | O_APPEND), true);
+        stream.append("a");
+        ASSERT_TRUE(stream.append(*source, 0, other.size()).ok());
+        ASSERT_TRUE(stream.close().ok());
+    }
+    EXPECT_TRUE(support::read_text(m_path) == "a" + other);
+}
+
+} // namespace
+
+} // namespace host::convert

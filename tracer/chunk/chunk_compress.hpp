@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Re-encodes the main area of a chunk as a compact stream in a new region and frees the old one. The emergency area is
+// copied unchanged, as records, after the stream. Links, counts, uses and the set of sinks that carried the chunk do
+// not change. The chunk cannot be recorded into until it is FREE and selected or linked again; it keeps its reduced
+// size.
+//
+//   begin() --> measure() --> reserve() --> encode() --> finish()       on failure: abandon(), nothing has changed
+//   lock        no lock       lock          no lock      lock
+//
+// The lock is not held while records are read and encoded, because that takes time. The chunk is BUSY instead, so it
+// cannot be deleted, sent or emptied meanwhile. Context: task or irq-off, one compression at a time.
+#pragma once
+
+#include "tracer/chunk/chunk_store.hpp"
+#include "tracer/compact/encoder.hpp"
+
+namespace tracer {
+
+class ChunkCompressor {
+  public:
+    constexpr ChunkCompressor(ChunkStore& store, compact::Encoder& encoder)
+        : m_store(store)
+        , m_encoder(encoder) {}
+
+    ChunkCompressor(const ChunkCompressor&) = delete;
+    ChunkCompressor& operator=(const ChunkCompressor&) = delete;
+
+    // Freezes the chunk. busy: it is BUSY or being recorded into, or another one is being compressed; exists: it is
+    // already compact; not_found: it is FREE, or its main area is empty. The caller holds the lock.
+    [[nodiscard]] lib::Result<void> begin(Chunk& chunk, compact::Layout layout);
+
+    // First pass: counts. corrupt: a stamp is less than the one before it; no_space: the result would not be smaller.
+    [[nodiscard]] lib::Result<void> measure();
+
+    // Allocates the new region. no_space: no gap of the arena is large enough. The caller holds the lock.
+    [[nodiscard]] lib::Result<void> reserve();
+
+    [[nodiscard]] lib::Result<void> encode();
+
+    // Gives the new region to the chunk. The caller holds the lock.
+    void finish();
+
+    // Undoes begin(). The caller holds the lock.
+    void abandon() { m_store.abandon_conversion(); }
+
+    // Valid after measure(), in bytes: the records of the main area, and the stream.
+
+    [[nodiscard]] std::size_t stream_bytes() const { return m_stream_bytes; }
+
+  private:
+    ChunkStore& m_store;
+    compact::Encoder& m_encoder;
+    Chunk* m_chunk = nullptr;
+    compact::Layout m_layout{};
+    std::size_t m_records_bytes = 0;
+    std::size_t m_stream_bytes = 0;
+    std::span<std::byte> m_region;
+};
+
+// Why begin() refused.
+[[nodiscard]] constexpr const char* compress_refusal_text(lib::Error error) {
+    if (error == lib::Error::exists) {
+        return "the chunk is already COMPR";
+    }
+    return error == lib::Error::not_found ? "the chunk is FREE, or empty"
+                                          : "the chunk is BUSY or being recorded into, or another is being compressed";
+}
+
+} // namespace tracer
