@@ -68,7 +68,7 @@ icount)
         options+=(
             -plugin "$(quoted "$(realpath "$OBSERVER")"),log=$log,out=$(quoted "$RAISES"),shift=$shift_bits"
             -D "$WORK/observer.log"
-            -d 'int,trace:apic_local_deliver,trace:apic_deliver_irq,trace:apic_mem_writel'
+            -d 'int,trace:apic_local_deliver,trace:apic_deliver_irq,trace:apic_*_write*'
         )
     fi
     ;;

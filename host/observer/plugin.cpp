@@ -13,6 +13,7 @@
 #include "host/observer/qemu_plugin.hpp"
 #include "host/observer/request_log.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -28,7 +29,7 @@
 extern "C" {
 // What QEMU looks for in a plugin.
 extern __attribute__((visibility("default"))) int qemu_plugin_version;
-int qemu_plugin_version = 1;
+int qemu_plugin_version = &qemu_plugin_scoreboard_new != nullptr ? 3 : 1;
 __attribute__((visibility("default"))) int qemu_plugin_install(std::uint64_t id, const qemu_info_t* info, int count,
                                                                char** arguments);
 }
@@ -44,7 +45,10 @@ std::string g_log_name;
 unsigned g_shift = 0;
 std::FILE* g_out = nullptr;
 const char* g_text = nullptr; // the next byte that QEMU will write
-std::uint64_t g_executed = 0; // instructions, counted by the code that QEMU generates
+// Instructions, counted by the code that QEMU generates: here, or in a scoreboard of QEMU, if it has such.
+std::uint64_t g_counted = 0;
+qemu_plugin_scoreboard* g_scoreboard = nullptr;
+const std::uint64_t* g_executed = &g_counted;
 
 std::string ticks(std::optional<std::uint64_t> executed) {
     return executed ? std::to_string(*executed << g_shift) : std::string();
@@ -84,7 +88,7 @@ void read_log() {
         if (*end == '\0') {
             return;
         }
-        g_log.take({g_text, end}, g_executed);
+        g_log.take({g_text, end}, *g_executed);
         g_text = end + 1;
     }
 }
@@ -96,19 +100,38 @@ void before_block(unsigned /*processor*/, void* /*argument*/) {
 }
 
 void before_rdtsc(unsigned /*processor*/, void* /*argument*/) {
-    g_log.read_stamp(g_executed);
+    g_log.read_stamp(*g_executed);
 }
 
 bool reads_stamp(const qemu_plugin_insn* instruction) {
-    const auto* const bytes = static_cast<const unsigned char*>(qemu_plugin_insn_data(instruction));
     const std::size_t size = qemu_plugin_insn_size(instruction);
+    std::array<unsigned char, 3> bytes{};
+    if (size < 2 || size > bytes.size()) {
+        return false;
+    }
+    const std::uintptr_t data = qemu_plugin_insn_data(instruction, bytes.data(), size);
+    if (g_scoreboard == nullptr) {
+        std::memcpy(bytes.data(), reinterpret_cast<const void*>(data), size);
+    }
     return (size == 2 && bytes[0] == 0x0F && bytes[1] == 0x31) ||                   // rdtsc
            (size == 3 && bytes[0] == 0x0F && bytes[1] == 0x01 && bytes[2] == 0xF9); // rdtscp
 }
 
+void count(qemu_plugin_insn* instruction) {
+    if (g_scoreboard != nullptr) {
+        qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(instruction, QEMU_PLUGIN_INLINE_ADD_U64, {g_scoreboard, 0},
+                                                            1);
+    } else {
+        qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64, &g_counted, 1);
+    }
+}
+
 void translate(std::uint64_t /*id*/, qemu_plugin_tb* block) {
     if (g_text == nullptr) {
-        map_log(); // QEMU has opened it by now
+        map_log(); // QEMU has opened it by now, and made its processor
+        if (g_scoreboard != nullptr) {
+            g_executed = static_cast<const std::uint64_t*>(qemu_plugin_scoreboard_find(g_scoreboard, 0));
+        }
     }
     qemu_plugin_register_vcpu_tb_exec_cb(block, &before_block, QEMU_PLUGIN_CB_NO_REGS, nullptr);
     const std::size_t instructions = qemu_plugin_tb_n_insns(block);
@@ -117,7 +140,7 @@ void translate(std::uint64_t /*id*/, qemu_plugin_tb* block) {
         if (reads_stamp(instruction)) {
             qemu_plugin_register_vcpu_insn_exec_cb(instruction, &before_rdtsc, QEMU_PLUGIN_CB_NO_REGS, nullptr);
         }
-        qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64, &g_executed, 1);
+        count(instruction);
     }
 }
 
@@ -151,6 +174,9 @@ int qemu_plugin_install(std::uint64_t id, const qemu_info_t* info, int count, ch
         fail("cannot write", out);
     }
     std::fputs("vector,raised,taken,stamped\n", g_out);
+    if (&qemu_plugin_scoreboard_new != nullptr) {
+        g_scoreboard = qemu_plugin_scoreboard_new(sizeof *g_executed);
+    }
     qemu_plugin_register_vcpu_tb_trans_cb(id, &translate);
     qemu_plugin_register_atexit_cb(id, &finish, nullptr);
     return 0;

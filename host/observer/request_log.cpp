@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sources: hw/intc/apic.c, hw/intc/trace-events, target/i386/tcg/seg_helper.c of QEMU 7.2; Intel SDM volume 3 chapter
-// 11 (registers of the local APIC).
+// Sources: hw/intc/apic.c, hw/intc/trace-events, target/i386/tcg/seg_helper.c of QEMU 7.2 and 10.0; Intel SDM volume 3
+// chapter 11 (registers of the local APIC).
 #include "host/observer/request_log.hpp"
 
 #include <charconv>
@@ -42,11 +42,12 @@ std::optional<std::uint64_t> number(std::string_view line, std::string_view key,
 } // namespace
 
 void RequestLog::take(std::string_view line, std::uint64_t executed) {
-    if (line.starts_with("apic_mem_writel ")) {
+    const bool by_number = line.starts_with("apic_register_write ");
+    if (by_number || line.starts_with("apic_mem_writel ")) {
         const auto address = number(line, " 0x", 16);
         const auto value = number(line, "= 0x", 16);
         if (address && value) {
-            write(*address, *value, executed);
+            write(by_number ? *address * 16 : *address, *value, executed);
         }
     } else if (line.starts_with("apic_local_deliver ")) {
         const auto index = number(line, " vector ", 10);

@@ -6,6 +6,7 @@
 //   line of the log                                                means
 //   apic_mem_writel 0x3R0 = 0xV                                    a local line is set up (R: 2..7), or the processor
 //                                                                  requests an interrupt of itself (0x300)
+//   apic_register_write register 0x3R = 0xV                        the same, as QEMU 10 writes it
 //   apic_local_deliver vector L delivery mode M                    local line L has expired or was raised
 //   apic_deliver_irq dest .. delivery_mode M vector V ..           a line of the I/O APIC, or a message
 //        N: v=XX e=.. i=S ..                                       vector XX is taken; S: by an instruction (int)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines as QEMU 7.2 writes them, and what they mean for the interrupts that the processor takes.
+// Lines as QEMU 7.2 and 10 write them, and what they mean for the interrupts that the processor takes.
 #include "host/observer/request_log.hpp"
 
 #include <gmock/gmock.h>
@@ -41,6 +41,14 @@ TEST_F(RequestLogTest, ATimerRaisesTheVectorOfItsLine) {
     log.take(taken("ee"), 130);
     log.read_stamp(160);
     log.read_stamp(170);
+    EXPECT_THAT(seen, ElementsAre(Interrupt{0xEE, 100, 130, 160}));
+}
+
+TEST_F(RequestLogTest, ARegisterHasItsNumberInQemu10) {
+    log.take("apic_register_write register 0x32 = 0xee", 10);
+    log.take(kTimerExpires, 100);
+    log.take(taken("ee"), 130);
+    log.read_stamp(160);
     EXPECT_THAT(seen, ElementsAre(Interrupt{0xEE, 100, 130, 160}));
 }
 
