@@ -11,7 +11,7 @@ namespace kernel::root {
 
 namespace {
 
-void report(const SectionMeter& meter) {
+[[maybe_unused]] void report(const SectionMeter& meter) {
     std::size_t number = 0;
     for (const MeasuredSection& section : meter.sections()) {
         console().mark("section ", number++, " longest ", section.longest.value, " mean ",
