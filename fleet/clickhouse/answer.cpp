@@ -228,7 +228,7 @@ lib::Result<Answer, StoreFailure> read_rows(std::string_view body_untrusted) {
     return answer;
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted_text(std::string_view text) {
     std::string literal = "'";
     for (const char character : text) {
         switch (character) {

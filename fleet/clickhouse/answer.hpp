@@ -52,7 +52,7 @@ struct ServerError {
 // texts.
 [[nodiscard]] lib::Result<Answer, StoreFailure> read_rows(std::string_view body_untrusted);
 
-// As a literal.
-[[nodiscard]] std::string quoted(std::string_view text);
+// As a literal. Another name than that of std::quoted(), which a call with a std::string would find.
+[[nodiscard]] std::string quoted_text(std::string_view text);
 
 } // namespace host::fleet::clickhouse

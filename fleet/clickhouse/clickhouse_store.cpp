@@ -170,7 +170,7 @@ lib::Result<Answer, StoreFailure> ClickHouseStore::query(const std::string& stat
 }
 
 std::string ClickHouseStore::quoted(std::string_view text) const {
-    return clickhouse::quoted(text);
+    return quoted_text(text);
 }
 
 const Endpoint& ClickHouseStore::host_of(const Run& run) const {

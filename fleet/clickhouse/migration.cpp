@@ -126,7 +126,7 @@ lib::Result<void, StoreFailure> Migration::read_state() {
         !done) {
         return done;
     }
-    const std::string database = quoted(m_place.database);
+    const std::string database = quoted_text(m_place.database);
     const auto engines = ask(fmt::format("SELECT name, engine FROM system.tables WHERE database = {}", database));
     if (!engines) {
         return engines.error();
@@ -258,8 +258,8 @@ lib::Result<void, StoreFailure> Migration::note(std::string_view name, std::stri
         return {};
     }
     known = value;
-    return execute(fmt::format("INSERT INTO {} (name, value) VALUES ({}, {})", full_name(m_place, kNotes), quoted(name),
-                               quoted(value)));
+    return execute(fmt::format("INSERT INTO {} (name, value) VALUES ({}, {})", full_name(m_place, kNotes),
+                               quoted_text(name), quoted_text(value)));
 }
 
 } // namespace host::fleet::clickhouse

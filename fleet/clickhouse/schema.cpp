@@ -79,7 +79,7 @@ const std::string& event_type() {
             const tracer::EventRow* const row = tracer::find_event(code);
             const std::string name = row != nullptr ? std::string(row->name) : fmt::format("code_0x{:02X}", code);
             values +=
-                fmt::format("{}{} = {}", values.empty() ? "" : ", ", quoted(name), static_cast<std::int8_t>(code));
+                fmt::format("{}{} = {}", values.empty() ? "" : ", ", quoted_text(name), static_cast<std::int8_t>(code));
         }
         return fmt::format("Enum8({})", values);
     }();
@@ -115,7 +115,7 @@ std::string shown(Table table, const Column& column) {
         break;
     }
     return column.type == ColumnType::event
-               ? fmt::format("CAST(toInt8(code), {}) AS {}", quoted(event_type()), column.name)
+               ? fmt::format("CAST(toInt8(code), {}) AS {}", quoted_text(event_type()), column.name)
                : std::string(column.name);
 }
 
@@ -193,8 +193,8 @@ Object distributed(const Place& place, Table table, const std::string& over) {
     return {.name = name,
             .engine = "Distributed",
             .create = fmt::format("CREATE TABLE IF NOT EXISTS {} ({}) ENGINE = Distributed({}, {}, {})",
-                                  full_name(place, name), columns, quoted(place.cluster), quoted(place.database),
-                                  quoted(over))};
+                                  full_name(place, name), columns, quoted_text(place.cluster),
+                                  quoted_text(place.database), quoted_text(over))};
 }
 
 } // namespace

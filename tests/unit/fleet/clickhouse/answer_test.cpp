@@ -105,8 +105,8 @@ TEST(ClickHouseException, OfAuthenticationNamesTheUser) {
 }
 
 TEST(ClickHouseLiteral, EscapesQuotesAndBackslashes) {
-    EXPECT_EQ(quoted("a'b\\c\n"), "'a\\'b\\\\c\n'");
-    EXPECT_EQ(quoted(std::string_view("\0", 1)), "'\\0'");
+    EXPECT_EQ(quoted_text("a'b\\c\n"), "'a\\'b\\\\c\n'");
+    EXPECT_EQ(quoted_text(std::string_view("\0", 1)), "'\\0'");
 }
 
 } // namespace answer_test
