@@ -26,7 +26,7 @@ GNU_WARNINGS := -Wuseless-cast -Wduplicated-cond -Wduplicated-branches -Wlogical
 WARNINGS := $(ERROR) -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnull-dereference \
   -Wnon-virtual-dtor -Woverloaded-virtual -Wformat=2 -Wundef -Wmissing-declarations -Wredundant-decls -Wvla -Wswitch-enum \
   -Wextra-semi -Wzero-as-null-pointer-constant -Wsuggest-override -Wmismatched-tags \
-  $(if $(CLANG_CXX),,$(GNU_WARNINGS))
+  $(if $(CLANG_CXX),-Wno-string-conversion,$(GNU_WARNINGS))
 # An application belongs to its user: no warning refuses it, and none of them is about style.
 STYLE_WARNINGS = $(filter-out -Wall -Wextra -w,$(WARNINGS))
 COMMON := -std=c++20 -g -iquote . -MMD -MP
