@@ -270,7 +270,8 @@ def record_continues_with_wrong_credentials(ctx):
 @case
 def record_without_the_program_for_servers_says_so(ctx):
     """remora alone, without remora-fleet beside it."""
-    shutil.copy(ROOT / BUILD / "host/remora", ctx.dir / "remora")
+    for program in ("remora", "remora-full"):
+        shutil.copy(ROOT / BUILD / "host" / program, ctx.dir / program)
     for words in (("record", "--out", ctx.dir / "run", "--publish", "nats://127.0.0.1"),
                   ("publish", "tests/viewers/data/control", "--to", "nats://127.0.0.1")):
         done = ctx.run(ctx.dir / "remora", *words, codes=(1,))
