@@ -119,7 +119,7 @@ enum class MutexProtocol : std::uint8_t {
 // By which rules a server works: server_kind.
 enum class ServerKind : std::uint8_t {
     cbs = 1,        // one task's own server
-    grub = 2, // one task's own server, which reclaims bandwidth that others leave unused
+    grub = 2,       // one task's own server, which reclaims bandwidth that others leave unused
     polling = 3,    // a budget that finds no request is lost at once
     deferrable = 4, // a budget that finds no request is kept until the end of the period
 };

@@ -79,7 +79,7 @@ esac
 # From QEMU 8.1 on it is a property of the accelerator, and QEMU 10 does not know the older option.
 if [[ -n $SINGLESTEP ]]; then
     if qemu-system-x86_64 -help | grep -q one-insn-per-tb; then
-        options+=(-accel tcg,one-insn-per-tb=on)
+        options+=(-accel "tcg,one-insn-per-tb=on")
     else
         options+=(-singlestep)
     fi

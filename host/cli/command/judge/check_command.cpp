@@ -231,9 +231,9 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
     if (!fulfilled.expectations.empty()) {
         const Verdict verdict = verdict_of(trace, accounts_of(trace));
         const auto limit = duration(options.timeout_s).value_or(std::chrono::milliseconds(0));
-        OutcomesOfTrace asked = options.outcomes(fulfilled.expectations,
-                                            {.path = options.input.path, .open = options.input.options, .limit = limit},
-                                            {verdicts, verdict.style == Style::good ? "" : verdict.text});
+        OutcomesOfTrace asked = options.outcomes(
+            fulfilled.expectations, {.path = options.input.path, .open = options.input.options, .limit = limit},
+            {verdicts, verdict.style == Style::good ? "" : verdict.text});
         fulfilled.outcomes = std::move(asked.outcomes);
         status = worse(status, asked.status);
     }
