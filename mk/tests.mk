@@ -137,10 +137,19 @@ lint: ## test: clang-format, clang-tidy, shellcheck
 format: ## test: apply clang-format
 	@clang-format -i $(filter %.hpp %.cpp %.h,$(SOURCES))
 
+# What the suites run is compiled before them, so that they are timed without a compiler.
+.PHONY: test-build everything
+test-build: ## test: compile what the other suites run; the processor time has a limit
+	+@tests/build_cost.sh $(MAKE) --no-print-directory everything
+
+everything: all compat fleet $(TEST_KERNEL) $(RELEASED_TEST_KERNEL) $(ACCOUNTS) $(SOAK) $(SIMULATION) $(TEST_PROGRAMS) $(FUZZ_PROGRAMS)
+	$(call make_with,kernel $(COMPENSATED_OPTIONS) $(COMPENSATED_TEST_KERNEL))
+	$(call make_with,kernel $(OFF_OPTIONS))
+
 # --- whole programs ---------------------------------------------------------------------------------------------------------
 .PHONY: test test-model verify test-kernel test-integration test-viewers test-mutants test-mutants-slice golden golden-diff
 test: deps ## test: everything
-	@tests/all.sh test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-fleet test-mutants-slice test-fuzz golden-diff experiment-clock
+	@tests/all.sh test-build test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-fleet test-mutants-slice test-fuzz golden-diff experiment-clock
 
 .PHONY: soak
 soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, test-tsan

@@ -6,14 +6,23 @@
 #
 #   tests/all.sh [OPTION=VALUE ...] TARGET ...      exit code 0 only if nothing failed
 #
-# The duration is stored in build/$RUN_NAME.seconds, for `make bench`.
+# The table at the end says what each suite took: seconds, and seconds of processors, which a loaded machine changes less.
+# The duration of all is stored in build/$RUN_NAME.seconds, for `make bench`.
 set -uo pipefail
 
 RESULTS=$(mktemp)
 export RESULTS
-trap 'rm -f "$RESULTS"' EXIT
+costs=$(mktemp)
+trap 'rm -f "$RESULTS" "$costs" "$costs.times"' EXIT
 
 failures() { awk '{n += $2} END {print n + 0}' "$RESULTS"; }
+
+# The processor seconds of what has ended, into `processors`. `times` writes the shell's line and its children's, each
+# `0m1.2s 0m0.1s`; in a subshell it would know no children.
+read_processors() {
+    times >"$costs.times"
+    processors=$(awk -F '[ms ]+' 'NR == 2 {printf "%d", $1 * 60 + $2 + $3 * 60 + $4}' "$costs.times")
+}
 
 options=()
 while [[ ${1:-} == *=* ]]; do
@@ -25,6 +34,8 @@ for suite in "$@"; do
     before=$(failures)
     lines=$(wc -l <"$RESULTS")
     start=$SECONDS
+    read_processors
+    before_processors=$processors
     if "${MAKE:-make}" --no-print-directory -j"$(nproc)" "${options[@]}" "$suite"; then
         if [[ $(wc -l <"$RESULTS") -eq $lines ]]; then
             echo "1 0 $suite" >>"$RESULTS"
@@ -34,10 +45,15 @@ for suite in "$@"; do
         echo "0 1 $suite" >>"$RESULTS"
     fi
     printf '=== %s: %d s\n' "$suite" $((SECONDS - start))
+    read_processors
+    printf '%s %d %d\n' "$suite" $((SECONDS - start)) $((processors - before_processors)) >>"$costs"
 done
 
 mkdir -p build
 printf '%d\n' "$SECONDS" >"build/${RUN_NAME:-make_test}.seconds"
 printf '\n'
+awk 'BEGIN {printf "%-22s %7s %10s\n", "suite", "seconds", "processors"}
+  {printf "%-22s %7d %10d\n", $1, $2, $3; seconds += $2; processors += $3}
+  END {printf "%-22s %7d %10d\n\n", "all", seconds, processors}' "$costs"
 awk '$2 > 0 {$1 = ""; print "failed:" $0}' "$RESULTS"
 awk '{passed += $1; failed += $2} END {printf "%d passed, %d failed\n", passed, failed; exit failed > 0}' "$RESULTS"
