@@ -142,7 +142,7 @@ format: ## test: apply clang-format
 test-build: ## test: compile what the other suites run; the processor time has a limit
 	+@tests/build_cost.sh $(MAKE) --no-print-directory everything
 
-everything: all compat fleet $(TEST_KERNEL) $(RELEASED_TEST_KERNEL) $(ACCOUNTS) $(SOAK) $(SIMULATION) $(TEST_PROGRAMS) $(FUZZ_PROGRAMS)
+everything: all compat fleet $(TEST_KERNEL) $(RELEASED_TEST_KERNEL) $(ACCOUNTS) $(SOAK) $(SIMULATION) $(TEST_PROGRAMS) $(FUZZ_PROGRAMS) ## build: what `make test` runs
 	$(call make_with,kernel $(COMPENSATED_OPTIONS) $(COMPENSATED_TEST_KERNEL))
 	$(call make_with,kernel $(OFF_OPTIONS))
 

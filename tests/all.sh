@@ -6,7 +6,7 @@
 #
 #   tests/all.sh [OPTION=VALUE ...] TARGET ...      exit code 0 only if nothing failed
 #
-# The table at the end says what each suite took: seconds, and seconds of processors, which a loaded machine changes less.
+# The table at the end says what each suite took: seconds, and seconds of processors, which load changes less.
 # The duration of all is stored in build/$RUN_NAME.seconds, for `make bench`.
 set -uo pipefail
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs a build and states its cost: processor seconds, and how many times a reference compile that is. Machines differ in
-# speed, so the limit is such a multiple. A build that costs more fails: what made it slower is to be found, or the limit
-# is raised by a commit that says why.
+# Runs a build and states its cost: processor seconds, and how many times a reference compile that is. Machines differ
+# in speed, so the limit is such a multiple. A build that costs more fails: what made it slower is to be found, or the
+# limit is raised by a commit that says why.
 #
 #   tests/build_cost.sh COMMAND ...     exit code: the command's, or 1 above the limit
 set -uo pipefail
