@@ -152,8 +152,8 @@ test: deps ## test: everything
 	@tests/all.sh test-build test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-fleet test-mutants-slice test-fuzz golden-diff experiment-clock
 
 .PHONY: soak
-soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, test-tsan
-	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets test-record-path test-tsan soak-fleet soak-mutate
+soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, 1000 random task sets, test-tsan
+	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets soak-sets test-record-path test-tsan soak-fleet soak-mutate
 
 .PHONY: soak-hangs
 soak-hangs: export HANGS := 200
@@ -164,6 +164,11 @@ soak-hangs: $(TEST_KERNEL) $(REMORA) ## test: two hundred hangs at random instan
 soak-resets: export RESETS := 200
 soak-resets: $(TEST_KERNEL) $(REMORA) ## test: two hundred resets at random instants
 	@tests/run.py integration resets_at_random_instants
+
+.PHONY: soak-sets
+soak-sets: export RANDOM_SETS := 1000
+soak-sets: $(TEST_KERNEL) $(REMORA) $(ACCOUNTS) ## test: a thousand random task sets
+	@tests/run.py guest 'random_sets_*'
 
 test-model: ## test: the model of the record path: every variant, every mutant
 	@tests/models/run.py ci

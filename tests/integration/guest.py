@@ -216,7 +216,7 @@ SETS = 80
 
 def register():
     first = int(os.environ.get("RANDOM_SEED", "1"))
-    boots = -(-int(os.environ.get("RANDOM_SETS", "1000")) // SETS)
+    boots = -(-int(os.environ.get("RANDOM_SETS", "240")) // SETS)
     CASES.extend(Case(f"random_sets_{seed}", functools.partial(random_sets, seed=seed))
                  for seed in range(first, first + boots))
     CASES.extend(Case(app, functools.partial(main_task_ends, app=app))
