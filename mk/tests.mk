@@ -167,7 +167,7 @@ soak-resets: $(TEST_KERNEL) $(REMORA) ## test: two hundred resets at random inst
 
 .PHONY: soak-sets
 soak-sets: export RANDOM_SETS := 1000
-soak-sets: $(TEST_KERNEL) $(REMORA) $(ACCOUNTS) ## test: a thousand random task sets
+soak-sets: $(TEST_KERNEL) host $(ACCOUNTS) ## test: a thousand random task sets
 	@tests/run.py guest 'random_sets_*'
 
 test-model: ## test: the model of the record path: every variant, every mutant
@@ -176,7 +176,7 @@ test-model: ## test: the model of the record path: every variant, every mutant
 verify: deps ## test: the model again, and its large variants (minutes)
 	@tests/models/run.py verify
 
-test-kernel: $(TEST_KERNEL) $(REMORA) $(ACCOUNTS) ## test: the cases that run in the guest
+test-kernel: $(TEST_KERNEL) host $(ACCOUNTS) ## test: the cases that run in the guest
 	$(call make_with,$(COMPENSATED_OPTIONS) $(COMPENSATED_TEST_KERNEL))
 	@tests/run.py guest
 

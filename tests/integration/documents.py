@@ -41,7 +41,8 @@ ELSEWHERE = (
     (r"make kernel COMPENSATION=ON$", "make test-kernel builds that kernel"),
     (r"(make test$|make test-(integration|kernel) CASES=|tests/run.py )", "runs this case"),
     (r"make debug$", "waits for a debugger; tests/integration/options.py has its refusals"),
-    (r"(make (format|golden|docs-figures|simulation-figures|verification-figures)|tests/verification/figures.py \S+)$",
+    (r"(make (format|golden|docs-figures|simulation-figures|verification-figures)|tests/verification/figures.py \S+|"
+     r"tests/structure/kernel_api.py update)$",
      "rewrites files of the tree; lint and the parts of make test compare them"),
     (r"make (bench(-export|-fleet|-host|-kernel|-report|-scale|-sql)?|verify)( [A-Z_]+=\S+)*$",
      "minutes, and figures that no test judges"),
