@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every `make TARGET` and every script in the documentation exists, and every target has its line in make help.
+# Every `make TARGET` and every script in the documentation exists, every target has its line in make help, and
+# docs/README.md leads to each document once.
 set -uo pipefail
 
 status=0
@@ -20,6 +21,14 @@ while IFS=: read -r file path; do
     fi
 done < <(grep -oHE '\b(qemu|tests|\.ci|docs)/[A-Za-z0-9_./-]*\.(sh|py|md)\b' -- *.md 2>/dev/null |
     grep -v NNNN | sort -u)
+
+for path in docs/*.md docs/*/*.md; do
+    links=$(grep -oF "](${path#docs/})" docs/README.md | wc -l)
+    if [[ $path != docs/README.md && $links -ne 1 ]]; then
+        printf 'docs/README.md: %s links to %s, not one\n' "$links" "$path"
+        status=1
+    fi
+done
 
 described=$(make help | sed -n 's/^  \([a-z-]*\) .*/\1/p')
 phony=$(make -pn help 2>/dev/null | sed -n 's/^\.PHONY: //p' | tr ' ' '\n' | sort -u)
