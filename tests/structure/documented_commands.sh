@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Every `make TARGET` and every script in the documentation exists, every target has its line in make help, and
-# docs/README.md leads to each document once.
+# docs/README.md leads to each document once, and the sources that ARCHITECTURE.md names exist.
 set -uo pipefail
 
 status=0
@@ -21,6 +21,10 @@ while IFS=: read -r file path; do
     fi
 done < <(grep -oHE '\b(qemu|tests|\.ci|docs)/[A-Za-z0-9_./-]*\.(sh|py|md)\b' -- *.md 2>/dev/null |
     grep -v NNNN | sort -u)
+
+grep -oE '`[a-z]+/[A-Za-z0-9_/]*\.(hpp|cpp|S|py)`' ARCHITECTURE.md | tr -d '`' | sort -u | while read -r path; do
+    [[ -e $path ]] || printf 'ARCHITECTURE.md: %s does not exist\n' "$path"
+done | grep . && status=1
 
 for path in docs/*.md docs/*/*.md; do
     links=$(grep -oF "](${path#docs/})" docs/README.md | wc -l)
