@@ -22,6 +22,7 @@ while IFS=: read -r file path; do
 done < <(grep -oHE '\b(qemu|tests|\.ci|docs)/[A-Za-z0-9_./-]*\.(sh|py|md)\b' -- *.md 2>/dev/null |
     grep -v NNNN | sort -u)
 
+# shellcheck disable=SC2016 # these backquotes are text
 grep -oE '`[a-z]+/[A-Za-z0-9_/]*\.(hpp|cpp|S|py)`' ARCHITECTURE.md | tr -d '`' | sort -u | while read -r path; do
     [[ -e $path ]] || printf 'ARCHITECTURE.md: %s does not exist\n' "$path"
 done | grep . && status=1
