@@ -29,12 +29,12 @@ class SinkProvider {
     SinkProvider(const SinkProvider&) = delete;
     SinkProvider& operator=(const SinkProvider&) = delete;
 
-    // Addresses in dotted decimal. start_network: bring the driver up first; otherwise it is already up.
+    // Addresses are in dotted decimal. With start_network the driver is brought up first; otherwise it is already up.
     // invalid_argument: an address; refused: it is not up; exists: a flow between other addresses is open.
     [[nodiscard]] virtual lib::Result<ChunkSink*> open_udp(bool start_network, std::string_view local,
                                                            std::string_view target) = 0;
-    // For the chunks of this run. exists: one has already been sent by another protocol; refused: V1, although there is
-    // a key.
+    // Chooses the protocol for the chunks of this run. exists: one has already been sent by another protocol; refused:
+    // V1, although there is a key.
     [[nodiscard]] virtual lib::Result<void> choose_protocol(reliable::Protocol protocol) = 0;
 
     // The chunks become files 0<name>, 1<name>, ... invalid_argument: the name; refused: files were written already.

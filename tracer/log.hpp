@@ -82,7 +82,7 @@ disabled:
                  : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
 }
 
-// The same for an event of `count` slots, 1..64, which are committed together. The slots hold code (the combine flag
+// Records an event of `count` slots, 1..64, which are committed together. The slots hold code (the combine flag
 // included), par1 and par2; their stamps are 0.
 [[gnu::always_inline]] inline void record_long(const Record* slots, std::uint32_t count) {
     const std::uint64_t first = slots->code | std::uint32_t{slots->par1} << 16;

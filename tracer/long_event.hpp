@@ -4,7 +4,7 @@
 // exceed 64 slots does not compile. A text is cut at the bound of its field, and its last character is then `~`.
 // Memory: the stack of the caller, up to 1.4 KiB for an event of 64 slots. Context: any.
 //
-// Not for direct use: applications use TypedEvent (typed_event.hpp) and trace_printf (trace_printf.hpp).
+// Applications do not use it directly, but TypedEvent (typed_event.hpp) and trace_printf (trace_printf.hpp).
 #pragma once
 
 #include "tracer/log.hpp"

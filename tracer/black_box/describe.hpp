@@ -24,7 +24,7 @@ void clear();
 // After configure(). Context: boot, irq-off.
 void publish();
 
-// Nothing is recorded any more: a reader that follows stops. Context: task or irq-off.
+// States that nothing is recorded any more, so that a reader that follows stops. Context: task or irq-off.
 void mark_ended();
 
 // And there is nothing in memory that is not elsewhere: the next boot finds no trace. Context: irq-off.

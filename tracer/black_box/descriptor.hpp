@@ -6,8 +6,8 @@
 //
 //   32 MiB  | descriptor | chunks (ChunkControl in each) | names | ... arena ...
 //
-// All numbers are little-endian, all addresses physical. What the record path changes (record_path_layout.h) has its
-// offsets by the version of the descriptor; the others are stated, field by field.
+// All numbers are little-endian, all addresses physical. The version of the descriptor implies the offsets of what the
+// record path changes (record_path_layout.h); the others are stated, field by field.
 #pragma once
 
 #include "lib/crc32c.hpp"
@@ -54,7 +54,7 @@ struct ChunkFields {
     std::uint16_t reserved = 0;
 };
 
-// Likewise of `names`.
+// Where the fields of an entry of `names` are.
 struct NameFields {
     std::uint16_t kind = 0;       // u8, NameKind
     std::uint16_t id = 0;         // u16
@@ -66,7 +66,7 @@ struct NameFields {
     std::uint16_t reserved = 0;
 };
 
-// Likewise of `declarations`.
+// Where the fields of an entry of `declarations` are.
 struct DeclarationFields {
     std::uint16_t bytes = 0; // EncodedDeclaration::kBytesMax
     std::uint16_t size = 0;  // u16
@@ -108,7 +108,7 @@ struct Descriptor {
     Table names;               // NameEntry, in no order
     Area names_order;          // u16: index in names plus 1, in the order of publication; ends with 0
     Table declarations;        // EncodedDeclaration
-    Area declarations_order;   // likewise
+    Area declarations_order;   // u16: the same for declarations
     Area formats;              // texts of trace_printf, each ends with a zero; its address is its number
     std::uint64_t retired = 0; // address of three u64: records written, made by the tracer and overwritten in chunks
                                // that were emptied or deleted
@@ -122,7 +122,7 @@ struct Descriptor {
 static_assert(std::is_trivially_copyable_v<Descriptor> && std::is_standard_layout_v<Descriptor>);
 static_assert(sizeof(Descriptor) == 432 && sizeof(Descriptor) <= kAlignment);
 
-// Of a descriptor's bytes. Precondition: sizeof(Descriptor) of them.
+// Computes the checksum of a descriptor. Precondition: there are sizeof(Descriptor) bytes.
 [[nodiscard]] inline std::uint32_t checksum(std::span<const std::byte> bytes) {
     return lib::crc32c(bytes.first(offsetof(Descriptor, crc32c)));
 }

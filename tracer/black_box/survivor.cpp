@@ -27,7 +27,7 @@ std::uint8_t raw(const Field& field, std::size_t at = 0) {
     return value;
 }
 
-// As libstdc++ and libc++ have it: the value, then whether there is one.
+// libstdc++ and libc++ store the value, then whether there is one.
 static_assert(sizeof(std::optional<compact::Layout>) == 2);
 
 bool layout_whole(const std::optional<compact::Layout>& layout) {

@@ -168,7 +168,7 @@ lib::Result<void> ChunkStore::remove(Chunk& chunk) {
     if (chunk.busy) {
         return lib::Error::busy;
     }
-    // Not reachable: the record path cannot enter the chunk from here on, whatever interrupts.
+    // The record path cannot enter the chunk from here on, whatever interrupts.
     for (Chunk& other : m_slots) {
         if (other.exists && other.control.next == &chunk.control) {
             write_shared(other.control.next, static_cast<ChunkControl*>(nullptr));

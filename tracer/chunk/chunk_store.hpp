@@ -114,7 +114,7 @@ class ChunkStore {
     // is queued for export.
     [[nodiscard]] lib::Result<void> set_flags(Chunk& chunk, ChunkFlags flags);
 
-    // Requested and derived flags together, as of now.
+    // Returns the requested and the present derived flags together.
     [[nodiscard]] ChunkFlags flags(const Chunk& chunk) const;
 
     // `to` loses FREE and starts empty. invalid_argument: the same chunk; refused: `to` is not FREE, or is current;
@@ -127,10 +127,10 @@ class ChunkStore {
     // Ends recording into the chunk, emergency area included. refused: it is active.
     [[nodiscard]] lib::Result<void> freeze(Chunk& chunk);
 
-    // The chunk with this number; invalid_argument outside 0..255, not_found if there is none.
+    // Returns the chunk with this number; invalid_argument outside 0..255, not_found if there is none.
     [[nodiscard]] lib::Result<Chunk*> find(int number_untrusted);
 
-    // The first chunk that has ANY of these flags; with 0, the first whose mode is CYC. not_found.
+    // Returns the first chunk that has ANY of these flags, or with 0 the first whose mode is CYC; else not_found.
     [[nodiscard]] lib::Result<Chunk*> first_with(ChunkFlags flags);
 
     [[nodiscard]] Slots& slots() { return m_slots; }
@@ -142,28 +142,29 @@ class ChunkStore {
     [[nodiscard]] static ChunkCounts counts(const Chunk& chunk);
     [[nodiscard]] static ChunkContents contents(const Chunk& chunk);
 
-    // For the compressor (chunk_compress.hpp), one at a time: reserves a gap of the arena for the new areas of this
-    // chunk. The chunk is BUSY until replace_areas() or abandon_conversion(). no_space: no gap is large enough.
+    // The compressor (chunk_compress.hpp) converts one chunk at a time. Reserves a gap of the arena for the new areas
+    // of this chunk. The chunk is BUSY until replace_areas() or abandon_conversion(). no_space: no gap is large enough.
     [[nodiscard]] lib::Result<void> begin_conversion(Chunk& chunk);
     [[nodiscard]] lib::Result<std::span<std::byte>> reserve(std::size_t bytes);
     // The stream is at the start of the gap. Moves the emergency area after it and frees the old areas.
     void replace_areas(const CompressedArea& compressed);
     void abandon_conversion();
 
-    // Counts of chunks that were emptied or deleted. Records that were lost in this way without being exported count as
-    // overwritten.
+    // Returns the counts of chunks that were emptied or deleted. Records that were lost in this way without being
+    // exported count as overwritten.
     [[nodiscard]] const ChunkCounts& retired() const { return m_retired; }
 
-    // Those of an earlier boot, whose chunks these are. Before anything is recorded.
+    // Continues the counts of an earlier boot, whose chunks these are. Must be called before anything is recorded.
     void continue_from(const ChunkCounts& retired) { m_retired = retired; }
 
-    // The record path may write to it now.
+    // Returns true if the record path may write to it now.
     [[nodiscard]] bool is_active(const Chunk& chunk) const { return read_shared(m_cpu.active) == &chunk.control; }
 
   private:
-    // What holds for a chunk of the store between two calls, whatever the record path does. In checked builds only.
+    // Asserts what holds for a chunk of the store between two calls, whatever the record path does; in checked builds
+    // only.
     void assert_whole(const Chunk& chunk) const;
-    // Likewise: its areas overlap those of no other chunk.
+    // Asserts that its areas overlap those of no other chunk.
     void assert_apart(const Chunk& chunk) const;
     [[nodiscard]] std::size_t begin_of(const Chunk& chunk) const;
     [[nodiscard]] static ChunkContents contents_at(const Chunk& chunk, std::uint64_t word);

@@ -101,7 +101,7 @@ void Control::settle(ChunkControl& left) {
     }
 }
 
-// The same rule as in the record path's jump, while disabled.
+// Follows the rule of the record path's jump, while recording is disabled.
 void Control::hand_over_blackout(const ChunkControl& left, ChunkControl& entered) {
     const bool open = (read_shared(left.emergency_word) >> 63) != 0;
     const bool unresumed = (read_shared(left.word) & TRACER_WORD_RESUME) != 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Controls where records go: enable, disable, select, filters, next_chunk, and the totals. The counterpart of the
 // record path: every change that the path can observe is a single store; everything else is prepared before it or
-// repaired after it. Task context or irq-off, one at a time (ControlLock), except close_active(), which any context may
-// call.
+// repaired after it. Functions are called in task context or irq-off, one at a time (ControlLock), except
+// close_active(), which any context may call.
 #pragma once
 
 #include "lib/result.hpp"
@@ -62,7 +62,7 @@ class ControlLock {
 
     [[nodiscard]] bool taken() const { return read_shared(m_taken) != 0; }
 
-    // For the last running context (panic, exit), when a holder will never run again.
+    // Opens the lock. Only the last running context (panic, exit) calls it, when a holder will never run again.
     void force_open() { write_shared(m_taken, std::uint8_t{0}); }
 
   private:
@@ -113,8 +113,8 @@ class Control {
     // Records go to this chunk from now on (after enable(), if disabled). refused: not FREE; busy: queued for export.
     [[nodiscard]] lib::Result<void> select(Chunk& chunk);
 
-    // next_chunk: closes the active chunk; the next record opens its successor. refused (and counted as a refused
-    // record): no chunk is active, or there is no successor. Context: any.
+    // Closes the active chunk, as the event next_chunk does; the next record opens its successor. refused (and counted
+    // as a refused record): no chunk is active, or there is no successor. Context: any.
     [[nodiscard]] lib::Result<void> close_active();
 
     // Suppresses the records of a family, or enables them again. invalid_argument: not a code 0xF0..0xFB, 0xFD, 0xFE.

@@ -105,7 +105,7 @@ TriggerState Control::trigger_state() const {
     return TriggerState::done;
 }
 
-// The same rule as in the record path's jump, while disabled. The chunk that is entered is empty.
+// Follows the rule of the record path's jump, while recording is disabled. The chunk that is entered is empty.
 void Control::hand_over_trigger(const ChunkControl& left, ChunkControl& entered) {
     if ((entered.mode & TRACER_MODE_COMPACT) != 0) {
         return; // its records cannot be counted: the trigger ends here
@@ -129,7 +129,7 @@ bool Control::records_compactly() const {
     return false;
 }
 
-// As above; null if no chunk is selected.
+// Does the same; returns null if no chunk is selected.
 ChunkControl* Control::recording_into() const {
     return enabled() ? read_shared(m_cpu.active) : m_cpu.selected;
 }

@@ -88,16 +88,17 @@ class Decoder {
     Decoder(const Decoder&) = delete;
     Decoder& operator=(const Decoder&) = delete;
 
-    // A stream of so many bytes, from its start.
+    // Begins a stream of so many bytes at its start.
     void restart(std::uint64_t stream_bytes);
 
-    // `rest`: the stream from offset() on: kLookaheadBytes, or all that remains. With fewer, the stream counts as cut.
+    // `rest` is the stream from offset() on: kLookaheadBytes, or all that remains. With fewer, the stream counts as
+    // cut.
     [[nodiscard]] Step next(std::span<const std::byte> rest);
 
-    // Valid until the next call.
+    // The records are valid until the next call.
     [[nodiscard]] std::span<const Record> records() const { return std::span(m_records).first(m_count); }
 
-    // Where next() will read; after damage, where the fault is. In bytes from the start of the stream.
+    // Returns where next() will read, or after damage where the fault is, in bytes from the start of the stream.
     [[nodiscard]] std::uint64_t offset() const { return m_offset; }
 
     [[nodiscard]] Fault fault() const { return m_fault; }

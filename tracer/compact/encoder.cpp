@@ -137,7 +137,7 @@ std::uint32_t Encoder::gain_of(const Pattern& pattern) const {
 }
 
 std::uint32_t Encoder::gain_of(const CodeCount& code) const {
-    // As large events, those without parameters take four bytes less.
+    // Those without parameters take four bytes less as large events.
     const std::uint32_t now = code.count * (m_large_header + 4) - code.bare * 4;
     return now > code.count * 8 ? now - code.count * 8 : 0;
 }

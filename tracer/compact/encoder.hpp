@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Turns plain records into a compact stream in two passes. The first counts events; the map and the exact size of the
-// stream follow from that. The second writes. No heap, little stack: the encoder itself is the working memory (about 50
-// KB: use static storage). Host-safe. Context: any, one at a time; time is linear in the records.
+// stream follow from that. The second writes. It uses no heap and little stack: the encoder itself is the working
+// memory (about 50 KB: use static storage). Host-safe. Context: any, one at a time; time is linear in the records.
 //
 // Usage:   encoder.begin(Layout::a);
 //          encoder.count(older), encoder.count(newer);            // fails if a stamp decreases
@@ -9,8 +9,8 @@
 //          encoder.start(out.first(bytes)); encoder.write(older); encoder.write(newer);
 //          const auto used = encoder.finish();
 //
-// Every record decodes to exactly what it was, reserved bits and broken long events included; its stamp to the granule
-// of the layout.
+// Every record decodes to exactly what it was, reserved bits and broken long events included; its stamp is exact to the
+// granule of the layout.
 #pragma once
 
 #include "tracer/compact/id_map.hpp"

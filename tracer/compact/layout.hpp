@@ -43,7 +43,7 @@ enum class Kind : std::uint8_t {
     select,  // the top bit is 1 in compact headers
     bare,    // id 0 with all time bits set leads to a large header
     large64, // no compact headers
-    large96, // likewise, and no heartbeats
+    large96, // the same, and no heartbeats
 };
 
 struct LayoutRow {

@@ -29,8 +29,9 @@ class Unwrap {
         : m_row(row)
         , m_heartbeats(heartbeats) {}
 
-    // A full stamp: a heartbeat, or any event of large96. corrupt: it is before the previous events, or (periodic) a
-    // turn or more after them, so that turns were not counted. The state becomes the new stamp in any case.
+    // Takes a full stamp: a heartbeat, or any event of large96. corrupt: it is before the previous events, or
+    // (periodic) a turn or more after them, so that turns were not counted. The state becomes the new stamp in any
+    // case.
     [[nodiscard]] constexpr lib::Result<lib::Ticks> full(std::uint64_t tsc) {
         const bool fell = m_known && tsc < m_floor;
         const bool late = m_known && m_heartbeats == Heartbeats::periodic && m_row.turn_bits() < 64 &&
@@ -43,13 +44,13 @@ class Unwrap {
         return lib::Ticks{m_floor};
     }
 
-    // A compact stamp, (tsc >> lsb) cut to tsc_bits. corrupt: no full stamp came before it, or it decreased.
+    // Takes a compact stamp, (tsc >> lsb) cut to tsc_bits. corrupt: no full stamp came before it, or it decreased.
     [[nodiscard]] constexpr lib::Result<lib::Ticks> compact(std::uint32_t time) {
         const std::uint64_t granule = (m_floor >> m_row.lsb & ~std::uint64_t{m_row.tsc_mask()}) | time;
         return advance(granule << m_row.lsb, m_row.lsb, turn());
     }
 
-    // The low half of a stamp, of a large header. corrupt: as above, or (on demand) it is in another turn.
+    // Takes the low half of a stamp, that of a large header. corrupt: as above, or (on demand) it is in another turn.
     [[nodiscard]] constexpr lib::Result<lib::Ticks> low_half(std::uint32_t low) {
         const std::uint64_t stamp = (m_floor & ~std::uint64_t{0xFFFF'FFFF}) | low;
         if (m_heartbeats == Heartbeats::on_demand && m_row.turn_bits() < 32 && (stamp ^ m_floor) >= turn()) {

@@ -15,7 +15,7 @@ constexpr std::uint8_t sink_bit(std::size_t sink) {
     return static_cast<std::uint8_t>(1U << sink);
 }
 
-// As far as there is room: the preamble's is for names and declarations.
+// Texts are exported as far as there is room: that of the preamble is for names and declarations.
 void write_formats(MetadataWriter& writer, std::string_view formats) {
     while (!formats.empty()) {
         const std::string_view text = formats.substr(0, formats.find('\0'));
@@ -66,7 +66,7 @@ lib::Result<void> Exporter::request_for(Chunk& chunk, ChunkFlags new_flags, Sink
     }
     ExportJob& job = m_jobs[chunk.number];
     if (job.uses != chunk.uses || job.carried == 0) {
-        // The first sink of these contents: the contents of the preamble are fixed now, for all sinks.
+        // This is the first sink of these contents, so the contents of the preamble are fixed now, for all sinks.
         job = {};
         job.uses = chunk.uses;
         job.names = static_cast<std::uint32_t>(m_parts.names.size());
@@ -332,7 +332,7 @@ void Exporter::build_image(const Chunk& chunk, const ExportJob& job) {
     write_header();
 }
 
-// Again, over the slots that build_image() reserved for it: what it says is known only afterwards.
+// Writes it again, over the slots that build_image() reserved for it, because what it says is known only afterwards.
 void Exporter::write_header() {
     MetadataWriter writer(m_parts.preamble, m_image_stamp);
     writer.combined(event_code(ChunkBegin::kEvent), m_image.description);
@@ -416,7 +416,7 @@ Exporter::SinkSet Exporter::deferred_sinks() const {
     return sinks;
 }
 
-// Sinks that could still take the chunk's present contents.
+// Returns the sinks that could still take the chunk's present contents.
 Exporter::SinkSet Exporter::sinks_without(const Chunk& chunk) const {
     const ExportJob* const job = known_job(chunk);
     SinkSet sinks = 0;
@@ -435,7 +435,7 @@ bool Exporter::may_work(std::size_t sink) const {
     return place.sink != nullptr && !place.report.failed && (m_exiting || place.time == SinkTime::at_once);
 }
 
-// Null if there is no job for the chunk's present contents.
+// Returns null if there is no job for the chunk's present contents.
 const Exporter::ExportJob* Exporter::known_job(const Chunk& chunk) const {
     const ExportJob& job = m_jobs[chunk.number];
     return job.uses == chunk.uses && job.uses != 0 ? &job : nullptr;

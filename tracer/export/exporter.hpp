@@ -11,7 +11,7 @@
 // fails is not used any more; chunks that it did not carry do not become FREE.
 //
 // step() does a bounded piece of work and never waits. An NRT task calls it while the application runs; a polling loop
-// calls it with interrupts off once the run level has exited. All functions: task context or irq-off.
+// calls it with interrupts off once the run level has exited. All functions must be called in task context or irq-off.
 #pragma once
 
 #include "lib/result.hpp"
@@ -53,7 +53,7 @@ class Exporter {
   public:
     static constexpr std::size_t kSinksMax = 2;
 
-    // A step of sealing takes so much of an image: a few instructions for each byte.
+    // A step of sealing takes so much of an image, because each byte costs a few instructions.
     static constexpr std::size_t kSealBytesPerStep = std::size_t{16} * 1024;
 
     // Slots of the longest possible preamble: chunk_begin, build, trace_cost, cycles_per_msec, numevents; id, name and
@@ -92,26 +92,26 @@ class Exporter {
         return request_for(chunk, new_flags, kAllSinks);
     }
 
-    // As above, for the deferred sinks only.
+    // Does the same for the deferred sinks only.
     [[nodiscard]] lib::Result<void> request_deferred(Chunk& chunk, ChunkFlags new_flags) {
         return request_for(chunk, new_flags, deferred_sinks());
     }
 
-    // A bounded piece of work. Takes the lock where it changes chunks; if the lock is taken, it does so in a later
-    // call. A call that interrupts another one (of a preempted task) does nothing and returns more.
+    // Does a bounded piece of work. It takes the lock where it changes chunks; if the lock is taken, it does so in a
+    // later call. A call that interrupts another one (of a preempted task) does nothing and returns more.
     [[nodiscard]] StepResult step();
 
-    // A step has begun and not ended, because its task was preempted. Context: any.
+    // Returns true if a step has begun and not ended, because its task was preempted. Context: any.
     [[nodiscard]] bool stepping() const { return m_stepping.taken(); }
 
-    // The run level has exited, or the kernel panicked: recording stops, deferred sinks may work. No other context will
-    // call the tracer any more; locks whose holders are gone are opened.
+    // Must be called when the run level has exited or the kernel panicked: recording stops, and deferred sinks may
+    // work. No other context will call the tracer any more; locks whose holders are gone are opened.
     void begin_exit();
 
-    // The name of the sink that has a chunk or the totals in hand; empty: none has. Context: any.
+    // Returns the name of the sink that has a chunk or the totals in hand, empty if none has. Context: any.
     [[nodiscard]] std::string_view at_work() const;
 
-    // After begin_exit(): the sink of this name has failed, whatever it was doing. Does nothing if there is none.
+    // Marks the sink of this name as failed, whatever it was doing, after begin_exit(). Does nothing if there is none.
     void give_up(std::string_view name, lib::Error error);
 
     // Queues every chunk with records that a working sink has not carried. Returns the number of chunks queued.
@@ -120,8 +120,8 @@ class Exporter {
     // Every sink gets the totals after everything that is queued. step() does the work.
     void finish(RunResult result);
 
-    // State of the last request for this chunk. busy: a sink that may work now has not carried it yet; ok: those sinks
-    // have it (a deferred sink may follow later); another error: that of a sink that failed to carry it.
+    // Returns the state of the last request for this chunk. busy: a sink that may work now has not carried it yet; ok:
+    // those sinks have it (a deferred sink may follow later); another error: that of a sink that failed to carry it.
     [[nodiscard]] lib::Result<void> outcome(const Chunk& chunk) const;
 
     struct SinkReport {
@@ -148,7 +148,8 @@ class Exporter {
         SinkReport report;
     };
 
-    // One chunk on its way to the sinks. Valid if `uses` equals that of the chunk: else it is about earlier contents.
+    // One chunk on its way to the sinks. It is valid if `uses` equals that of the chunk, else it is about earlier
+    // contents.
     struct ExportJob {
         std::uint32_t uses = 0;
         SinkSet pending = 0;

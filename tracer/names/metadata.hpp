@@ -117,7 +117,7 @@ struct ChunkBegin {
     ChunkChecksum checksum = ChunkChecksum::none;
     std::uint32_t tsc_error_ppm = 0; // spread between the sources that were compared
     std::uint64_t dropped = 0;       // on this CPU, cumulative, when the chunk was frozen for export
-    std::uint64_t refused = 0;       // likewise
+    std::uint64_t refused = 0;       // the same
     std::uint64_t overwritten = 0;   // records of this chunk replaced by cyclic recording
     std::uint64_t boot_id = 0;
     Encoding encoding = Encoding::records;
@@ -215,7 +215,7 @@ struct TraceCost {
                          self.timer_ticks);
     }
 
-    // Whatever way the chunks of the run are written.
+    // This is so in whatever way the chunks of the run are written.
     [[nodiscard]] constexpr std::uint32_t plain_record_ticks_x256() const {
         return choice == LayoutChoice::plain ? enabled_ticks_x256 : plain_ticks_x256;
     }
@@ -288,7 +288,7 @@ struct PayloadWriter {
         (put(fields), ...);
     }
 
-    // Likewise, and left out where they say nothing.
+    // These fields also end before, and are left out where they say nothing.
     template <typename... Fields>
     constexpr void later_if(bool present, const Fields&... fields) {
         if (present) {

@@ -30,7 +30,7 @@ class MetadataWriter {
         put(make_record(code, par1, par2, m_stamp));
     }
 
-    // Not inline: its buffers are on the stack once, not once for each payload that a caller writes.
+    // It is not inline, so that its buffers are on the stack once, not once for each payload that a caller writes.
     template <typename Payload>
     [[gnu::noinline]] void combined(std::uint8_t code, const Payload& payload) {
         std::array<std::byte, kSlotsMax * kPayloadBytesPerSlot> bytes{};
@@ -39,7 +39,7 @@ class MetadataWriter {
         encoded(code, std::span(bytes).first(size.value()));
     }
 
-    // A payload that was encoded earlier.
+    // Writes a payload that was encoded earlier.
     [[gnu::noinline]] void encoded(std::uint8_t code, std::span<const std::byte> payload) {
         if constexpr (lib::kChecked) {
             const EventRow* const row = find_event(code);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The names of the objects that records refer to by number. The kernel registers a task, mutex, ... when it is created;
-// the exporter lists all of them before each chunk, so that any chunk decodes alone. Append-only: a task that ended may
-// still occur in an unsent chunk, and a chunk exported twice must list the same names twice. If a number is used again
-// for another object, both entries are listed, oldest first. The declarations of typed events (user_fields.hpp) are
-// stored here, too. Context: any, NMI included. Additions never block and fail only for lack of space.
+// the exporter lists all of them before each chunk, so that any chunk decodes alone. Nothing is removed: a task that
+// ended may still occur in an unsent chunk, and a chunk exported twice must list the same names twice. If a number is
+// used again for another object, both entries are listed, oldest first. The declarations of typed events
+// (user_fields.hpp) are stored here, too. Context: any, NMI included. Additions never block and fail only for lack of
+// space.
 #pragma once
 
 #include "tracer/names/user_fields.hpp"
@@ -114,7 +115,7 @@ class AppendOnlyList {
         return m_entries[place(index)];
     }
 
-    // For those who read this machine's memory from outside (black_box/): the store, and the order of publication.
+    // Whoever reads this machine's memory from outside (black_box/) needs the store and the order of publication.
     struct Places {
         std::span<const Entry> entries;
         std::span<const std::uint16_t> order;
@@ -178,7 +179,7 @@ class AppendOnlyList {
     std::array<Entry, Capacity> m_entries{};
     std::array<std::uint16_t, Capacity> m_order{}; // index in m_entries plus 1, in the order of publication; 0: free
     std::array<std::uint16_t, std::size_t{1} << kBucketBits> m_buckets{}; // index of the latest plus 1; 0: empty
-    std::array<std::uint16_t, Capacity> m_next{};                         // of the one before it, likewise
+    std::array<std::uint16_t, Capacity> m_next{};                         // index of the one before it plus 1
     std::uint32_t m_size_hint = 0;
     std::uint32_t m_taken = 0;
     std::uint32_t m_lost = 0;
@@ -240,7 +241,7 @@ class NameRegistry {
 
     [[nodiscard]] std::size_t declarations() const { return m_declarations.size(); }
 
-    // With its id. Precondition: index < declarations().
+    // Returns the declaration with its id. Precondition: index < declarations().
     [[nodiscard]] EncodedDeclaration declaration(std::size_t index) const {
         EncodedDeclaration declaration = m_declarations.entry(index);
         lib::store_le(std::span(declaration.bytes).subspan(sizeof(std::uint16_t)), static_cast<std::uint16_t>(index));

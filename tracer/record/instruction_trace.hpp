@@ -62,11 +62,11 @@ class InstructionTrace {
     bool add(std::uint16_t context, Grain grain);
     bool remove(std::uint16_t context);
 
-    // Only instructions in [begin, end) leave records; 0, 0: all do.
+    // Lets only instructions in [begin, end) leave records; with 0, 0 all do.
     void set_range(std::uint64_t begin, std::uint64_t end);
 
-    // Only while *flag is not 0; null: always. The flag is the application's, and must remain valid while it is set
-    // here.
+    // Records only while *flag is not 0; with null always. The flag is the application's, and must remain valid while
+    // it is set here.
     void set_flag(const volatile int* flag) { m_flag = flag; }
 
     // The next instruction of this task, on this processor, is at `address`. recorded: the previous one called the

@@ -16,7 +16,7 @@ extern const char tracer_region_restart;
 extern const char tracer_region_exit; // a return between the bounds, after a commit
 extern const char tracer_region_end;
 
-// Not C++ functions: see tracer/log.hpp for how they are called.
+// These are no C++ functions: tracer/log.hpp shows how they are called.
 void tracer_record();
 void tracer_record_long();
 void tracer_switch();

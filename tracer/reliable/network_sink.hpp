@@ -7,7 +7,7 @@
 //
 // With wait_for_answer(true), as while the application runs, there is no change to V1: the chunk stays with V2, which
 // backs off, until a collector answers. A run without a chunk has only an end to send, and does so by V1 unless V2 was
-// chosen. Context: as ChunkSink.
+// chosen. The context of each function is that of ChunkSink.
 #pragma once
 
 #include "tracer/export/sink_udp.hpp"
@@ -38,23 +38,24 @@ class NetworkSink final : public ChunkSink {
         , m_v2(peer, limits.v2)
         , m_v1(peer, limits.v1) {}
 
-    // For the chunks of this run; automatic changes nothing. exists: one has already been sent by another protocol;
-    // refused: V1, although there is a key.
+    // Chooses the protocol for the chunks of this run; automatic changes nothing. exists: one has already been sent by
+    // another protocol; refused: V1, although there is a key.
     [[nodiscard]] lib::Result<void> choose(Protocol protocol);
 
-    // Initially false. kAnswerTime begins again.
+    // It is false at first. A call begins kAnswerTime again.
     void wait_for_answer(bool wait);
 
-    // As of ReliableSink.
+    // Does what the function of ReliableSink does.
     void set_boot(std::uint64_t boot_id) { m_v2.set_boot(boot_id); }
 
-    // As of ReliableSink. With a key, automatic means V2: V1 proves nothing to anybody.
+    // Does what the function of ReliableSink does. With a key, automatic means V2, because V1 proves nothing.
     void set_key(const SipKey& key);
 
-    // As of ReliableSink, once a collector has answered; one that never has is given up after kAbsenceTime.
+    // Does what the function of ReliableSink does once a collector has answered; one that never has is given up after
+    // kAbsenceTime.
     void set_patience(lib::Nanoseconds patience);
 
-    // What the chunks go by; automatic: not decided yet.
+    // Returns the protocol of the chunks, or automatic while it is not decided.
     [[nodiscard]] Protocol used() const { return m_decided ? m_used : Protocol::automatic; }
 
     [[nodiscard]] const ReliableSink& v2() const { return m_v2; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What leaves: HELLO, packets of the image, FIN. What arrives is in sender_receive.cpp.
+// This file sends HELLO, packets of the image and FIN. sender_receive.cpp takes what arrives.
 #include "tracer/reliable/sender.hpp"
 
 #include "lib/copy_bytes.hpp"
@@ -51,7 +51,7 @@ lib::Result<void> ReliableSink::finish(const ExportEnd& totals) {
     return {};
 }
 
-// By the first image.
+// The first image names the session.
 void ReliableSink::choose_session(const ChunkBegin& description) {
     if (!m_session_chosen) {
         m_session = description.boot_id != 0 ? description.boot_id : m_boot_id;
@@ -131,8 +131,8 @@ void ReliableSink::work() {
     }
 }
 
-// After an abandoned step: the window may be half changed, but everything in it follows from the image; and while FIN
-// is sent, from the streams.
+// Repairs the window after an abandoned step. It may be half changed, but everything in it follows from the image, and
+// while FIN is sent from the streams.
 void ReliableSink::resume() {
     if (m_image_done) {
         m_connected = false;
@@ -144,7 +144,7 @@ void ReliableSink::resume() {
 
 // --- the handshake ---------------------------------------------------------------------------------------------------
 
-// Back to HELLO, at once: for a new stream, after UNKNOWN, an absence, or an abandoned step.
+// Goes back to HELLO at once: for a new stream, after UNKNOWN, an absence, or an abandoned step.
 void ReliableSink::reconnect() {
     m_phase = Phase::hello;
     m_connected = false;
@@ -217,7 +217,7 @@ void ReliableSink::open_stream() {
 
 // --- packets of the image --------------------------------------------------------------------------------------------
 
-// What is lost first. The packet that fills the window asks for an answer: nothing follows without one.
+// Sends what is lost first. The packet that fills the window asks for an answer, because nothing follows without one.
 void ReliableSink::send_data() {
     check_timer();
     if (m_phase != Phase::open || m_granted == 0) {
@@ -249,7 +249,7 @@ lib::Nanoseconds ReliableSink::lost_before() const {
     return m_now < late ? lib::Nanoseconds{} : std::min(m_newest_arrived, m_now - late + lib::Nanoseconds{1});
 }
 
-// Without progress for the timeout: the oldest packet is sent again, or the last one, if all have been received and the
+// Without progress for the timeout, the oldest packet is sent again, or the last one, if all have been received and the
 // collector has not said that they are durable. With the disk full, one packet asks whether it still is.
 void ReliableSink::check_timer() {
     const bool waiting = m_received < m_next || m_received == m_end_packet || m_granted == 0;
@@ -359,7 +359,7 @@ void ReliableSink::send_fin() {
     }
 }
 
-// FIN for a stream whose end the collector has not confirmed, the present one first; none is left: the end.
+// Sends FIN for a stream whose end the collector has not confirmed, the present one first; if none is left, it ends.
 void ReliableSink::finish_next_stream() {
     for (std::size_t i = 0; i < m_streams.size(); ++i) {
         const std::size_t number = (m_stream + i) % m_streams.size();
@@ -383,8 +383,8 @@ bool ReliableSink::transmit_control(PacketType type, std::uint8_t flags, std::ui
     return transmit(header, kHeaderBytes + kControlBytes, lib::crc32c(bytes));
 }
 
-// False: not sent, the device is busy or has failed. A datagram that the network refuses counts as sent and lost: a
-// closed port may be a collector that is about to start again.
+// Returns false if it was not sent, because the device is busy or has failed. A datagram that the network refuses
+// counts as sent and lost: a closed port may be a collector that is about to start again.
 bool ReliableSink::transmit(const Header& header, std::size_t bytes, std::uint32_t body_crc32c) {
     const auto packet = std::span(m_packet).first(bytes);
     encode(header, key_for(header.type), packet, m_key ? Covers::packet : Covers::header, body_crc32c);

@@ -3,8 +3,7 @@
 // as durable. There is no buffer for retransmissions: the chunk's image is the window, and a packet that is lost is
 // read from it again.
 //
-//   submit --> hello --> replay --> open --> idle                    finish --> ... open --> FIN for each stream -->
-//   idle
+//   submit --> hello --> replay --> open --> idle        finish --> ... open --> FIN for each stream --> idle
 //                ^                   |
 //                +--- absent, UNKNOWN, a step that was abandoned
 //
@@ -21,7 +20,8 @@
 // step() receives at most 8 datagrams, sends at most 4 and never waits. What contradicts what was sent (an
 // acknowledgement of the future, of another session, of less than before) is counted and ignored. A step may be
 // abandoned at any instruction, by a panic: the next one begins with HELLO again. Without a key, any machine that sees
-// the packets can answer in the collector's name: docs/adr/0014-reliable-export.md. Context: as ChunkSink.
+// the packets can answer in the collector's name: docs/adr/0014-reliable-export.md. The context of each function is
+// that of ChunkSink.
 #pragma once
 
 #include "lib/crc32c_folded.hpp"
@@ -71,10 +71,11 @@ class ReliableSink final : public ChunkSink {
         : m_peer(peer)
         , m_limits(limits) {}
 
-    // For packets from now on; before the first submit().
+    // Sets the key of all packets. Must be called before the first submit().
     void set_key(const SipKey& key) { m_key = key; }
 
-    // The number of a session whose first chunk names no boot, or that has none; before the first submit().
+    // Sets the number of a session whose first chunk names no boot, or that has none. Must be called before the first
+    // submit().
     void set_boot(std::uint64_t boot_id) { m_boot_id = boot_id; }
 
     // From now on the sink fails when the transfer has made no progress for this long: with timeout, with refused if
@@ -94,12 +95,12 @@ class ReliableSink final : public ChunkSink {
 
     [[nodiscard]] const Counters& counters() const { return m_counters; }
 
-    // Whether the collector has ever answered.
+    // Returns true if the collector has ever answered.
     [[nodiscard]] bool answered() const { return m_answered; }
 
     [[nodiscard]] std::uint64_t session() const { return m_session; }
 
-    // The present retransmission timeout.
+    // Returns the present retransmission timeout.
     [[nodiscard]] lib::Nanoseconds timeout() const { return m_round_trip.timeout(); }
 
   private:
@@ -109,7 +110,7 @@ class ReliableSink final : public ChunkSink {
         open,
     };
 
-    // What has been acknowledged as durable, up to the present image.
+    // The part of a stream that has been acknowledged as durable, up to the present image.
     struct Stream {
         bool used = false;
         bool finished = false;
