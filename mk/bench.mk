@@ -33,7 +33,7 @@ $(eval $(call linked,$(COMPACT_BENCH),$(call bench_objects,tests/bench/compact_c
 HOST_BENCH := $(BUILD)/bench/host_speed
 HOST_BENCH_EVENTS := 6000000
 $(eval $(call linked,$(HOST_BENCH),$(call host_objects,tests/bench/host_speed.cpp tests/bench/generated_trace.cpp tests/bench/plain_output.cpp \
-  $(filter-out host/program/main.cpp,$(HOST_SOURCES)) $(COMMON_SOURCES)),$(HOST_LIBS)))
+  $(filter-out %/program/main.cpp,$(FULL_SOURCES)) $(COMMON_SOURCES)),$(HOST_LIBS)))
 
 # The follower of a machine's memory, and the kernel's record path as the machine.
 FOLLOW_BENCH := $(BUILD)/bench/follow_speed

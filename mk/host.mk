@@ -1,13 +1,15 @@
 # The host tools, the reader library for others, and libraries with the published interfaces of other systems.
 TRACE_LIBRARY_LIBS := -lfmt -lzstd -lsimdjson
 HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3 -lz -lmicrohttpd
+FLEET_LIBS := $(HOST_LIBS) -lnats -lcurl
 
-# The program of a first run, and the whole one; foreign/tools and foreign/published are programs and libraries of their
-# own, host/observer is a plugin of QEMU, fleet/network needs the libraries of servers.
+# The program of a first run, the full one, and the one for fleets, which needs the libraries of servers: each has what
+# the one before it has. foreign/tools and foreign/published are programs and libraries of their own, host/observer is a
+# plugin of QEMU.
 FIRST_SOURCES := $(filter-out host/observer/% host/sql/% host/cli/command/sql/%,$(call DEEP,host,.cpp)) $(wildcard foreign/kev/*.cpp foreign/tlog/*.cpp)
-WHOLE_SOURCES := $(sort $(filter-out host/program/main.cpp,$(FIRST_SOURCES)) $(filter-out host/observer/% host/program/main.cpp,$(call DEEP,host,.cpp)) \
-  $(call DEEP,convert,.cpp) $(filter-out fleet/network/%,$(call DEEP,fleet,.cpp)))
-HOST_SOURCES := $(WHOLE_SOURCES) host/program/main.cpp
+FULL_SOURCES := $(sort $(filter-out host/program/main.cpp,$(FIRST_SOURCES)) $(filter-out host/observer/% host/program/main.cpp,$(call DEEP,host,.cpp)) \
+  $(call DEEP,convert,.cpp))
+FLEET_SOURCES := $(sort $(filter-out convert/program/main.cpp,$(FULL_SOURCES)) $(call DEEP,fleet,.cpp))
 COMPAT_SOURCES := $(wildcard foreign/published/*.cpp)
 READER_SOURCES := $(foreach room,host/text host/workers host/trace host/formats foreign/kev foreign/tlog,$(call DEEP,$(room),.cpp))
 COMMON_SOURCES := $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp
@@ -20,11 +22,10 @@ $(BUILD)/host/host/cli/command/command_line.cpp.o $(BUILD)/host/foreign/tools/tl
 $(BUILD)/host/fleet/questions/worst.cpp.o: HOST_CXXFLAGS += -Wno-maybe-uninitialized
 
 $(eval $(call linked,$(REMORA),$(call host_objects,$(FIRST_SOURCES) $(COMMON_SOURCES)),$(TRACE_LIBRARY_LIBS) -lmicrohttpd -lz))
-$(eval $(call linked,$(REMORA_WHOLE),$(call host_objects,$(WHOLE_SOURCES) $(COMMON_SOURCES)),$(HOST_LIBS)))
+$(eval $(call linked,$(REMORA_FULL),$(call host_objects,$(FULL_SOURCES) $(COMMON_SOURCES)),$(HOST_LIBS)))
 
-# The same commands, and the way to servers. Only `make fleet`, the tests and `make install` after it need it.
-$(eval $(call linked,$(REMORA_FLEET),$(call host_objects,$(filter-out fleet/absent/network.cpp,$(WHOLE_SOURCES)) \
-  $(call DEEP,fleet/network,.cpp) $(COMMON_SOURCES)),$(HOST_LIBS) -lnats -lcurl))
+# Only `make fleet`, the tests and `make install` after it need it.
+$(eval $(call linked,$(REMORA_FLEET),$(call host_objects,$(FLEET_SOURCES) $(COMMON_SOURCES)),$(FLEET_LIBS)))
 
 # QEMU has the symbols that are open in its plugin.
 $(eval $(call linked,$(OBSERVER),$(call host_objects,$(wildcard host/observer/*.cpp)),-shared))
@@ -82,7 +83,7 @@ $(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c foreign
 	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic $(ERROR) -I foreign/published $< $(TRACEPARSER).a -o $@ $(TRACEPARSER_PRIVATE_LIBS)
 
 .PHONY: host fleet compat install
-host: $(REMORA) $(REMORA_WHOLE) $(OBSERVER) compat ## build: the host tools
+host: $(REMORA) $(REMORA_FULL) $(OBSERVER) compat ## build: the host tools
 
 fleet: host $(REMORA_FLEET) ## build: what publishes traces to NATS and loads them into ClickHouse (docs/fleet.md)
 
@@ -105,7 +106,7 @@ VERSION = $(shell sed -n 's/.*kVersion = "Remora \(.*\)".*/\1/p' lib/version.hpp
 install: host $(TRACE_LIBRARY) ## install: PREFIX=/usr/local DESTDIR=: programs, library, headers, manual page, completion, systemd unit
 	@install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1 \
 	  $(INSTALLED)/share/bash-completion/completions
-	@install -s $(REMORA) $(REMORA_WHOLE) $(wildcard $(REMORA_FLEET)) $(INSTALLED)/bin
+	@install -s $(REMORA) $(REMORA_FULL) $(wildcard $(REMORA_FLEET)) $(INSTALLED)/bin
 	@install -s $(TOOLS) $(INSTALLED)/bin
 	@install -m 644 $(TRACE_LIBRARY) $(COMPAT_LIBRARIES) $(INSTALLED)/lib
 	@cp -P --remove-destination $(COMPAT_LINKS) $(INSTALLED)/lib

@@ -131,7 +131,7 @@ RELEASED_TEST_KERNEL := $(KERNEL_DIR)/kernel-test-released.elf
 BENCH_KERNEL := $(KERNEL_DIR)/kernel-bench.elf
 EFI := $(BUILD)/uefi/BOOTX64.EFI
 REMORA := $(BUILD)/host/remora
-REMORA_WHOLE := $(BUILD)/host/remora-full
+REMORA_FULL := $(BUILD)/host/remora-full
 REMORA_FLEET := $(BUILD)/host/remora-fleet
 OBSERVER := $(BUILD)/host/observer.so
 

@@ -10,10 +10,10 @@ TESTED_drivers := $(DRIVER_SOURCES)
 # Without the kernel files that only work on the machine.
 TESTED_kernel := $(filter-out kernel/root/% kernel/panic/% kernel/interrupt/% kernel/run/real_mode.cpp,$(KERNEL_SOURCES)) \
   $(wildcard tests/support/fake_machine/*.cpp)
-TESTED_host := $(WHOLE_SOURCES) $(COMPAT_SOURCES) host/observer/request_log.cpp $(CODEC_SOURCES) $(wildcard tracer/reliable/sender*.cpp)
-TESTED_host := $(filter-out convert/program/main.cpp,$(TESTED_host))
+TESTED_host := $(filter-out fleet/program/main.cpp,$(FLEET_SOURCES)) $(COMPAT_SOURCES) host/observer/request_log.cpp $(CODEC_SOURCES) \
+  $(wildcard tracer/reliable/sender*.cpp)
 LIBRARIES_tracer := $(ATTEMPTS_LDFLAGS)
-LIBRARIES_host := $(HOST_LIBS)
+LIBRARIES_host := $(FLEET_LIBS)
 
 TEST_FOLDERS := $(sort $(patsubst %/,%,$(dir $(call DEEP,tests/unit,.cpp))))
 # The tests of convert/, foreign/ and fleet/ use the library of the host.
@@ -69,7 +69,7 @@ FUZZ_RUNS := 20000
 FUZZ_SECONDS := 0
 # The objects of the unit tests: the readers and the collector are in the host's library; the guest's sender and its drivers.
 fuzz_target = $(call linked,$(BUILD)/fuzz/$(1),$(call object,$(TEST)/obj,tests/fuzz/$(1)_fuzz.cpp $(wildcard tests/support/fuzz_*.cpp)) \
-  $(TEST)/libhost.so $(TEST)/libdrivers.so,-fsanitize=fuzzer -Wl$(comma)-rpath$(comma)$$(CURDIR)/$(TEST) $(HOST_LIBS),$$(TEST_LD))
+  $(TEST)/libhost.so $(TEST)/libdrivers.so,-fsanitize=fuzzer -Wl$(comma)-rpath$(comma)$$(CURDIR)/$(TEST) $(FLEET_LIBS),$$(TEST_LD))
 $(foreach name,$(FUZZ_NAMES),$(eval $(call fuzz_target,$(name))))
 FUZZ_PROGRAMS := $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES))
 
@@ -181,12 +181,12 @@ test-kernel: $(TEST_KERNEL) host $(ACCOUNTS) ## test: the cases that run in the 
 	@tests/run.py guest
 
 # What cases run with other options is built before: two of them would write the same objects at a time.
-test-integration: kernel $(TEST_KERNEL) host $(EFI) $(ACCOUNTS) ## test: boots, exports and faults, from outside
+test-integration: kernel $(TEST_KERNEL) fleet $(EFI) $(ACCOUNTS) ## test: boots, exports and faults, from outside
 	$(call make_with,kernel $(COMPENSATED_OPTIONS) $(COMPENSATED_TEST_KERNEL))
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/run.py integration
 
-test-viewers: $(REMORA) compat ## test: the output of `remora convert`, read by the target programs
+test-viewers: fleet ## test: the output of `remora convert`, read by the target programs
 	@tests/run.py viewers
 
 .PHONY: test-fleet
@@ -199,7 +199,7 @@ soak-fleet: fleet ## test: FLEET_ROUNDS=20 SEED=1: parts of a fleet killed at ra
 
 .PHONY: pictures
 pictures: export PICTURES := docs/pictures
-pictures: kernel $(REMORA) ## test: draw the pictures of the documents anew, by the cases that open each viewer
+pictures: kernel fleet ## test: draw the pictures of the documents anew, by the cases that open each viewer
 	@tests/run.py viewers kernelshark_drawn vcd_shown speedscope_draws_a_trace_of_events \
 	  report_a_job_shows_where_its_time_went report_compare_goes_to_what_differs \
 	  fleet_report_a_week_is_drawn

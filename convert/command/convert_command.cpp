@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // remora convert: a trace in the format of another tool.
-#include "convert/command/whole_program.hpp"
+#include "convert/command/full_program.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/terminal/progress.hpp"
 #include "host/cli/terminal/stop_signal.hpp"

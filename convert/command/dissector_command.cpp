@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // remora dissector: the Lua file with which Wireshark and tshark show our packets.
-#include "convert/command/whole_program.hpp"
+#include "convert/command/full_program.hpp"
 
 #include "convert/dissector/dissector.hpp"
 #include "convert/writer/output.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The process around the whole program.
-#include "convert/command/whole_program.hpp"
+// The process of remora-full.
+#include "convert/command/full_program.hpp"
 
 #include <csignal>
 
 int main(int argc, char** argv) {
     // A reader that goes away (print | head) shows as a failed write, not as a signal.
     std::signal(SIGPIPE, SIG_IGN);
-    return host::cli::run(argc, argv, stdout, stderr, host::cli::kWholeProgram);
+    return host::cli::run(argc, argv, stdout, stderr, host::cli::kFullProgram);
 }

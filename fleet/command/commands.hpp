@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The commands for many machines.
+// The commands for many machines, and the program remora-fleet, which has them and all others.
 #pragma once
 
 #include "host/cli/command/commands.hpp"
+
+#include <memory>
 
 namespace host::cli {
 
 void add_publish(CommandLine& line, Context context);
 void add_load(CommandLine& line, Context context);
 void add_fleet(CommandLine& line, Context context);
+
+// What `remora record` publishes with.
+[[nodiscard]] std::shared_ptr<Publishing> publishing_of_fleet();
+
+void add_everything(CommandLine& line, Context context);
+
+inline constexpr Program kWholeProgram{
+    .add_commands = add_everything, .name = "remora-fleet", .next = {}, .elsewhere = {}};
 
 } // namespace host::cli

@@ -7,8 +7,7 @@
 #include "fleet/command/server_options.hpp"
 #include "host/cli/command/exit_table.hpp"
 
-#include "fleet/network.hpp"
-#include "fleet/open_store.hpp"
+#include "fleet/network/network.hpp"
 #include "fleet/questions/question.hpp"
 #include "fleet/questions/selection.hpp"
 #include "host/text/escape.hpp"
@@ -153,9 +152,6 @@ ExitStatus answer(const FleetOptions& options, Context context) {
     const auto asked = asked_of(options, report ? fleet::questions::kNodes : *question);
     if (!asked) {
         return complain(asked.error().text);
-    }
-    if (fleet::is_server(options.place) && fleet::network() == nullptr) {
-        return complain(fleet::continue_with_network());
     }
     const auto credentials = credentials_of(options.server);
     if (!credentials) {

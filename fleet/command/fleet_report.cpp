@@ -2,8 +2,8 @@
 #include "fleet/command/fleet_report.hpp"
 
 #include "fleet/command/run_pages.hpp"
-#include "fleet/network.hpp"
 #include "fleet/report/page.hpp"
+#include "fleet/server.hpp"
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"

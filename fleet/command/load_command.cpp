@@ -8,8 +8,7 @@
 
 #include "fleet/loader.hpp"
 #include "fleet/local/directory_source.hpp"
-#include "fleet/network.hpp"
-#include "fleet/open_store.hpp"
+#include "fleet/network/network.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
 
@@ -41,7 +40,7 @@ OpenSource open_source(const LoadOptions& options, const fleet::Credentials& cre
         if (std::string fault = check_nats(options.from); !fault.empty()) {
             return trace::Refusal{std::move(fault)};
         }
-        auto source = fleet::network()->source(options.from, credentials, options.consumer);
+        auto source = fleet::nats_source(options.from, credentials, options.consumer);
         return source ? OpenSource(std::move(source.value())) : trace::Refusal{source.error().text};
     }
     auto source = fleet::local::DirectorySource::open(options.from, {.site = options.site, .node = options.node},
@@ -74,9 +73,6 @@ ExitStatus load(const LoadOptions& options, Context context) {
         context.err.print("remora load: {}\n", text);
         return status;
     };
-    if ((fleet::is_server(options.from) || fleet::is_server(options.to)) && fleet::network() == nullptr) {
-        return complain(fleet::continue_with_network());
-    }
     const auto credentials = credentials_of(options.server);
     if (!credentials) {
         return complain(credentials.error().text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// remora publish: sessions to a server, from which a loader takes them. It runs in remora-fleet.
+// remora publish: sessions to a server, from which a loader takes them.
 #include "fleet/command/commands.hpp"
 #include "fleet/command/publish_follower.hpp"
 #include "fleet/command/publish_target.hpp"
@@ -7,8 +7,7 @@
 #include "host/cli/command/seconds.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 
-#include "fleet/network.hpp"
-#include "fleet/server_text.hpp"
+#include "fleet/network/network.hpp"
 #include "fleet/session_tree.hpp"
 #include "fleet/spool_publisher.hpp"
 #include "host/collector/directory_lock.hpp"
@@ -140,7 +139,7 @@ ExitStatus publish_sessions(const PublishOptions& options, const fleet::Credenti
         }
         sessions.insert(sessions.end(), found.begin(), found.end());
     }
-    SpoolPublisher spool([&] { return fleet::network()->outlet(options.to, credentials); },
+    SpoolPublisher spool([&] { return fleet::nats_outlet(options.to, credentials); },
                          [context](std::string_view line) { complain(context, line); });
     allow_many_files();
     std::vector<std::unique_ptr<Guard>> guards;
@@ -182,9 +181,6 @@ ExitStatus publish(const PublishOptions& options, Context context) {
     const auto credentials = credentials_of(options.server);
     if (!credentials) {
         return complain(context, credentials.error().text);
-    }
-    if (fleet::network() == nullptr) {
-        return complain(context, fleet::continue_with_network());
     }
     const auto wait = duration(options.wait_s).value_or(std::chrono::milliseconds{0});
     if (options.follow) {

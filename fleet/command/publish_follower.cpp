@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/command/publish_follower.hpp"
 
+#include "fleet/network/network.hpp"
 #include "fleet/session_publisher.hpp"
 #include "fleet/spool_publisher.hpp"
 #include "host/text/escape.hpp"
@@ -34,7 +35,7 @@ class Follower {
     Follower(const FollowOptions& options, const fleet::Credentials& credentials, Context context)
         : m_options(options)
         , m_context(context)
-        , m_spool([this, &credentials] { return fleet::network()->outlet(m_options.to, credentials); },
+        , m_spool([this, &credentials] { return fleet::nats_outlet(m_options.to, credentials); },
                   [this](std::string_view line) { report(line); }) {}
 
     [[nodiscard]] ExitStatus run() {

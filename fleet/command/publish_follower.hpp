@@ -10,7 +10,7 @@
 #pragma once
 
 #include "fleet/message.hpp"
-#include "fleet/network.hpp"
+#include "fleet/server.hpp"
 #include "host/cli/terminal/output.hpp"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/command/publish_target.hpp"
 
-#include "fleet/server_text.hpp"
+#include "fleet/server.hpp"
 #include "fleet/session_publisher.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"

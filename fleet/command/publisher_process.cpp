@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/command/publisher_process.hpp"
 
-#include "fleet/network.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -53,16 +51,13 @@ PublisherProcess::~PublisherProcess() {
 }
 
 lib::Result<void, trace::Refusal> PublisherProcess::start(const std::vector<std::string>& arguments) {
-    if (std::string fault = fleet::network_program_fault(); !fault.empty()) {
-        return trace::Refusal{std::move(fault)};
-    }
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
         return trace::Refusal{"the publisher cannot be started: no socket is left"};
     }
     m_socket = trace::Descriptor(ends[0]);
     const trace::Descriptor other(ends[1]);
-    std::vector<std::string> words = {fleet::network_program()};
+    std::vector<std::string> words = {"/proc/self/exe"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
     pointers.reserve(words.size() + 1);

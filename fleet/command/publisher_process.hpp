@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A process of remora-fleet that publishes beside this one, with a socket to it that never blocks: what cannot be sent
-// now is kept and sent later. One that ends is not started again here.
+// A second process of this program, which publishes beside this one, with a socket to it that never blocks: what cannot
+// be sent now is kept and sent later. One that ends is not started again here.
 #pragma once
 
 #include "host/trace/descriptor.hpp"

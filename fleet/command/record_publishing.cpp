@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/command/record_publishing.hpp"
 
+#include "fleet/command/commands.hpp"
 #include "fleet/command/publish_follower.hpp"
 #include "fleet/command/publish_target.hpp"
-#include "fleet/server_text.hpp"
+#include "fleet/server.hpp"
 #include "host/cli/command/seconds.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/formats/dat/manifest.hpp"
@@ -227,7 +228,7 @@ class PublishingOfFleet final : public Publishing {
             return "--remove-published needs --serve: what one run recorded stays";
         }
         const auto credentials = credentials_of(m_options.server);
-        return credentials ? fleet::network_program_fault() : credentials.error().text;
+        return credentials ? std::string() : credentials.error().text;
     }
 
     lib::Result<std::unique_ptr<PublishedRecording>, trace::Refusal>

@@ -18,9 +18,6 @@
 
 namespace host::cli {
 
-// What `remora record` publishes with.
-[[nodiscard]] std::shared_ptr<Publishing> publishing_of_fleet();
-
 struct PublishingOptions {
     std::string to; // empty: nothing is published
     std::string site;

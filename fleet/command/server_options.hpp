@@ -3,7 +3,7 @@
 // command line, where other users see it: it is read from a file, or from the environment.
 #pragma once
 
-#include "fleet/network.hpp"
+#include "fleet/server.hpp"
 #include "host/cli/command/command_line.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "fleet/clickhouse/http.hpp"
-#include "fleet/network.hpp"
+#include "fleet/server.hpp"
 
 #include <memory>
 

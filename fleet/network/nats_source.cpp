@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "fleet/network/nats_source.hpp"
-
-#include "fleet/network/nats_message.hpp"
-#include "fleet/network/nats_streams.hpp"
+// Takes from JetStream: one durable consumer that all loaders into one store share. A message that no loader
+// acknowledges within kNatsAckWait is given again, to any of them. A connection that is lost is made anew by the next
+// call.
+#include "fleet/network/nats.hpp"
+#include "fleet/network/network.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace host::fleet {
@@ -42,25 +44,7 @@ NodeName unnamed_node() {
     return {.site = "_", .node = "_"};
 }
 
-class Messages {
-  public:
-    Messages() = default;
-    Messages(const Messages&) = delete;
-    Messages& operator=(const Messages&) = delete;
-
-    ~Messages() { natsMsgList_Destroy(&m_list); }
-
-    [[nodiscard]] natsMsgList* into() { return &m_list; }
-
-    [[nodiscard]] std::span<natsMsg*> all() const { return {m_list.Msgs, static_cast<std::size_t>(m_list.Count)}; }
-
-  private:
-    natsMsgList m_list{};
-};
-
-} // namespace
-
-struct NatsSource::DeadLetter {
+struct DeadLetter {
     NodeName from;
     std::uint64_t sequence = 0;
     std::string_view subject;
@@ -70,6 +54,56 @@ struct NatsSource::DeadLetter {
     std::string_view body;
     std::string_view reason;
 };
+
+class NatsSource final : public Source {
+  public:
+    NatsSource(std::string addresses, Credentials credentials, std::string consumer)
+        : m_addresses(std::move(addresses))
+        , m_credentials(std::move(credentials))
+        , m_consumer(std::move(consumer)) {}
+
+    [[nodiscard]] lib::Result<void, NetworkFailure> connect();
+
+    [[nodiscard]] lib::Result<std::vector<Message>, NetworkFailure>
+    take(std::size_t messages_max, std::size_t bytes_max, std::chrono::milliseconds wait) override;
+    [[nodiscard]] lib::Result<void, NetworkFailure> acknowledge(std::span<const Message> messages) override;
+
+    [[nodiscard]] std::vector<std::string> take_rejected() override { return std::exchange(m_rejected, {}); }
+
+    void give_back(const Message& message, std::chrono::milliseconds delay) override;
+    void keep(std::span<const Message> messages) override;
+    [[nodiscard]] lib::Result<void, NetworkFailure> reject(const Message& message, std::string_view reason) override;
+    [[nodiscard]] lib::Result<Message, NetworkFailure> fetch(std::uint64_t sequence) override;
+    [[nodiscard]] lib::Result<bool, NetworkFailure> settled_before(std::uint64_t sequence) override;
+    [[nodiscard]] lib::Result<std::uint64_t, NetworkFailure> pending() override;
+
+  private:
+    [[nodiscard]] lib::Result<void, NetworkFailure> open();
+    [[nodiscard]] lib::Result<void, NetworkFailure> subscribe(NatsConnection& connection);
+    [[nodiscard]] lib::Result<void, NetworkFailure>
+    request(std::size_t number, std::size_t bytes, std::chrono::milliseconds wait, std::vector<Message>& messages);
+    [[nodiscard]] lib::Result<void, NetworkFailure> receive(natsMsg* received, std::vector<Message>& messages);
+    [[nodiscard]] lib::Result<void, NetworkFailure> bury(const DeadLetter& letter, const std::string& reply);
+    [[nodiscard]] lib::Result<void, NetworkFailure> say_surely(const std::vector<std::string>& replies,
+                                                               std::string_view word);
+    void say(const std::string& reply, std::string_view word);
+    [[nodiscard]] lib::Result<NatsOwned<jsConsumerInfo>, NetworkFailure> consumer();
+    [[nodiscard]] std::string reply_of(const Message& message) const;
+
+    std::string m_addresses;
+    Credentials m_credentials;
+    std::string m_consumer;
+    std::shared_ptr<NatsConnection> m_connection;
+    std::shared_ptr<NatsReplies> m_replies;
+    NatsOwned<natsSubscription> m_subscription;
+    // Where a message that was given is acknowledged, by its handle; it stays valid over a new connection.
+    std::unordered_map<std::uint64_t, std::string> m_given;
+    std::uint64_t m_last_handle = 0;
+    std::vector<std::string> m_rejected;
+    std::uint64_t m_pending = 0; // after the last message that came
+};
+
+} // namespace
 
 lib::Result<void, NetworkFailure> NatsSource::connect() {
     if (m_connection != nullptr && m_connection->alive() && m_subscription != nullptr) {
@@ -111,32 +145,13 @@ lib::Result<void, NetworkFailure> NatsSource::subscribe(NatsConnection& connecti
     jsSubOptions_Init(&options);
     options.Stream = kStream.data();
     options.ManualAck = true;
-    jsConsumerInfo* info = nullptr;
-    jsErrCode code{};
-    natsStatus status =
-        js_GetConsumerInfo(&info, connection.streams(), kStream.data(), m_consumer.c_str(), nullptr, &code);
-    NatsOwned<jsConsumerInfo> owned(info);
-    if (code == JSConsumerNotFoundErr || status == NATS_NOT_FOUND) {
-        jsConsumerConfig config;
-        jsConsumerConfig_Init(&config);
-        config.Durable = m_consumer.c_str();
-        config.DeliverPolicy = js_DeliverAll;
-        config.AckPolicy = js_AckExplicit;
-        config.AckWait = std::chrono::nanoseconds(kAckWait).count();
-        config.MaxDeliver = -1;
-        config.MaxAckPending = kAckPendingMax;
-        code = {};
-        info = nullptr;
-        status = js_AddConsumer(&info, connection.streams(), kStream.data(), &config, nullptr, &code);
-        owned.reset(info);
-    }
-    if (status != NATS_OK) {
-        return connection.failure(status, fmt::format("consumer {}", m_consumer), code);
+    if (auto made = ensure_consumer(connection, m_consumer); !made) {
+        return made;
     }
     natsSubscription* subscription = nullptr;
-    code = {};
+    jsErrCode code{};
     options.Consumer = m_consumer.c_str();
-    status =
+    const natsStatus status =
         js_PullSubscribe(&subscription, connection.streams(), nullptr, m_consumer.c_str(), nullptr, &options, &code);
     m_subscription.reset(subscription);
     return status == NATS_OK ? lib::Result<void, NetworkFailure>()
@@ -173,7 +188,7 @@ lib::Result<void, NetworkFailure> NatsSource::request(std::size_t number, std::s
     wanted.MaxBytes = static_cast<std::int64_t>(bytes);
     wanted.Expires = std::chrono::nanoseconds(std::max(wait, kTakeLeast)).count();
     m_pending = 0;
-    Messages received;
+    NatsMessages received;
     const natsStatus status = natsSubscription_FetchRequest(received.into(), m_subscription.get(), &wanted);
     if (status != NATS_OK && (status != NATS_TIMEOUT || !m_connection->alive())) {
         auto failure = m_connection->failure(status, "taking messages");
@@ -262,7 +277,6 @@ lib::Result<void, NetworkFailure> NatsSource::acknowledge(std::span<const Messag
         return connected;
     }
     std::vector<std::string> replies;
-    replies.reserve(messages.size());
     for (const Message& message : messages) {
         if (std::string reply = reply_of(message); !reply.empty()) {
             replies.push_back(std::move(reply));
@@ -429,10 +443,8 @@ lib::Result<std::uint64_t, NetworkFailure> NatsSource::pending() {
 lib::Result<std::shared_ptr<Source>, NetworkFailure>
 nats_source(const std::string& addresses, const Credentials& credentials, const std::string& consumer) {
     auto source = std::make_shared<NatsSource>(addresses, credentials, consumer);
-    if (const auto connected = source->connect(); !connected) {
-        return connected.error();
-    }
-    return std::shared_ptr<Source>(std::move(source));
+    const auto connected = source->connect();
+    return connected ? lib::Result<std::shared_ptr<Source>, NetworkFailure>(std::move(source)) : connected.error();
 }
 
 } // namespace host::fleet

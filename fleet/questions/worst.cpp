@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // worst: the jobs with the longest responses of all nodes, and how to look at them.
-#include "fleet/network.hpp"
 #include "fleet/questions/cells.hpp"
 #include "fleet/questions/question.hpp"
 #include "fleet/questions/runs.hpp"
 #include "fleet/questions/selection.hpp"
+#include "fleet/server.hpp"
 #include "host/text/format.hpp"
 #include "host/text/shell_word.hpp"
 

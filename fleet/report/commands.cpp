@@ -2,7 +2,7 @@
 #include "fleet/report/commands.hpp"
 
 #include "fleet/questions/selection.hpp"
-#include "fleet/server_text.hpp"
+#include "fleet/server.hpp"
 #include "host/text/format.hpp"
 #include "host/text/shell_word.hpp"
 

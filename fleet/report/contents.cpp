@@ -3,7 +3,7 @@
 #include "fleet/report/page.hpp"
 
 #include "fleet/report/listing_column.hpp"
-#include "fleet/server_text.hpp"
+#include "fleet/server.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
 

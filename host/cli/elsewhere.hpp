@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What `remora` does not have itself: it continues as remora-full for these commands and options.
+// What `remora` does not have itself: for these commands and options it continues as another program beside it. Each of
+// the programs remora, remora-full and remora-fleet has all that the one before it has.
 #pragma once
 
 #include "host/cli/command/commands.hpp"
@@ -8,18 +9,21 @@
 
 namespace host::cli {
 
-// A test compares these texts with the whole program's.
+inline constexpr std::string_view kFull = "remora-full";
+inline constexpr std::string_view kFleet = "remora-fleet";
+
+// A test compares these texts with those of the commands.
 inline constexpr auto kElsewhere = std::to_array<Elsewhere>({
-    {"publish", "", "publish sessions to a server of NATS, for a fleet"},
-    {"convert", "", "write a trace in the format of another tool"},
-    {"sql", "", "ask a trace in SQL"},
-    {"load", "", "load published traces, or session directories, into a store of a fleet"},
-    {"fleet", "", "ask a store of many nodes: nodes, misses, worst, compare, losses, verify, report"},
-    {"dissector", "", "write the Wireshark dissector of our packets, in Lua"},
-    {"completion", "", "print a script that completes commands in a shell"},
-    {"manual", "", "print the manual page, for man -l"},
-    {"record", "--publish", ""},
-    {"check", "--expect", ""},
+    {kFleet, "publish", "", "publish sessions to a server of NATS, for a fleet"},
+    {kFull, "convert", "", "write a trace in the format of another tool"},
+    {kFull, "sql", "", "ask a trace in SQL"},
+    {kFleet, "load", "", "load published traces, or session directories, into a store of a fleet"},
+    {kFleet, "fleet", "", "ask a store of many nodes: nodes, misses, worst, compare, losses, verify, report"},
+    {kFull, "dissector", "", "write the Wireshark dissector of our packets, in Lua"},
+    {kFull, "completion", "", "print a script that completes commands in a shell"},
+    {kFull, "manual", "", "print the manual page, for man -l"},
+    {kFleet, "record", "--publish", ""},
+    {kFull, "check", "--expect", ""},
 });
 
 } // namespace host::cli

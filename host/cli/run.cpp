@@ -2,6 +2,7 @@
 // A program from its first argument to its exit status. Exceptions of the libraries end here.
 #include "host/cli/command/commands.hpp"
 #include "host/cli/command/exit_table.hpp"
+#include "host/cli/elsewhere.hpp"
 #include "host/cli/terminal/program.hpp"
 #include "host/text/escape.hpp"
 
@@ -27,10 +28,10 @@ std::string exit_table() {
 }
 
 // The row for the words of a command line; null: this program has what they ask for.
-const Elsewhere* find_elsewhere(std::span<const char* const> words, std::span<const Elsewhere> rows) {
+const Elsewhere* find_elsewhere(std::span<const char* const> words, const Program& program) {
     const auto command = std::ranges::find_if_not(words, [](std::string_view word) { return word.starts_with("-"); });
-    for (const Elsewhere& row : rows) {
-        if (command == words.end() || row.command != *command) {
+    for (const Elsewhere& row : program.elsewhere) {
+        if (row.program == program.name || command == words.end() || row.command != *command) {
             continue;
         }
         const auto asks = [&row](std::string_view word) { return word.starts_with(row.option); };
@@ -41,22 +42,21 @@ const Elsewhere* find_elsewhere(std::span<const char* const> words, std::span<co
     return nullptr;
 }
 
-// Continues as the whole program if the words ask for what only that has, or for help, which is complete there. Returns
-// the error if that is needed and fails; empty: this program has the command.
+// Continues as another program if the words ask for what only that has, or for text about all commands. Returns the
+// error if that is needed and fails; empty: this program has the command.
 std::string continue_elsewhere(std::span<const char* const> words, const Program& program) {
-    const Elsewhere* const row = find_elsewhere(words, program.elsewhere);
-    const bool help =
-        std::ranges::any_of(words, [](std::string_view word) { return word == "--help" || word == "-h"; });
-    if (program.elsewhere.empty() || (row == nullptr && !help)) {
-        return {};
+    if (const Elsewhere* const row = find_elsewhere(words, program); row != nullptr) {
+        const std::string other = program_beside(row->program);
+        const int error = continue_as(other);
+        return fmt::format("remora {}{}{} is in the program {}, which cannot be started: {}; remedy: make {}\n",
+                           row->command, row->option.empty() ? "" : " ", row->option, text::escaped(other),
+                           std::strerror(error), row->program == kFleet ? "fleet" : "host");
     }
-    const std::string whole = program_beside(program.whole);
-    const int error = continue_as(whole);
-    return row == nullptr ? std::string()
-                          : fmt::format("remora {}{}{} is in the program {}, which cannot be started: {}; "
-                                        "remedy: make host\n",
-                                        row->command, row->option.empty() ? "" : " ", row->option, text::escaped(whole),
-                                        std::strerror(error));
+    const auto is_of_all = [](std::string_view word) { return std::ranges::count(kOfAllCommands, word) != 0; };
+    if (!program.next.empty() && std::ranges::any_of(words, is_of_all)) {
+        static_cast<void>(continue_as(program_beside(program.next)));
+    }
+    return {};
 }
 
 } // namespace
@@ -80,7 +80,7 @@ int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err
         CommandLine line("remora", "Remora's host tools: receive, print, check, convert and query traces.");
         program.add_commands(line, context);
         for (const Elsewhere& row : program.elsewhere) {
-            if (row.option.empty()) {
+            if (row.option.empty() && row.program != program.name) {
                 static_cast<void>(line.command(std::string(row.command), std::string(row.description)));
             }
         }

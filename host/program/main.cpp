@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The program `remora`: what `make run` calls, and every day's questions about a trace. For the rest it continues as
-// remora-full (convert/command/), which `make host` builds: so a first run compiles no converter, no SQL and no fleet.
+// remora-full (convert/program/), which `make host` builds, or as remora-fleet (fleet/program/), which `make fleet`
+// builds: so a first run compiles no converter, no SQL and no fleet.
 #include "host/cli/elsewhere.hpp"
 
 #include <csignal>
@@ -36,5 +37,7 @@ void add_commands(CommandLine& line, Context context) {
 int main(int argc, char** argv) {
     // A reader that goes away (print | head) shows as a failed write, not as a signal.
     std::signal(SIGPIPE, SIG_IGN);
-    return host::cli::run(argc, argv, stdout, stderr, {add_commands, "remora-full", host::cli::kElsewhere});
+    return host::cli::run(
+        argc, argv, stdout, stderr,
+        {.add_commands = add_commands, .name = "remora", .next = host::cli::kFull, .elsewhere = host::cli::kElsewhere});
 }

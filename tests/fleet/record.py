@@ -273,6 +273,8 @@ def record_without_the_program_for_servers_says_so(ctx):
     for program in ("remora", "remora-full"):
         shutil.copy(ROOT / BUILD / "host" / program, ctx.dir / program)
     for words in (("record", "--out", ctx.dir / "run", "--publish", "nats://127.0.0.1"),
-                  ("publish", "tests/viewers/data/control", "--to", "nats://127.0.0.1")):
+                  ("publish", "tests/viewers/data/control", "--to", "nats://127.0.0.1"),
+                  ("fleet", "nodes", "out/fleet"),
+                  ("load", "--from", "tests/viewers/data/control", "--to", ctx.dir / "store")):
         done = ctx.run(ctx.dir / "remora", *words, codes=(1,))
         expect("make fleet" in done.stderr, done.stderr)

@@ -36,7 +36,6 @@ EXCEPTIONS = {
     "host/formats/trace.cpp": {"foreign"},          # opens a file of any known format
     "host/formats/input_kind.cpp": {"foreign"},     # recognises it
     "tracer/kernel_instance.cpp": set(),            # composes the tracer's rooms
-    "convert/command/": {"fleet"},                  # the list of all commands
 }
 
 # Rooms from the bottom to the top: a room includes only itself and rooms that come before it in its list. A room inside
@@ -56,8 +55,8 @@ ORDERED = (
      "host/cli/command/sql", "host/cli", "host/program", "host/observer",
      "convert/writer", "convert", "convert/dissector", "convert/ctf", "convert/json", "convert/kev", "convert/linux",
      "convert/perfetto", "convert/records", "convert/table", "convert/vcd", "foreign/published", "foreign/tools",
-     "fleet", "fleet/absent", "fleet/local", "fleet/clickhouse", "fleet/network", "fleet/questions", "fleet/report",
-     "fleet/command", "convert/command", "convert/program"),
+     "convert/command", "convert/program", "fleet", "fleet/local", "fleet/clickhouse", "fleet/network",
+     "fleet/questions", "fleet/report", "fleet/command", "fleet/program"),
 )
 
 # Headers of a room whose path is published.

@@ -3,7 +3,7 @@
 // in which everything has a name, and standard input taken from a file, as in `cat FILE | remora ... -`.
 #pragma once
 
-#include "convert/command/whole_program.hpp"
+#include "fleet/command/commands.hpp"
 
 #include "tests/support/host_trace_builder.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The subcommands of `remora`. Each function adds one to the command line; its callback does the work and sets the exit
-// status. A program is a list of commands (Program); convert/command/whole_program.hpp has the one with all of them.
+// status. A program is a list of commands (Program); host/program/, convert/command/ and fleet/command/ have
+// one each.
 #pragma once
 
 #include "host/cli/command/command_line.hpp"
@@ -8,6 +9,7 @@
 #include "host/cli/terminal/output.hpp"
 #include "host/trace/diagnostics.hpp"
 
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -43,20 +45,25 @@ void add_manual(CommandLine& line, Context context);
 // The options before every command, and the text below the list of commands.
 void add_program_options(CommandLine& line, Context context);
 
-// A command that only the whole program has, or an option of a command of this one.
+// A command of another program, or an option that a command has only there.
 struct Elsewhere {
+    std::string_view program;
     std::string_view command;
     std::string_view option;      // a word that begins with it; empty: the command itself
-    std::string_view description; // of the command, as the whole program describes it; empty: of an option
+    std::string_view description; // of the command, as the other program describes it; empty: of an option
 };
 
 struct Program {
     void (*add_commands)(CommandLine& line, Context context);
-    std::string_view whole;               // the name of the program beside this one that has every command
-    std::span<const Elsewhere> elsewhere; // empty: this is the whole program
+    std::string_view name;
+    std::string_view next;                // the program beside this one that has more commands; empty: none
+    std::span<const Elsewhere> elsewhere; // rows of this program itself are left out
 };
 
-// The whole program, but for the process around it. Returns the exit status; no exception leaves it.
+// What prints text about all commands: the program with the most commands prints it, if that is installed.
+inline constexpr std::array<std::string_view, 4> kOfAllCommands = {"--help", "-h", "manual", "completion"};
+
+// The program, but for the process around it. Returns the exit status; no exception leaves it.
 [[nodiscard]] int run(int argc, const char* const* argv, std::FILE* out, std::FILE* err, const Program& program);
 
 } // namespace host::cli

@@ -15,10 +15,6 @@ std::string program_beside(std::string_view name) {
     return (std::filesystem::read_symlink("/proc/self/exe", failed).parent_path() / name).string();
 }
 
-bool is_executable(const std::string& path) {
-    return ::access(path.c_str(), X_OK) == 0;
-}
-
 int continue_as(const std::string& path) {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     std::vector<std::string> words;

@@ -11,9 +11,6 @@ namespace host::cli {
 // The path of the program `name` in the directory of this one; it need not exist.
 [[nodiscard]] std::string program_beside(std::string_view name);
 
-// Whether this process may execute the file.
-[[nodiscard]] bool is_executable(const std::string& path);
-
 // Replaces this process by the program, with the same arguments. Returns only if that fails: an errno.
 [[nodiscard]] int continue_as(const std::string& path);
 

@@ -4,7 +4,7 @@
 #include "fleet/local/directory_store.hpp"
 
 #include "fleet/local/schema.hpp"
-#include "fleet/open_store.hpp"
+#include "fleet/network/network.hpp"
 #include "host/formats/packed/archive_reader.hpp"
 #include "host/text/format.hpp"
 #include "tests/support/fleet_run.hpp"

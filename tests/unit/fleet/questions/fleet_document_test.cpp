@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // docs/fleet.md has the tables of a fleet and the SQL of each question: they must be those of the source.
 // REMORA_UPDATE_DOCS=1 rewrites them. Runs in the root of the checkout, as `make test-unit` does.
-#include "fleet/open_store.hpp"
+#include "fleet/network/network.hpp"
 #include "fleet/questions/question.hpp"
 #include "fleet/tables.hpp"
 #include "host/text/format.hpp"

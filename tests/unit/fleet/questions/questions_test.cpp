@@ -2,7 +2,7 @@
 // Each question to a store that was made by hand, and what it must find; and of verify, each kind of gap.
 #include "fleet/questions/question.hpp"
 
-#include "fleet/open_store.hpp"
+#include "fleet/network/network.hpp"
 #include "tests/support/fleet_fields.hpp"
 #include "tests/support/fleet_run.hpp"
 

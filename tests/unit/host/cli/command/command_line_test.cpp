@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The command line as a whole: its examples, completion and manual page are derived from what is parsed.
-#include "convert/command/whole_program.hpp"
+#include "fleet/command/commands.hpp"
 
 #include "host/cli/elsewhere.hpp"
 #include "tests/support/host_command.hpp"

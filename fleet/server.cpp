@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "fleet/server_text.hpp"
+#include "fleet/server.hpp"
 
 #include "host/text/escape.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace host::fleet {
 
 namespace {
 
-// scheme://USER:PASSWORD@host: all up to the last @ before the path, because a password may hold one, too.
+constexpr auto kSchemes = std::to_array<std::string_view>({"nats://", "tls://", "clickhouse://", "clickhouses://"});
+
+// In scheme://USER:PASSWORD@host everything up to the last @ is left out, because a password may hold one, too.
 std::string shown_one(std::string_view address) {
     const std::size_t scheme = address.find("://");
     const std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
@@ -21,6 +24,10 @@ std::string shown_one(std::string_view address) {
 }
 
 } // namespace
+
+bool is_server(std::string_view place) {
+    return std::ranges::any_of(kSchemes, [place](std::string_view scheme) { return place.starts_with(scheme); });
+}
 
 std::vector<std::string> addresses_of(std::string_view addresses) {
     std::vector<std::string> all;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "fleet/network/nats_connection.hpp"
+#include "fleet/network/nats.hpp"
 
-#include "fleet/server_text.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <utility>
-#include <vector>
 
 namespace host::fleet {
 
@@ -18,6 +18,15 @@ constexpr std::chrono::milliseconds kWriteDeadline{10'000};
 constexpr std::chrono::milliseconds kPing{5000};
 constexpr int kPingsOut = 2;
 constexpr int kBufferBytes = 256 * 1024;
+
+// How often a silent connection is looked at.
+constexpr std::chrono::milliseconds kLook{100};
+
+// None is ever dropped: one for each request.
+constexpr int kNoLimit = -1;
+
+constexpr std::string_view kEnable = "; unless it is just starting: start nats-server with -js, or with a block "
+                                     "jetstream in its configuration (and account), because nothing else stores";
 
 NetworkFailure failed(lib::Error cause, const std::string& shown, std::string_view text) {
     return {cause, fmt::format("{}: {}", shown, text)};
@@ -144,13 +153,6 @@ std::size_t NatsConnection::payload_max() const {
     return static_cast<std::size_t>(std::max<std::int64_t>(natsConnection_GetMaxPayload(m_connection.get()), 0));
 }
 
-namespace {
-
-constexpr std::string_view kEnable = "; unless it is just starting: start nats-server with -js, or with a block "
-                                     "jetstream in its configuration (and account), because nothing else stores";
-
-} // namespace
-
 NetworkFailure NatsConnection::failure(lib::Error cause, std::string_view text) const {
     return failed(cause, m_shown, text);
 }
@@ -178,6 +180,181 @@ NetworkFailure NatsConnection::failure(natsStatus status, std::string_view doing
     return failure(
         lib::Error::refused,
         fmt::format("{}: {}", doing, text::escaped(detail != nullptr ? detail : natsStatus_GetText(status))));
+}
+
+natsStatus set_headers(natsMsg* into, const Message& message) {
+    natsStatus status = natsMsgHeader_Set(into, kIdHeader.data(), message.id.c_str());
+    if (status == NATS_OK) {
+        status = natsMsgHeader_Set(into, kKindHeader.data(), kind_name(message.kind).data());
+    }
+    return status == NATS_OK
+               ? natsMsgHeader_Set(into, kStartedHeader.data(), fmt::format("{}", message.started_s).c_str())
+               : status;
+}
+
+std::string_view header_of(natsMsg* message, std::string_view name) {
+    const char* value = nullptr;
+    return natsMsgHeader_Get(message, name.data(), &value) == NATS_OK && value != nullptr ? value : std::string_view();
+}
+
+MessageHead head_of(natsMsg* message) {
+    return {.subject = natsMsg_GetSubject(message),
+            .id = header_of(message, kIdHeader),
+            .kind = header_of(message, kKindHeader),
+            .started = header_of(message, kStartedHeader)};
+}
+
+std::string_view body_of(const natsMsg* message) {
+    return {natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message))};
+}
+
+lib::Result<void, NetworkFailure> ensure_stream(const NatsConnection& connection, std::string_view name) {
+    const std::string stream(name);
+    jsErrCode code{};
+    jsStreamInfo* info = nullptr;
+    natsStatus status = js_GetStreamInfo(&info, connection.streams(), stream.c_str(), nullptr, &code);
+    NatsOwned<jsStreamInfo> owned(info);
+    if (status == NATS_OK) {
+        return {};
+    }
+    if (code != JSStreamNotFoundErr && status != NATS_NOT_FOUND) {
+        return connection.failure(status, fmt::format("stream {}", name), code);
+    }
+    const std::string subject = stream + ".>";
+    std::array<const char*, 1> subjects = {subject.c_str()};
+    jsStreamConfig config;
+    jsStreamConfig_Init(&config);
+    config.Name = stream.c_str();
+    config.Subjects = subjects.data();
+    config.SubjectsLen = static_cast<int>(subjects.size());
+    config.Retention = js_LimitsPolicy;
+    config.Storage = js_FileStorage;
+    config.Duplicates = std::chrono::nanoseconds(kDuplicatesWindow).count();
+    code = {};
+    info = nullptr;
+    status = js_AddStream(&info, connection.streams(), &config, nullptr, &code);
+    owned.reset(info);
+    if (status == NATS_OK || code == JSStreamNameExistErr) { // another program was faster
+        return {};
+    }
+    return connection.failure(status, fmt::format("stream {} cannot be made", name), code);
+}
+
+lib::Result<void, NetworkFailure> ensure_consumer(const NatsConnection& connection, const std::string& name) {
+    constexpr std::int64_t kAckPendingMax = 65'536; // of all loaders together
+    jsConsumerInfo* info = nullptr;
+    jsErrCode code{};
+    natsStatus status = js_GetConsumerInfo(&info, connection.streams(), kStream.data(), name.c_str(), nullptr, &code);
+    NatsOwned<jsConsumerInfo> owned(info);
+    if (code == JSConsumerNotFoundErr || status == NATS_NOT_FOUND) {
+        jsConsumerConfig config;
+        jsConsumerConfig_Init(&config);
+        config.Durable = name.c_str();
+        config.DeliverPolicy = js_DeliverAll;
+        config.AckPolicy = js_AckExplicit;
+        config.AckWait = std::chrono::nanoseconds(kNatsAckWait).count();
+        config.MaxDeliver = -1;
+        config.MaxAckPending = kAckPendingMax;
+        code = {};
+        info = nullptr;
+        status = js_AddConsumer(&info, connection.streams(), kStream.data(), &config, nullptr, &code);
+        owned.reset(info);
+    }
+    return status == NATS_OK ? lib::Result<void, NetworkFailure>()
+                             : connection.failure(status, fmt::format("consumer {}", name), code);
+}
+
+lib::Result<std::shared_ptr<NatsReplies>, NetworkFailure>
+NatsReplies::open(std::shared_ptr<NatsConnection> connection) {
+    natsInbox* made = nullptr;
+    natsStatus status = natsInbox_Create(&made);
+    const std::unique_ptr<natsInbox, void (*)(natsInbox*)> name(made, &natsInbox_Destroy);
+    if (status != NATS_OK) {
+        return connection->failure(status, "replies");
+    }
+    std::string inbox = std::string(made) + '.';
+    natsSubscription* subscription = nullptr;
+    status = natsConnection_SubscribeSync(&subscription, connection->handle(), (inbox + '>').c_str());
+    NatsOwned<natsSubscription> owned(subscription);
+    status = status == NATS_OK ? natsSubscription_SetPendingLimits(subscription, kNoLimit, kNoLimit) : status;
+    if (status != NATS_OK) {
+        return connection->failure(status, "replies");
+    }
+    return std::make_shared<NatsReplies>(std::move(connection), std::move(owned), std::move(inbox));
+}
+
+NatsReplies::NatsReplies(std::shared_ptr<NatsConnection> connection, NatsOwned<natsSubscription> subscription,
+                         std::string inbox)
+    : m_connection(std::move(connection))
+    , m_subscription(std::move(subscription))
+    , m_inbox(std::move(inbox)) {}
+
+void NatsReplies::begin() {
+    ++m_round;
+    m_answered.clear();
+    m_waiting = 0;
+}
+
+std::string NatsReplies::next_subject() {
+    m_answered.push_back(false);
+    ++m_waiting;
+    return fmt::format("{}{}.{}", m_inbox, m_round, m_answered.size() - 1);
+}
+
+void NatsReplies::cancel_last() {
+    m_answered.back() = true;
+    --m_waiting;
+}
+
+// False: it answers an earlier request, or one that has an answer.
+bool NatsReplies::take(std::string_view subject, std::size_t& request) {
+    subject.remove_prefix(std::min(m_inbox.size(), subject.size()));
+    std::uint64_t round = 0;
+    const char* const end = subject.data() + subject.size();
+    const auto [dot, error] = std::from_chars(subject.data(), end, round);
+    if (error != std::errc{} || dot == end || round != m_round) {
+        return false;
+    }
+    const auto [parsed, failed] = std::from_chars(dot + 1, end, request);
+    if (failed != std::errc{} || parsed != end || request >= m_answered.size() || m_answered[request]) {
+        return false;
+    }
+    m_answered[request] = true;
+    --m_waiting;
+    return true;
+}
+
+lib::Result<void, NetworkFailure>
+NatsReplies::await(std::string_view doing, const std::function<void(std::size_t request, natsMsg* answer)>& use) {
+    return await_until(0, doing, use);
+}
+
+lib::Result<void, NetworkFailure>
+NatsReplies::await_until(std::size_t waiting_max, std::string_view doing,
+                         const std::function<void(std::size_t request, natsMsg* answer)>& use) {
+    auto silent_since = std::chrono::steady_clock::now();
+    while (m_waiting > waiting_max) {
+        natsMsg* next = nullptr;
+        const natsStatus status = natsSubscription_NextMsg(&next, m_subscription.get(), kLook.count());
+        const NatsOwned<natsMsg> answer(next);
+        if (status == NATS_OK) {
+            if (std::size_t request = 0; take(natsMsg_GetSubject(next), request)) {
+                use(request, next);
+            }
+            silent_since = std::chrono::steady_clock::now();
+            continue;
+        }
+        if (status == NATS_NO_RESPONDERS) { // the library does not say to which request
+            return m_connection->failure(lib::Error::not_found, fmt::format("{}: nothing takes the subject", doing));
+        }
+        const char* noted = nullptr;
+        const bool forbidden = natsConnection_GetLastError(m_connection->handle(), &noted) == NATS_NOT_PERMITTED;
+        const bool late = std::chrono::steady_clock::now() - silent_since >= kNatsRequest;
+        if (status != NATS_TIMEOUT || forbidden || late || !m_connection->alive()) {
+            return m_connection->failure(status, doing);
+        }
+    }
+    return {};
 }
 
 } // namespace host::fleet

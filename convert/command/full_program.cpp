@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "convert/command/whole_program.hpp"
-
-#include "fleet/command/record_publishing.hpp"
+#include "convert/command/full_program.hpp"
 
 namespace host::cli {
 
-void add_everything(CommandLine& line, Context context) {
+void add_full(CommandLine& line, Context context, const std::shared_ptr<Publishing>& publishing) {
     add_program_options(line, context);
-    add_record(line, context, publishing_of_fleet());
-    add_publish(line, context);
+    add_record(line, context, publishing);
     add_print(line, context);
     add_attach(line, context);
     add_top(line, context);
@@ -26,8 +23,6 @@ void add_everything(CommandLine& line, Context context) {
     add_pack(line, context);
     add_unpack(line, context);
     add_sql(line, context);
-    add_load(line, context);
-    add_fleet(line, context);
     add_events(line, context);
     add_dissector(line, context);
     add_completion(line, context);
