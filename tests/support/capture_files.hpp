@@ -44,7 +44,7 @@ inline std::uint16_t internet_fold(std::uint64_t sum) {
     return static_cast<std::uint16_t>(sum);
 }
 
-// From 10.0.2.`host`, port 20000, to 10.0.2.2; with a correct checksum.
+// Makes a packet from 10.0.2.`host`, port 20000, to 10.0.2.2, with a correct checksum.
 inline Bytes ip_packet(const Bytes& payload, std::uint8_t host = 15) {
     BigBytes ip;
     ip.put(0x45, 1).put(0, 1).put(28 + payload.size(), 2).put(0, 4).put(64, 1).put(17, 1).put(0, 2);

@@ -117,7 +117,7 @@ inline void decode(std::span<const std::byte> stream, Decoded& decoded, tracer::
     return decoded;
 }
 
-// Equal except for the granule of the layout's stamps.
+// Expects equal records, except for the granule of the layout's stamps.
 inline void expect_same(const std::vector<tracer::Record>& got, const std::vector<tracer::Record>& expected,
                         unsigned lsb) {
     ASSERT_EQ(got.size(), expected.size());

@@ -127,7 +127,7 @@ inline Bytes make_ipv4(int protocol, const Bytes& payload) {
     return packet;
 }
 
-// From port 20000 to port 10000.
+// Makes a datagram from port 20000 to port 10000.
 inline Bytes make_udp(const Bytes& payload) {
     Bytes datagram = bytes({0x4E, 0x20, 0x27, 0x10, 0, 0, 0, 0});
     datagram += payload;
@@ -144,7 +144,7 @@ inline Bytes make_icmp(int type, int code, const Bytes& body) {
     return make_ipv4(1, message);
 }
 
-// From the peer's card (52:55:c0:a8:01:01) to ours.
+// Makes a frame from the peer's card (52:55:c0:a8:01:01) to ours.
 inline Bytes make_frame_to_us(int type, const Bytes& payload) {
     Bytes frame = bytes({0x52, 0x54, 0, 0x12, 0x34, 0x56, 0x52, 0x55, 0xC0, 0xA8, 0x01, 0x01, type >> 8, type & 0xFF});
     frame += payload;

@@ -25,7 +25,7 @@ inline std::string field_text(const host::fleet::questions::Field& field) {
     return text != nullptr ? *text : std::string();
 }
 
-// Of the tables for JSON. keys: only these; empty: all.
+// Returns the rows of the tables for JSON: those with these keys, or all of them.
 inline std::vector<std::string> rows_of(const host::fleet::questions::Listing& listing,
                                         const std::vector<std::string_view>& keys = {}) {
     std::vector<std::string> rows;

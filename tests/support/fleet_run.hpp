@@ -123,7 +123,7 @@ class FleetRun {
         }
     }
 
-    // directory: of the session, with files in it.
+    // `directory` is that of the session, with files in it.
     [[nodiscard]] host::fleet::ReadSession session(const std::string& directory) const {
         return {.run = m_run,
                 .directory = directory,
@@ -133,7 +133,7 @@ class FleetRun {
                 }};
     }
 
-    // With its chunks, and a session directory with one file.
+    // Stores it with its chunks, and a session directory with one file.
     void store(host::fleet::Store& store, const TemporaryDirectory& scratch) {
         store_chunks(store);
         const std::string directory = scratch / ("session-" + std::to_string(m_run.boot_id));

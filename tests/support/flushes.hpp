@@ -9,8 +9,8 @@ namespace support {
 
 struct Flushes {
     std::function<int(int file)> of_file;        // fdatasync(); none: the system's
-    std::function<int(int file)> of_file_system; // likewise syncfs()
-    std::function<int(int file)> of_name;        // likewise fsync()
+    std::function<int(int file)> of_file_system; // the same for syncfs()
+    std::function<int(int file)> of_name;        // the same for fsync()
 };
 
 // For the life of this object; one at a time.

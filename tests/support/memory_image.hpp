@@ -160,17 +160,17 @@ class MemoryImage {
 
     void set_active(std::uint32_t chunk) { put(kProcessor + TRACER_CPU_ACTIVE, control(chunk, 0)); }
 
-    // From kBase on.
+    // The bytes begin at kBase.
     [[nodiscard]] const Bytes& bytes() const { return m_bytes; }
 
-    // As pmemsave writes it: from some bytes before the descriptor on.
+    // Makes the file that pmemsave writes: it begins some bytes before the descriptor.
     [[nodiscard]] Bytes saved(std::size_t before_bytes = 0x3000) const {
         Bytes file(before_bytes, std::byte{0xCC});
         file.insert(file.end(), m_bytes.begin(), m_bytes.end());
         return file;
     }
 
-    // As dump-guest-memory writes it: an ELF core with a note and two parts of the memory.
+    // Makes the file that dump-guest-memory writes: an ELF core with a note and two parts of the memory.
     [[nodiscard]] Bytes core() const {
         constexpr std::size_t kHeaders = 64 + 3 * 56;
         Bytes file(kHeaders);

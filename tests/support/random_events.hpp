@@ -75,7 +75,7 @@ class RandomEvents {
             return below(kTasks); // a context, mutex or server
         case 1:
         case 2:
-            return below(3); // likewise, to meet again
+            return below(3); // few values, so that they meet again
         case 3:
             return below(8) << 16 | below(3); // a wait
         default:

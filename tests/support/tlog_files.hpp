@@ -29,7 +29,7 @@ class TlogFile {
         return *this;
     }
 
-    // In the older layout.
+    // Adds a record in the older layout.
     TlogFile& openmp(std::uint8_t process, std::uint8_t type, double seconds, std::uint16_t arg1 = 0,
                      std::uint32_t arg2 = 0) {
         put_be(m_bytes, type, 1);
@@ -40,7 +40,7 @@ class TlogFile {
         return *this;
     }
 
-    // Unused slots.
+    // Adds unused slots.
     TlogFile& unused(std::size_t slots) {
         m_bytes.resize(m_bytes.size() + 16 * slots);
         return *this;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Records for the cause of a late job: tasks of fixed priorities, one of a server, one by deadline, and the idle task.
-// One tick is one nanosecond. What is found is shown as text, whole.
+// One tick is one nanosecond. The whole result is shown as text.
 #pragma once
 
 #include "host/analyse/why/diagnosis.hpp"

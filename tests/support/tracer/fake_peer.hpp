@@ -51,7 +51,7 @@ class FakePeer final : public tracer::reliable::DatagramPeer {
     std::vector<Bytes> sent;
     std::deque<Bytes> inbox;
     lib::Result<void> on_its_way; // what send() returns
-    lib::Result<void> polled;     // likewise poll()
+    lib::Result<void> polled;     // what poll() returns
     std::size_t refusals = 0;     // of send()
     std::size_t polls = 0;
     lib::Nanoseconds time = lib::milliseconds(1);

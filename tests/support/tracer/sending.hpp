@@ -14,7 +14,7 @@ namespace tests {
 
 using Said = std::vector<std::string>;
 
-// Its time, its type and what is particular about it. What is usual is left out: stream 0, no flag, 64 records.
+// Returns its time, its type and what is particular about it. Stream 0, no flag and 64 records are usual and left out.
 [[nodiscard]] inline std::string in_words(const Bytes& datagram) {
     namespace wire = tracer::reliable;
     const auto decoded = wire::decode(datagram);
@@ -47,7 +47,7 @@ class Sending : public testing::Test {
         make_image(kPackets);
     }
 
-    // Of so many packets; the last one has one record less than the others.
+    // Makes an image of so many packets; the last one has one record less than the others.
     void make_image(std::size_t packets) {
         m_memory.resize(packets * tracer::reliable::kBodyBytesMax - tracer::kRecordBytes);
         m_image.parts[0] = m_memory;

@@ -125,7 +125,7 @@ class FakeNetwork final : public tracer::DatagramSender {
 
     std::vector<Bytes> packets;
     lib::Result<void> sends;  // what send() returns, if it is not busy
-    lib::Result<void> polled; // likewise poll()
+    lib::Result<void> polled; // what poll() returns
     std::uint32_t polls = 0;
     lib::Nanoseconds time_per_poll = lib::microseconds(1);
     int polls_until_sent = 0; // negative: forever
@@ -188,7 +188,7 @@ class FakeVolume final : public tracer::FileVolume {
     std::map<std::string, Bytes> files;
     std::size_t free_bytes = 1U << 20;
     lib::Result<void> appended; // what append() returns
-    lib::Result<void> closed;   // likewise close()
+    lib::Result<void> closed;   // what close() returns
     std::size_t appends = 0;
 
   private:

@@ -66,7 +66,7 @@ class Stepper {
         return m_instructions[level];
     }
 
-    // The same for one event of several slots.
+    // Does the same for one event of several slots.
     int record_long(std::span<const tracer::Record> slots) {
         const int level = begin_level();
         if (!stepped(level)) {
