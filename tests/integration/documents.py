@@ -154,7 +154,8 @@ def register_documents():
 def commands_of_the_documents_are_found(ctx):
     found = list(run_here())
     expect(len(found) > 50 and sum(shown is not None for _, _, shown in found) >= 8, f"{found}")
-    for one in (("README.md", "remora summary out/udp", None), ("docs/viewers.md", "babeltrace2 control.ctf", None),
+    for one in (("docs/commands.md", "remora summary out/udp", None),
+                ("docs/viewers.md", "babeltrace2 control.ctf", None),
                 ("docs/apps/overload.md", "remora schedule out/udp", None)):
         expect(one in found, f"{one} is not among {found}")
     every = list(commands())
