@@ -8,6 +8,7 @@
 #include "host/trace/foreign.hpp"
 #include "host/trace/names.hpp"
 #include "lib/wire_numbers.hpp"
+#include "tests/support/scene.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,12 +19,12 @@
 namespace host::schedule {
 
 inline constexpr std::uint32_t kKhz = 1'000'000;
-inline constexpr std::uint16_t kIdle = 1;
-inline constexpr std::uint16_t kLow = 3;
-inline constexpr std::uint16_t kMiddle = 4;
-inline constexpr std::uint16_t kHigh = 5;
-inline constexpr std::uint16_t kServed = 6;
-inline constexpr std::uint16_t kDue = 7;
+using support::kDated;
+using support::kHigh;
+using support::kIdle;
+using support::kLow;
+using support::kMiddle;
+using support::kServed;
 inline constexpr std::uint16_t kTimer = 32;
 
 inline std::string who_text(std::uint32_t who) {
@@ -55,10 +56,10 @@ constexpr std::uint32_t wait_word(lib::WaitKind kind, std::uint32_t object) {
     return static_cast<std::uint32_t>(kind) << 16 | object;
 }
 
-// Feeds records to the model, and shows what it reports.
+// Feeds a scene to the model, and shows what it reports.
 class AccountingScene {
   public:
-    AccountingScene() {
+    explicit AccountingScene(std::string_view text = "") {
         m_names.set(tracer::Unit::level, 0, "RM");
         m_names.set(tracer::Unit::level, 1, "SERVED");
         m_names.set(tracer::Unit::level, 2, "background");
@@ -69,32 +70,16 @@ class AccountingScene {
         add_task(kMiddle, 0, 2000);
         add_task(kHigh, 0, 1000);
         add_task(kServed, 1, 0);
-        add_task(kDue, 3, 0);
+        add_task(kDated, 3, 0);
+        play(text);
     }
 
-    AccountingScene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0,
-                        std::uint16_t cpu = 0) {
-        trace::Event event;
-        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
-        event.cpu = cpu;
-        event.ticks = {stamp};
-        event.time_ns = static_cast<std::int64_t>(stamp);
-        event.timed = true;
-        event.names = &m_names;
-        event.record = m_record++;
-        m_accounting.take(event, m_schedule.take(event), m_schedule, kKhz);
+    AccountingScene& play(std::string_view text) {
+        for (trace::Event event : m_reader.read(text)) {
+            event.names = &m_names;
+            m_accounting.take(event, m_schedule.take(event), m_schedule, kKhz);
+        }
         return *this;
-    }
-
-    // The records with which the processor passes from one task to another, in this many ticks.
-    AccountingScene& change(std::uint64_t stamp, std::uint16_t from, std::uint16_t to, std::uint64_t ticks = 2) {
-        return change_for(stamp, from, to, to, ticks);
-    }
-
-    AccountingScene& change_for(std::uint64_t stamp, std::uint16_t from, std::uint16_t to, std::uint16_t place,
-                                std::uint64_t ticks = 2) {
-        at(stamp, "task_epilogue", from).at(stamp, "task_schedule", to, place).at(stamp, "task_dispatch", to);
-        return from != to ? at(stamp + ticks, "context_switch", to) : *this;
     }
 
     AccountingScene& finish() {
@@ -147,7 +132,7 @@ class AccountingScene {
     }
 
     trace::Names m_names;
-    std::uint64_t m_record = 0;
+    support::SceneReader m_reader;
     Schedule m_schedule;
     Accounting m_accounting{[this](const JobAccount& account) { m_accounts.push_back(account); },
                             [this](const Piece& piece) { m_pieces.push_back(piece); }};

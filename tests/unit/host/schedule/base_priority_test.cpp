@@ -3,8 +3,9 @@
 // one nanosecond.
 #include "host/schedule/base_priority.hpp"
 
-#include "host/trace/foreign.hpp"
+#include "host/text/format.hpp"
 #include "lib/wire_numbers.hpp"
+#include "tests/support/scene.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,23 +27,16 @@ class BasePriority : public testing::Test {
             {.context = context, .level = level, .period_ns = period_ns, .deadline_ns = deadline_ns});
     }
 
-    void at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
-        trace::Event event;
-        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
-        event.ticks = {stamp};
-        event.names = &m_names;
-        m_priorities.take(event);
-    }
-
-    void serve(std::uint16_t server, ServerKind kind, std::uint32_t period_ns, std::uint16_t context) {
-        at(0, "server_create", 0, server);
-        at(0, "server_kind", static_cast<std::uint16_t>(kind), server);
-        at(0, "server_period", server, period_ns);
-        at(0, "server_attach", server, context);
+    void play(std::string_view text) {
+        for (trace::Event event : m_reader.read(text)) {
+            event.names = &m_names;
+            m_priorities.take(event);
+        }
     }
 
     [[nodiscard]] Order order(std::uint32_t a, std::uint32_t b) const { return m_priorities.order(a, b); }
 
+    support::SceneReader m_reader;
     trace::Names m_names;
     BasePriorities m_priorities;
 };
@@ -57,7 +51,7 @@ TEST_F(BasePriority, IsThatOfTheLevelFirst) {
         task(static_cast<std::uint16_t>(10 + number), number, 100);
     }
     task(15, 3);
-    at(1, "ipoint");
+    play("1 ipoint");
     const std::vector<std::uint32_t> tasks = {10, 11, 12, 13, 15};
     for (std::size_t i = 0; i < tasks.size(); ++i) {
         for (std::size_t j = i + 1; j < tasks.size(); ++j) {
@@ -86,7 +80,7 @@ TEST_F(BasePriority, OfGuestsIsThatOfTheLevelThatTakesThemIn) {
     task(2, 2, 100);
     level(3, "RR");
     task(3, 3);
-    at(1, "ipoint");
+    play("1 ipoint");
     for (std::uint16_t guest = 20; guest < 22; ++guest) {
         EXPECT_EQ(order(guest, 1), Order::lower) << guest;
         EXPECT_EQ(order(guest, 2), Order::unknown) << "no job of it has a deadline yet";
@@ -107,7 +101,7 @@ TEST_F(BasePriority, OfGuestsWithoutAHostIsTheirOwnLevel) {
     for (const std::uint16_t number : std::to_array<std::uint16_t>({1, 2, 3})) {
         task(number, number);
     }
-    at(1, "ipoint");
+    play("1 ipoint");
     EXPECT_EQ(order(1, 2), Order::higher);
     EXPECT_EQ(order(3, 2), Order::lower);
 }
@@ -118,7 +112,7 @@ TEST_F(BasePriority, TheLastLevelOfAllMayBeTheHost) {
     level(2, "background");
     task(1, 1);
     task(2, 2);
-    at(1, "ipoint");
+    play("1 ipoint");
     EXPECT_EQ(order(1, 2), Order::lower);
 }
 
@@ -128,7 +122,7 @@ TEST_F(BasePriority, OfFixedPrioritiesIsTheShorterDeadlineElsePeriod) {
     task(2, 0, 3000, 1000);
     task(3, 0, 0, 2500);
     task(4, 0, 2500, 0);
-    at(1, "ipoint");
+    play("1 ipoint");
     EXPECT_EQ(order(1, 2), Order::higher);
     EXPECT_EQ(order(2, 1), Order::lower);
     EXPECT_EQ(order(3, 1), Order::lower) << "without a deadline its period counts";
@@ -146,7 +140,7 @@ TEST_F(BasePriority, IsUnknownWithoutParametersOrAKnownLevel) {
     task(3, 1);
     task(4, 2, 100);
     task(7, 1);
-    at(1, "ipoint");
+    play("1 ipoint");
     EXPECT_EQ(order(2, 3), Order::equal) << "round robin";
     for (const std::uint32_t other : {4U, 5U, 6U, 8U, 0x1'0001U}) {
         EXPECT_EQ(order(1, other), Order::unknown) << other;
@@ -162,18 +156,18 @@ TEST_F(BasePriority, OnlyTheIdleTaskOfTheLastLevelPrecedesNone) {
     task(2, 2);
     m_names.set(tracer::Unit::context, 1, "idle");
     m_names.set(tracer::Unit::context, 2, "idler");
-    at(1, "ipoint");
+    play("1 ipoint");
     EXPECT_EQ(order(1, 2), Order::higher);
 }
 
 TEST_F(BasePriority, ParametersThatComeLaterCount) {
     level(0, "RM");
     task(1, 0, 100);
-    at(1, "ipoint");
+    play("1 ipoint");
     EXPECT_EQ(order(1, 2), Order::unknown);
     task(2, 0, 50);
     m_names.set(tracer::Unit::context, 2, "late");
-    at(2, "ipoint");
+    play("2 ipoint");
     EXPECT_EQ(order(1, 2), Order::lower);
 }
 
@@ -182,17 +176,16 @@ TEST_F(BasePriority, ALongerDeadlineHoldsAtOnceAShorterOneFromTheNextReleaseOn) 
     task(1, 0, 2000);
     task(2, 0, 3000);
     task(3, 0, 5000);
-    at(1, "deadline_change", 1, 4); // microseconds
+    play("1 deadline_change 1 4"); // microseconds
     EXPECT_EQ(order(1, 2), Order::lower);
     EXPECT_EQ(order(1, 3), Order::higher);
-    at(2, "deadline_change", 1, 3);
+    play("2 deadline_change 1 3");
     EXPECT_EQ(order(1, 2), Order::lower) << "still 4 us";
-    at(3, "job_release", 1, 3);
+    play("3 release 1");
     EXPECT_EQ(order(1, 2), Order::equal);
-    at(4, "deadline_change", 2, 3);
+    play("4 deadline_change 2 3");
     EXPECT_EQ(order(1, 2), Order::equal);
-    at(5, "job_release", 1, 5);
-    at(5, "job_release", 2, 5);
+    play("5 release 1, release 2");
     EXPECT_EQ(order(1, 2), Order::equal) << "a release changes nothing by itself";
 }
 
@@ -201,14 +194,12 @@ TEST_F(BasePriority, ByDeadlineIsTheEarlierOneOfTheJob) {
     task(1, 0);
     task(2, 0);
     constexpr std::uint64_t kNow = 0x5'0000'0000;
-    at(kNow, "job_release", 1, static_cast<std::uint32_t>(kNow));
-    at(kNow, "job_deadline", 1, static_cast<std::uint32_t>(kNow + 500));
+    play(fmt::format("{} release 1 due {}", kNow, kNow + 500));
     EXPECT_EQ(order(1, 2), Order::unknown);
-    at(kNow, "job_release", 2, static_cast<std::uint32_t>(kNow));
-    at(kNow, "job_deadline", 2, static_cast<std::uint32_t>(kNow + 501));
+    play(fmt::format("{} release 2 due {}", kNow, kNow + 501));
     EXPECT_EQ(order(1, 2), Order::higher);
     EXPECT_EQ(order(2, 1), Order::lower);
-    at(kNow + 1, "job_deadline", 1, static_cast<std::uint32_t>(kNow + 501));
+    play(fmt::format("{} due 1 {}", kNow + 1, kNow + 501));
     EXPECT_EQ(order(1, 2), Order::equal);
 }
 
@@ -219,11 +210,9 @@ TEST_F(BasePriority, TheFirstDeadlineOfAJobFollowsItsReleaseALaterOneItsRecord) 
     task(2, 0);
     constexpr std::uint64_t kNow = 0x5'0000'0000;
     constexpr std::uint64_t kRelease = kNow - 0x9000'0000;
-    at(kNow, "job_deadline", 2, static_cast<std::uint32_t>(kNow - 10));
-    at(kNow, "job_release", 1, static_cast<std::uint32_t>(kRelease));
-    at(kNow, "job_deadline", 1, static_cast<std::uint32_t>(kRelease + 1000));
+    play(fmt::format("{} due 2 {}, release 1 at {} due {}", kNow, kNow - 10, kRelease, kRelease + 1000));
     EXPECT_EQ(order(1, 2), Order::higher);
-    at(kNow, "job_deadline", 1, static_cast<std::uint32_t>(kRelease + 1000));
+    play(fmt::format("{} due 1 {}", kNow, kRelease + 1000));
     EXPECT_EQ(order(1, 2), Order::lower);
 }
 
@@ -233,22 +222,18 @@ TEST_F(BasePriority, OfJobsAndBudgetsIsForgottenWhereRecordsAreMissing) {
     task(1, 0);
     task(2, 0);
     task(3, 1, 100);
-    serve(9, ServerKind::polling, 500, 3);
-    at(0, "server_budget", 9, 0);
+    play("0 server 9 polling period 500 for 3, budget 9 0");
     constexpr std::uint64_t kNow = 0x5'0000'0000;
     constexpr std::uint64_t kRelease = kNow - 0x9000'0000;
-    at(kNow, "job_deadline", 1, static_cast<std::uint32_t>(kNow));
-    at(kNow, "job_deadline", 2, static_cast<std::uint32_t>(kNow));
-    at(kNow, "job_release", 1, static_cast<std::uint32_t>(kRelease));
+    play(fmt::format("{} due 1 {}, due 2 {}, release 1 at {}", kNow, kNow, kNow, kRelease));
     EXPECT_EQ(order(1, 2), Order::equal);
     EXPECT_EQ(m_priorities.throttled_by(3), 9U);
     m_priorities.forget();
     EXPECT_EQ(order(1, 2), Order::unknown);
     EXPECT_EQ(m_priorities.throttled_by(3), std::nullopt);
-    at(kNow, "job_deadline", 1, static_cast<std::uint32_t>(kRelease + 1000));
-    at(kNow, "job_deadline", 2, static_cast<std::uint32_t>(kNow));
+    play(fmt::format("{} due 1 {}, due 2 {}", kNow, kRelease + 1000, kNow));
     EXPECT_EQ(order(1, 2), Order::lower) << "of which release it is, is not known";
-    at(kNow, "server_budget", 9, 0);
+    play(fmt::format("{} budget 9 0", kNow));
     EXPECT_EQ(m_priorities.throttled_by(3), 9U) << "its kind and its task are";
 }
 
@@ -259,25 +244,20 @@ TEST_F(BasePriority, OfANewTaskIsNotThatOfTheOldOne) {
     task(2, 0, 3000);
     task(3, 1);
     task(4, 1);
-    serve(9, ServerKind::polling, 1, 2);
-    at(0, "server_budget", 9, 0);
-    at(1, "deadline_change", 1, 4);
-    at(2, "deadline_change", 1, 5);
+    play("0 server 9 polling period 1 for 2, budget 9 0; 1 deadline_change 1 4; 2 deadline_change 1 5");
     constexpr std::uint64_t kNow = 0x5'0000'0000;
     constexpr std::uint64_t kRelease = kNow - 0x9000'0000;
-    at(kNow, "job_deadline", 3, static_cast<std::uint32_t>(kNow));
-    at(kNow, "job_deadline", 4, static_cast<std::uint32_t>(kNow));
-    at(kNow, "job_release", 3, static_cast<std::uint32_t>(kRelease));
+    play(fmt::format("{} due 3 {}, due 4 {}, release 3 at {}", kNow, kNow, kNow, kRelease));
     EXPECT_EQ(order(1, 2), Order::lower);
     for (const std::uint16_t context : std::to_array<std::uint16_t>({1, 2, 3})) {
-        at(kNow + 1, "task_create", context);
+        play(fmt::format("{} create {}", kNow + 1, context));
     }
     EXPECT_EQ(order(1, 2), Order::higher);
     EXPECT_EQ(order(3, 4), Order::unknown);
     EXPECT_EQ(m_priorities.throttled_by(2), std::nullopt);
-    at(kNow + 2, "job_release", 1, static_cast<std::uint32_t>(kNow));
+    play(fmt::format("{} release 1 at {}", kNow + 2, kNow));
     EXPECT_EQ(order(1, 2), Order::higher) << "nor does its change wait";
-    at(kNow + 2, "job_deadline", 3, static_cast<std::uint32_t>(kRelease + 1000));
+    play(fmt::format("{} due 3 {}", kNow + 2, kRelease + 1000));
     EXPECT_EQ(order(3, 4), Order::lower) << "nor its release";
 }
 
@@ -286,33 +266,32 @@ TEST_F(BasePriority, OfAServedTaskIsThePeriodOfAPollingOrDeferrableServer) {
     task(1, 0, 2000);
     task(2, 0, 3000);
     for (const ServerKind kind : {ServerKind::polling, ServerKind::deferrable}) {
-        serve(9, kind, 1000, 2);
+        play(fmt::format("0 server 9 {} period 1000 for 2", lib::word(kind)));
         EXPECT_EQ(order(1, 2), Order::lower);
     }
     for (const ServerKind kind : {ServerKind::cbs, ServerKind::grub}) {
-        serve(9, kind, 1000, 2);
+        play(fmt::format("0 server 9 {} period 1000 for 2", lib::word(kind)));
         EXPECT_EQ(order(1, 2), Order::higher);
     }
-    at(0, "server_attach", 10, 2);
+    play("0 server_attach 10 2");
     EXPECT_EQ(order(1, 2), Order::higher) << "of a server that no record describes";
-    at(0, "server_attach", 9, 0x1'0001); // no context: it would be that of task 1
-    at(0, "server_kind", static_cast<std::uint16_t>(ServerKind::polling), 9);
+    play("0 server_attach 9 0x1'0001"); // no context: it would be that of task 1
+    play("0 server_kind 3 9");
     EXPECT_EQ(order(1, 2), Order::higher);
 }
 
 TEST_F(BasePriority, AServerWithoutBudgetKeepsItsTaskFromRunning) {
     task(1, 0);
     for (const ServerKind kind : {ServerKind::polling, ServerKind::deferrable}) {
-        serve(9, kind, 1000, 1);
+        play(fmt::format("!0 server 9 {} period 1000 for 1", lib::word(kind)));
         EXPECT_EQ(m_priorities.throttled_by(1), std::nullopt) << "its budget is not known";
-        at(1, "server_budget", 9, 0);
+        play("1 budget 9 0");
         EXPECT_EQ(m_priorities.throttled_by(1), 9U);
-        at(2, "server_budget", 9, 1);
+        play("2 budget 9 1");
         EXPECT_EQ(m_priorities.throttled_by(1), std::nullopt);
-        at(3, "server_budget", 9, 0);
+        play("3 budget 9 0");
     }
-    serve(9, ServerKind::cbs, 1000, 1);
-    at(4, "server_budget", 9, 0);
+    play("!0 server 9 CBS period 1000 for 1; 4 budget 9 0");
     EXPECT_EQ(m_priorities.throttled_by(1), std::nullopt) << "it postpones a deadline instead";
     EXPECT_EQ(m_priorities.throttled_by(2), std::nullopt);
     EXPECT_EQ(m_priorities.throttled_by(0x1'0001), std::nullopt);

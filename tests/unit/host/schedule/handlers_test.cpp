@@ -4,7 +4,7 @@
 #include "host/schedule/handlers.hpp"
 
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "tests/support/scene.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,16 +20,11 @@ using ::testing::ElementsAre;
 
 class HandlerScene {
   public:
-    HandlerScene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1, std::uint16_t cpu = 0) {
-        trace::Event event;
-        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1});
-        event.cpu = cpu;
-        event.ticks = {stamp};
-        event.time_ns = static_cast<std::int64_t>(stamp);
-        event.timed = true;
-        const auto changes = m_schedule.take(event);
-        m_handlers.take(event, changes, m_schedule);
-        return *this;
+    explicit HandlerScene(std::string_view text) {
+        for (const trace::Event& event : support::SceneReader().read(text)) {
+            const auto changes = m_schedule.take(event);
+            m_handlers.take(event, changes, m_schedule);
+        }
     }
 
     std::vector<std::string> finish() {
@@ -48,11 +43,8 @@ class HandlerScene {
 };
 
 TEST(Handlers, HaveTheDepthInWhichTheyAreNested) {
-    HandlerScene scene;
-    scene.at(1, "context_switch", 5).at(10, "interrupt_start", 240).at(20, "interrupt_start", 33);
-    scene.at(25, "interrupt_start", 2).at(28, "interrupt_end", 2).at(30, "interrupt_end", 33);
-    scene.at(35, "interrupt_start", 34).at(36, "interrupt_end", 34).at(40, "interrupt_end", 240);
-    scene.at(50, "interrupt_start", 240).at(60, "interrupt_end", 240);
+    HandlerScene scene(R"(1 switch 5; 10 irq 240; 20 irq 33; 25 irq 2; 28 iret 2; 30 iret 33; 35 irq 34; 36 iret 34
+                          40 iret 240; 50 irq 240; 60 iret 240)");
     EXPECT_THAT(scene.finish(),
                 ElementsAre("cpu 0 vector 2 depth 3 on 5 25..28", "cpu 0 vector 33 depth 2 on 5 20..30",
                             "cpu 0 vector 34 depth 2 on 5 35..36", "cpu 0 vector 240 depth 1 on 5 10..40",
@@ -60,26 +52,20 @@ TEST(Handlers, HaveTheDepthInWhichTheyAreNested) {
 }
 
 TEST(Handlers, AreNestedInThoseOfTheirProcessorAlone) {
-    HandlerScene scene;
-    scene.at(1, "context_switch", 5).at(2, "context_switch", 6, 1).at(10, "interrupt_start", 240);
-    scene.at(11, "interrupt_start", 240, 1).at(12, "interrupt_end", 240).at(13, "interrupt_end", 240, 1);
+    HandlerScene scene("1 switch 5; 2 switch 6 @1; 10 irq 240; 11 irq 240 @1; 12 iret 240; 13 iret 240 @1");
     EXPECT_THAT(scene.finish(),
                 ElementsAre("cpu 0 vector 240 depth 1 on 5 10..12", "cpu 1 vector 240 depth 1 on 6 11..13"));
 }
 
 TEST(Handlers, HaveNoEndWhereItsRecordIsMissing) {
-    HandlerScene scene;
-    scene.at(1, "context_switch", 5).at(10, "interrupt_start", 240).at(20, "interrupt_start", 33);
-    scene.at(30, "interrupt_end", 240).at(40, "interrupt_start", 34);
+    HandlerScene scene("1 switch 5; 10 irq 240; 20 irq 33; 30 iret 240; 40 irq 34");
     EXPECT_THAT(scene.finish(),
                 ElementsAre("cpu 0 vector 33 depth 2 on 5 20..-", "cpu 0 vector 240 depth 1 on 5 10..30",
                             "cpu 0 vector 34 depth 1 on 5 40..-"));
 }
 
 TEST(Handlers, HaveNoEndWhereAGapBegins) {
-    HandlerScene scene;
-    scene.at(1, "context_switch", 5).at(10, "interrupt_start", 240).at(20, "blackout_start", 0);
-    scene.at(30, "blackout_end", 0).at(40, "interrupt_end", 240);
+    HandlerScene scene("1 switch 5; 10 irq 240; 20 blackout; 30 lost 0; 40 iret 240");
     EXPECT_THAT(scene.finish(), ElementsAre("cpu 0 vector 240 depth 1 on 5 10..-"));
 }
 

@@ -4,7 +4,7 @@
 #include "host/schedule/losses.hpp"
 
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "tests/support/scene.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,18 +29,14 @@ std::string text_of(const std::optional<Moment>& moment) {
 
 class Scene {
   public:
-    Scene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0,
-              std::uint16_t cpu = 0) {
-        trace::Event event;
-        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
-        event.cpu = cpu;
-        event.ticks = {stamp};
-        const auto changes = m_schedule.take(event);
-        std::optional<Moment>& before = m_before[cpu];
-        m_holds.take(event, m_schedule, before);
-        m_losses.take(event, changes, before);
-        before = Moment::of(event);
-        return *this;
+    explicit Scene(std::string_view text) {
+        for (const trace::Event& event : support::SceneReader().read(text)) {
+            const auto changes = m_schedule.take(event);
+            std::optional<Moment>& before = m_before[event.cpu];
+            m_holds.take(event, m_schedule, before);
+            m_losses.take(event, changes, before);
+            before = Moment::of(event);
+        }
     }
 
     Scene& finish() {
@@ -67,59 +63,52 @@ class Scene {
 };
 
 TEST(Holds, LastFromTheAcquisitionToTheUnlock) {
-    Scene scene;
-    scene.at(0, "context_switch", 3).at(10, "set_mutex_acquire", 3, 7).at(20, "set_mutex_acquire", 3, 8);
-    scene.at(30, "set_mutex_unlock", 3, 7).at(40, "set_mutex_unlock", 3, 8).at(50, "set_mutex_unlock", 3, 8).finish();
+    Scene scene("0 switch 3; 10 acquire 3 7; 20 acquire 3 8; 30 unlock 3 7; 40 unlock 3 8; 50 unlock 3 8");
+    scene.finish();
     EXPECT_THAT(scene.holds, ElementsAre("7 of 3 10..30 unlocked", "8 of 3 20..40 unlocked"));
 }
 
 TEST(Holds, EndWithTheirOwnerOrWhenAnotherHasTheMutex) {
-    Scene scene;
-    scene.at(10, "set_mutex_acquire", 3, 7).at(20, "set_mutex_acquire", 3, 7).at(30, "set_mutex_acquire", 4, 7);
-    scene.at(40, "set_mutex_owner_died", 4, 7).finish();
+    Scene scene("10 acquire 3 7; 20 acquire 3 7; 30 acquire 4 7; 40 set_mutex_owner_died 4 7");
+    scene.finish();
     EXPECT_THAT(scene.holds, ElementsAre("7 of 3 10..30 taken", "7 of 4 30..40 owner died"));
 }
 
 TEST(Holds, ThatAreOpenEndWithTheLatestRecordOfAnyProcessor) {
-    Scene scene;
-    scene.at(10, "set_mutex_acquire", 3, 7).at(90, "ipoint", 0, 0, 1).at(80, "ipoint").finish();
+    Scene scene("10 acquire 3 7; 90 ipoint @1; 80 ipoint");
+    scene.finish();
     EXPECT_THAT(scene.holds, ElementsAre("7 of 3 10..90 end of trace"));
     scene.finish();
     EXPECT_EQ(scene.holds.size(), 1U);
 }
 
 TEST(Holds, EndWithTheRecordBeforeAGap) {
-    Scene scene;
-    scene.at(0, "context_switch", 3).at(10, "set_mutex_acquire", 3, 7).at(20, "ipoint");
-    scene.at(50, "blackout_end", 0, 4).at(60, "set_mutex_unlock", 3, 7);
-    scene.at(70, "context_switch", 3).at(80, "set_mutex_acquire", 3, 7).at(90, "trace_start").finish();
+    Scene scene(R"(0 switch 3; 10 acquire 3 7; 20 ipoint; 50 lost 4; 60 unlock 3 7; 70 switch 3; 80 acquire 3 7
+                   90 trace_start)");
+    scene.finish();
     EXPECT_THAT(scene.holds, ElementsAre("7 of 3 10..20 records lost", "7 of 3 80..80 records lost"));
 }
 
 TEST(Holds, HaveNoEndIfNoRecordOfTheProcessorPrecedesTheGap) {
-    Scene scene;
-    scene.at(10, "set_mutex_acquire", 3, 7).at(50, "blackout_end", 0, 4, 1).finish();
+    Scene scene("10 acquire 3 7; 50 lost 4 @1");
+    scene.finish();
     EXPECT_THAT(scene.holds, ElementsAre("7 of 3 10..- records lost"));
 }
 
 // A start of tracing where nothing ran yet forgets nothing.
 TEST(Holds, LastWhereNoRecordsAreMissing) {
-    Scene scene;
-    scene.at(10, "set_mutex_acquire", 3, 7).at(20, "trace_start").at(30, "set_mutex_unlock", 3, 7).finish();
+    Scene scene("10 acquire 3 7; 20 trace_start; 30 unlock 3 7");
+    scene.finish();
     EXPECT_THAT(scene.holds, ElementsAre("7 of 3 10..30 unlocked"));
 }
 
 TEST(Losses, LastFromTheBlackoutsBeginElseFromTheRecordBefore) {
-    Scene scene;
-    scene.at(10, "ipoint").at(20, "blackout_start").at(50, "blackout_end", 0, 4);
-    scene.at(60, "ipoint").at(90, "blackout_end", 0, 5).at(95, "blackout_end", 0, 6, 1);
+    Scene scene("10 ipoint; 20 blackout; 50 lost 4; 60 ipoint; 90 lost 5; 95 lost 6 @1");
     EXPECT_THAT(scene.losses, ElementsAre("cpu 0 4 records 20..50", "cpu 0 5 records 60..90", "cpu 1 6 records -..95"));
 }
 
 TEST(Losses, OfTwoProcessorsAreApart) {
-    Scene scene;
-    scene.at(20, "blackout_start").at(30, "blackout_start", 0, 0, 1).at(50, "blackout_end", 0, 4, 1);
-    scene.at(60, "blackout_end", 0, 5).at(70, "trace_start");
+    Scene scene("20 blackout; 30 blackout @1; 50 lost 4 @1; 60 lost 5; 70 trace_start");
     EXPECT_THAT(scene.losses, ElementsAre("cpu 1 4 records 30..50", "cpu 0 5 records 20..60"));
 }
 

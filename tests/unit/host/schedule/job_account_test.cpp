@@ -15,18 +15,8 @@ using Scene = AccountingScene;
 
 // Records 0 to 10; the job has those after its release: of 2 and 3, 5 to 10.
 TEST(JobAccounts, CountsDispatchesPreemptionsRecordsAndTheTimeOnTheProcessor) {
-    Scene scene;
-    scene.at(0, "context_switch", kIdle)
-        .at(5, "ipoint")
-        .at(10, "job_release", kLow, 4)
-        .at(12, "ipoint")
-        .at(20, "context_switch", kLow)
-        .at(30, "interrupt_start", kTimer)
-        .at(37, "interrupt_end", kTimer)
-        .at(40, "context_switch", kIdle)
-        .at(60, "context_switch", kLow)
-        .at(64, "ipoint")
-        .at(90, "task_end_cycle", kLow);
+    Scene scene(R"(0 switch idle; 5 ipoint; 10 release low at 4; 12 ipoint; 20 switch low; 30 irq 32; 37 iret 32
+                   40 switch idle; 60 switch low; 64 ipoint; 90 complete low)");
     ASSERT_EQ(scene.m_accounts.size(), 1U);
     const JobAccount& account = scene.m_accounts.front();
     EXPECT_EQ(account.cpu, 0U);
@@ -52,15 +42,8 @@ TEST(JobAccounts, CountsDispatchesPreemptionsRecordsAndTheTimeOnTheProcessor) {
 }
 
 TEST(JobAccounts, ReportsPiecesWithoutGapFromTheReleaseToTheEnd) {
-    Scene scene;
-    scene.at(0, "context_switch", kLow)
-        .at(4, "ipoint")
-        .at(10, "job_release", kLow, 4)
-        .at(30, "interrupt_start", kTimer)
-        .at(37, "interrupt_end", kTimer)
-        .at(90, "task_end_cycle", kLow)
-        .at(95, "job_release", kLow, 95)
-        .at(99, "task_end_cycle", kLow);
+    Scene scene(R"(0 switch low; 4 ipoint; 10 release low at 4; 30 irq 32; 37 iret 32; 90 complete low; 95 release low
+                   99 complete low)");
     EXPECT_THAT(scene.pieces(),
                 ElementsAre("3/1 jitter task 4..10 #2 1 records", "3/1 execution self 10..30 #2 1 records",
                             "3/1 interference interrupt 30..37 #3 1 records", "3/1 execution self 37..90 #4 1 records",
@@ -69,19 +52,9 @@ TEST(JobAccounts, ReportsPiecesWithoutGapFromTheReleaseToTheEnd) {
 
 // The first processor's records up to the migration, then the other's.
 TEST(JobAccounts, FollowsAJobToAnotherProcessor) {
-    Scene scene;
-    scene.at(0, "context_switch", kIdle)
-        .at(0, "context_switch", kMiddle, 0, 1)
-        .at(10, "job_release", kLow, 10)
-        .at(10, "context_switch", kLow)
-        .at(20, "context_switch", kHigh)
-        .at(25, "ipoint", 0, 0, 1)
-        .at(30, "context_switch", kLow, 0, 1)
-        .at(35, "ipoint", 0, 0, 1)
-        .at(36, "ipoint")
-        .at(50, "context_switch", kMiddle, 0, 1)
-        .at(60, "context_switch", kLow, 0, 1)
-        .at(70, "task_end_cycle", kLow, 0, 1);
+    Scene scene(R"(0 switch idle, switch middle @1; 10 release low, switch low; 20 switch high; 25 ipoint @1
+                   30 switch low @1; 35 ipoint @1; 36 ipoint; 50 switch middle @1; 60 switch low @1
+                   70 complete low @1)");
     EXPECT_THAT(scene.shares(kLow),
                 ElementsAre("R 60", "execution self: 40", "interference task 5: 10", "interference task 4: 10"));
     ASSERT_EQ(scene.m_accounts.size(), 1U);
@@ -95,8 +68,7 @@ TEST(JobAccounts, FollowsAJobToAnotherProcessor) {
 }
 
 TEST(JobAccounts, AJobThatNeverRanHasNoSpan) {
-    Scene scene;
-    scene.at(0, "context_switch", kIdle).at(10, "job_release", kLow, 5).at(30, "job_abort", kLow);
+    Scene scene("0 switch idle; 10 release low at 5; 30 abort low");
     ASSERT_EQ(scene.m_accounts.size(), 1U);
     const JobAccount& account = scene.m_accounts.front();
     EXPECT_TRUE(account.is_known());
@@ -108,23 +80,10 @@ TEST(JobAccounts, AJobThatNeverRanHasNoSpan) {
 
 // 3 holds 7 and waits for 8, which 4 holds, who waits for 9, which 6 holds.
 TEST(JobAccounts, AChainOfHoldersEndsWithTheOneThatWaitsForNoMutex) {
-    Scene scene;
-    scene.at(0, "set_mutex_acquire", kLow, 7)
-        .at(0, "set_mutex_acquire", kMiddle, 8)
-        .at(0, "set_mutex_acquire", kServed, 9)
-        .at(0, "context_switch", kMiddle)
-        .at(1, "task_block", kMiddle, wait_word(lib::WaitKind::mutex, 9))
-        .at(2, "context_switch", kLow)
-        .at(3, "task_block", kLow, wait_word(lib::WaitKind::mutex, 8))
-        .at(4, "context_switch", kServed)
-        .at(5, "task_block", kServed, wait_word(lib::WaitKind::semaphore, 2))
-        .at(10, "context_switch", kHigh)
-        .at(10, "job_release", kHigh, 10)
-        .at(20, "task_block", kHigh, wait_word(lib::WaitKind::mutex, 7))
-        .at(20, "context_switch", kDue)
-        .at(30, "task_unblock", kServed, wait_word(lib::WaitKind::semaphore, 2))
-        .at(40, "context_switch", kServed)
-        .at(50, "task_end_cycle", kHigh);
+    Scene scene(R"(0 acquire low 7, acquire middle 8, acquire served 9, switch middle; 1 wait middle mutex 9
+                   2 switch low; 3 wait low mutex 8; 4 switch served; 5 wait served semaphore 2
+                   10 switch high, release high; 20 wait high mutex 7, switch dated; 30 wake served semaphore 2
+                   40 switch served; 50 complete high)");
     EXPECT_THAT(scene.shares(kHigh), ElementsAre("R 40", "execution self: 10",
                                                  "blocking task 7 mutex 7 of 3 unbounded to 6 that waits 1/2: 10",
                                                  "blocking task 7 mutex 7 of 3 unbounded to 6: 10",
@@ -134,38 +93,27 @@ TEST(JobAccounts, AChainOfHoldersEndsWithTheOneThatWaitsForNoMutex) {
 // Whatever precedes the task anyway, or is of the chain, delays it for a bounded time.
 TEST(JobAccounts, AWaitIsBoundedWhileWhatRunsPrecedesOrIsOfTheChain) {
     const auto while_runs = [](std::uint16_t context, std::uint16_t place) {
-        Scene scene;
-        scene.at(0, "set_mutex_acquire", kLow, 7)
-            .at(0, "set_mutex_acquire", kIdle, 8)
-            .at(0, "context_switch", kLow)
-            .at(1, "task_block", kLow, wait_word(lib::WaitKind::mutex, 8))
-            .at(2, "context_switch", kMiddle)
-            .at(10, "job_release", kMiddle, 10)
-            .at(20, "task_block", kMiddle, wait_word(lib::WaitKind::mutex, 7))
-            .change_for(20, kMiddle, context, place, 0)
-            .at(30, "task_end_cycle", kMiddle);
+        Scene scene(fmt::format(R"(0 acquire low 7, acquire idle 8, switch low; 1 wait low mutex 8; 2 switch middle
+                                   10 release middle; 20 wait middle mutex 7, middle -> {} for {}
+                                   30 complete middle)",
+                                context, place));
         return scene.shares(kMiddle).back();
     };
     EXPECT_EQ(while_runs(kHigh, kHigh), "blocking task 5 mutex 7 of 3 bounded to 1: 10");
     EXPECT_EQ(while_runs(kIdle, kIdle), "blocking task 1 mutex 7 of 3 bounded to 1: 10") << "the end of the chain";
-    EXPECT_EQ(while_runs(kDue, kLow), "blocking task 7 mutex 7 of 3 bounded to 1: 10") << "in the place of its middle";
-    EXPECT_EQ(while_runs(kDue, kMiddle), "blocking task 7 mutex 7 of 3 bounded to 1: 10") << "in its own place";
-    EXPECT_EQ(while_runs(kDue, kHigh), "blocking task 7 mutex 7 of 3 bounded to 1: 10");
-    EXPECT_EQ(while_runs(kHigh, kDue), "blocking task 5 mutex 7 of 3 unbounded to 1: 10");
-    EXPECT_EQ(while_runs(kDue, kDue), "blocking task 7 mutex 7 of 3 unbounded to 1: 10");
+    EXPECT_EQ(while_runs(kDated, kLow), "blocking task 7 mutex 7 of 3 bounded to 1: 10")
+        << "in the place of its middle";
+    EXPECT_EQ(while_runs(kDated, kMiddle), "blocking task 7 mutex 7 of 3 bounded to 1: 10") << "in its own place";
+    EXPECT_EQ(while_runs(kDated, kHigh), "blocking task 7 mutex 7 of 3 bounded to 1: 10");
+    EXPECT_EQ(while_runs(kHigh, kDated), "blocking task 5 mutex 7 of 3 unbounded to 1: 10");
+    EXPECT_EQ(while_runs(kDated, kDated), "blocking task 7 mutex 7 of 3 unbounded to 1: 10");
     EXPECT_EQ(while_runs(99, 99), "blocking task 99 mutex 7 of 3 unknown to 1: 10");
 }
 
+// The idle task runs on another processor: a record of this one is missing.
 TEST(JobAccounts, WhileNothingIsKnownToRunNoInversionIs) {
-    Scene scene;
-    scene.at(0, "set_mutex_acquire", kLow, 7)
-        .at(0, "context_switch", kHigh)
-        .at(10, "job_release", kHigh, 10)
-        .at(20, "task_block", kHigh, wait_word(lib::WaitKind::mutex, 7))
-        .at(20, "context_switch", kIdle)
-        .at(25, "context_switch", kIdle, 0, 1) // on another processor: a record of this one is missing
-        .at(25, "ipoint")
-        .at(30, "task_end_cycle", kHigh);
+    Scene scene(R"(0 acquire low 7, switch high; 10 release high; 20 wait high mutex 7, switch idle
+                   25 switch idle @1, ipoint; 30 complete high)");
     EXPECT_THAT(scene.shares(kHigh),
                 ElementsAre("R 20", "execution self: 10", "blocking task 1 mutex 7 of 3 unbounded: 5",
                             "blocking unknown ? mutex 7 of 3 unknown: 5"));
@@ -173,17 +121,8 @@ TEST(JobAccounts, WhileNothingIsKnownToRunNoInversionIs) {
 
 // A ceiling stops the task that the scheduler chose: another runs in its place.
 TEST(JobAccounts, ATaskInThePlaceOfTheReadyOneBlocksIt) {
-    Scene scene;
-    scene.at(0, "context_switch", kLow)
-        .at(1, "set_mutex_acquire", kLow, 7)
-        .at(2, "set_mutex_acquire", kLow, 8)
-        .at(3, "set_mutex_acquire", kDue, 9)
-        .at(10, "job_release", kHigh, 10)
-        .change_for(20, kLow, kLow, kHigh)
-        .at(30, "set_mutex_unlock", kLow, 8)
-        .at(40, "set_mutex_unlock", kLow, 7)
-        .change(50, kLow, kHigh, 0)
-        .at(60, "task_end_cycle", kHigh);
+    Scene scene(R"(0 switch low; 1 acquire low 7; 2 acquire low 8; 3 acquire dated 9; 10 release high
+                   20 low -> low for high in 2; 30 unlock low 8; 40 unlock low 7; 50 low -> high; 60 complete high)");
     EXPECT_THAT(scene.shares(kHigh),
                 ElementsAre("R 50", "interference kernel 3: 10", "blocking task 3 mutex 8 of 3 bounded: 10",
                             "blocking task 3 mutex 7 of 3 bounded: 10", "blocking task 3 mutex 0 of 3 bounded: 10",
@@ -192,41 +131,22 @@ TEST(JobAccounts, ATaskInThePlaceOfTheReadyOneBlocksIt) {
 
 // The scheduler has not been asked yet whether the task that is ready precedes.
 TEST(JobAccounts, ASectionThatKeepsTheSchedulerWaitingIsNamed) {
-    Scene scene;
-    scene.at(0, "context_switch", kLow)
-        .at(10, "job_release", kHigh, 10)
-        .at(20, "CLI")
-        .at(35, "STI")
-        .change(40, kLow, kHigh, 0)
-        .at(50, "task_end_cycle", kHigh)
-        .at(60, "job_release", kMiddle, 60)
-        .at(65, "CLI")
-        .at(70, "STI")
-        .at(80, "task_end_cycle", kMiddle);
+    Scene scene(R"(0 switch low; 10 release high; 20 cli; 35 sti; 40 low -> high; 50 complete high; 60 release middle
+                   65 cli; 70 sti; 80 complete middle)");
     EXPECT_THAT(scene.shares(kHigh),
                 ElementsAre("R 40", "interference kernel 3: 15", "interference section 3: 15", "execution self: 10"));
     EXPECT_THAT(scene.shares(kMiddle), ElementsAre("R 20", "interference task 5: 20"));
 }
 
 TEST(JobAccounts, TheHandlerOfTheTimerInterferesWhereInterruptsAreNotRecorded) {
-    Scene scene;
-    scene.at(0, "context_switch", kLow)
-        .at(10, "timer_wakeup_start")
-        .at(12, "job_release", kLow, 9)
-        .at(15, "timer_wakeup_end")
-        .at(20, "task_end_cycle", kLow);
+    Scene scene("0 switch low; 10 timer; 12 release low at 9; 15 timer_end; 20 complete low");
     EXPECT_THAT(scene.shares(kLow),
                 ElementsAre("R 11", "jitter task 3: 1", fmt::format("jitter interrupt {}: 2", kTimerHandler),
                             fmt::format("interference interrupt {}: 3", kTimerHandler), "execution self: 5"));
 }
 
 TEST(JobAccounts, TheBacklogEndsWithTheJobBefore) {
-    Scene scene;
-    scene.at(0, "context_switch", kLow)
-        .at(0, "job_release", kLow, 0)
-        .at(50, "task_end_cycle", kLow)
-        .at(60, "job_release", kLow, 50)
-        .at(70, "task_end_cycle", kLow);
+    Scene scene("0 switch low, release low; 50 complete low; 60 release low at 50; 70 complete low");
     EXPECT_THAT(scene.shares(kLow),
                 ElementsAre("R 50", "execution self: 50", "R 20", "jitter task 3: 10", "execution self: 10"));
 }
@@ -256,18 +176,9 @@ TEST(JobAccounts, WhatIsNoEventOfATraceIsLeftOut) {
 
 // A second open job keeps its account when the first ends, whatever place that leaves.
 TEST(JobAccounts, JobsThatEndLeaveTheOthersAsTheyAre) {
-    Scene scene;
-    scene.at(0, "context_switch", kHigh)
-        .at(0, "job_release", kLow, 0)
-        .at(0, "job_release", kMiddle, 0)
-        .at(0, "job_release", kHigh, 0)
-        .at(10, "job_abort", kLow)
-        .at(20, "task_end_cycle", kHigh)
-        .at(20, "context_switch", kMiddle)
-        .at(25, "job_release", kHigh, 25)
-        .at(30, "task_end_cycle", kMiddle)
-        .at(30, "context_switch", kHigh)
-        .at(40, "task_end_cycle", kHigh);
+    Scene scene(R"(0 switch high, release low, release middle, release high; 10 abort low
+                   20 complete high, switch middle; 25 release high; 30 complete middle, switch high
+                   40 complete high)");
     EXPECT_THAT(scene.shares(kLow), ElementsAre("R 10", "interference task 5: 10"));
     EXPECT_THAT(scene.shares(kMiddle), ElementsAre("R 30", "interference task 5: 20", "execution self: 10"));
     EXPECT_THAT(scene.shares(kHigh),

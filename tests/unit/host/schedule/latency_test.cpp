@@ -5,6 +5,7 @@
 #include "host/schedule/raises.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
+#include "tests/support/scene.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,20 +22,14 @@ using ::testing::IsEmpty;
 
 constexpr std::uint16_t kTimer = 0xEE;
 constexpr std::uint16_t kDevice = 0x91;
-constexpr std::uint32_t kOnSemaphore = 1U << 16;
 
-// Feeds records to the model.
+// Feeds a scene to the model.
 class Scene {
   public:
-    Scene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0,
-              std::uint16_t cpu = 0) {
-        trace::Event event;
-        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
-        event.cpu = cpu;
-        event.ticks = {stamp};
-        event.record = ++m_records;
-        m_model.take(event, m_schedule.take(event), m_schedule);
-        return *this;
+    explicit Scene(std::string_view text) {
+        for (const trace::Event& event : support::SceneReader().read(text)) {
+            m_model.take(event, m_schedule.take(event), m_schedule);
+        }
     }
 
     std::vector<std::string> latencies; // vector, task: entry, ready, first; record of the entry
@@ -44,69 +39,52 @@ class Scene {
     Latencies m_model{[this](const Latency& latency) {
         latencies.push_back(fmt::format("{:x} {}: {} {} {} #{}", latency.entry.vector, latency.context,
                                         latency.entry.at.ticks.value, latency.ready.ticks.value,
-                                        latency.first.ticks.value, latency.entry.record));
+                                        latency.first.ticks.value, latency.entry.record + 1));
     }};
-    std::uint64_t m_records = 0;
 };
 
 //   handler        |100 entry ... 120 release ... 130|
 //   task 12                                              150 first instruction
 TEST(Latencies, CountFromTheEntryOfTheHandlerThatWakes) {
-    Scene scene;
-    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "job_release", 12);
-    scene.at(130, "interrupt_end", kTimer).at(150, "context_switch", 12);
+    Scene scene("10 switch 3; 100 irq 0xEE; 120 release 12; 130 iret 0xEE; 150 switch 12");
     EXPECT_THAT(scene.latencies, ElementsAre("ee 12: 100 120 150 #2"));
 }
 
 TEST(Latencies, CountFromTheInnermostHandler) {
-    Scene scene;
-    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(110, "interrupt_start", kDevice);
-    scene.at(120, "task_unblock", 12, kOnSemaphore).at(125, "interrupt_end", kDevice);
-    scene.at(130, "task_unblock", 13, kOnSemaphore).at(135, "interrupt_end", kTimer);
-    scene.at(150, "context_switch", 13).at(170, "context_switch", 12);
+    Scene scene(R"(10 switch 3; 100 irq 0xEE; 110 irq 0x91; 120 wake 12 semaphore; 125 iret 0x91; 130 wake 13 semaphore
+                   135 iret 0xEE; 150 switch 13; 170 switch 12)");
     EXPECT_THAT(scene.latencies, ElementsAre("ee 13: 100 130 150 #2", "91 12: 110 120 170 #3"));
 }
 
 // Task 13 was woken by a task, 14 while another processor had a handler.
 TEST(Latencies, NeedAHandlerOfTheSameProcessor) {
-    Scene scene;
-    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(105, "task_unblock", 14, kOnSemaphore, 1);
-    scene.at(110, "interrupt_end", kTimer).at(120, "job_release", 13).at(150, "context_switch", 13);
-    scene.at(160, "context_switch", 14);
+    Scene scene(R"(10 switch 3; 100 irq 0xEE; 105 wake 14 semaphore @1; 110 iret 0xEE; 120 release 13; 150 switch 13
+                   160 switch 14)");
     EXPECT_THAT(scene.latencies, IsEmpty());
 }
 
 // The second interrupt releases a task that is ready already.
 TEST(Latencies, CountFromTheFirstWakeUp) {
-    Scene scene;
-    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "job_release", 12);
-    scene.at(130, "interrupt_end", kTimer).at(200, "interrupt_start", kTimer).at(220, "job_release", 12);
-    scene.at(230, "interrupt_end", kTimer).at(250, "context_switch", 12);
+    Scene scene(R"(10 switch 3; 100 irq 0xEE; 120 release 12; 130 iret 0xEE; 200 irq 0xEE; 220 release 12; 230 iret 0xEE
+                   250 switch 12)");
     EXPECT_THAT(scene.latencies, ElementsAre("ee 12: 100 120 250 #2"));
 }
 
 TEST(Latencies, ATaskThatWaitsAgainOrEndsBeforeItRanHasNone) {
-    Scene scene;
-    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "task_unblock", 12, kOnSemaphore);
-    scene.at(121, "job_release", 13).at(122, "job_release", 14).at(130, "interrupt_end", kTimer);
-    scene.at(140, "task_block", 12, kOnSemaphore).at(141, "job_abort", 13).at(142, "task_end", 14);
-    scene.at(150, "context_switch", 12).at(160, "context_switch", 13).at(170, "context_switch", 14);
+    Scene scene(R"(10 switch 3; 100 irq 0xEE; 120 wake 12 semaphore; 121 release 13; 122 release 14; 130 iret 0xEE
+                   140 wait 12 semaphore; 141 abort 13; 142 end 14; 150 switch 12; 160 switch 13; 170 switch 14)");
     EXPECT_THAT(scene.latencies, IsEmpty());
 }
 
 TEST(Latencies, ATaskThatTheHandlerInterruptedContinues) {
-    Scene scene;
-    scene.at(10, "context_switch", 12).at(20, "task_end_cycle", 12).at(100, "interrupt_start", kTimer);
-    scene.at(120, "job_release", 12).at(130, "interrupt_end", kTimer).at(150, "context_switch", 3);
-    scene.at(160, "context_switch", 12);
+    Scene scene(R"(10 switch 12; 20 complete 12; 100 irq 0xEE; 120 release 12; 130 iret 0xEE; 150 switch 3
+                   160 switch 12)");
     EXPECT_THAT(scene.latencies, IsEmpty());
 }
 
 // Where records are missing, it is unknown whether the task ran meanwhile.
 TEST(Latencies, AGapLeavesNone) {
-    Scene scene;
-    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "job_release", 12);
-    scene.at(125, "blackout_start").at(140, "blackout_end", 0, 7).at(150, "context_switch", 12);
+    Scene scene("10 switch 3; 100 irq 0xEE; 120 release 12; 125 blackout; 140 lost 7; 150 switch 12");
     EXPECT_THAT(scene.latencies, IsEmpty());
 }
 
@@ -127,26 +105,19 @@ TEST(Latencies, KeepThePlaceOfTheEntry) {
 }
 
 TEST(Latencies, CountOnceForEachWakeUp) {
-    Scene scene;
-    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "job_release", 12);
-    scene.at(130, "interrupt_end", kTimer).at(150, "context_switch", 12).at(160, "context_switch", 3);
-    scene.at(170, "context_switch", 12).at(180, "interrupt_end", kTimer).at(190, "job_release", 13);
-    scene.at(195, "context_switch", 13);
+    Scene scene(R"(10 switch 3; 100 irq 0xEE; 120 release 12; 130 iret 0xEE; 150 switch 12; 160 switch 3; 170 switch 12
+                   180 iret 0xEE; 190 release 13; 195 switch 13)");
     EXPECT_THAT(scene.latencies, ElementsAre("ee 12: 100 120 150 #2"));
 }
 
 // The record of its wake-up is missing: the handler did not wake it with the switch.
 TEST(Latencies, ATaskThatASwitchShowsReadyHasNone) {
-    Scene scene;
-    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "context_switch", 12);
-    scene.at(130, "interrupt_end", kTimer).at(140, "context_switch", 3).at(150, "context_switch", 12);
+    Scene scene("10 switch 3; 100 irq 0xEE; 120 switch 12; 130 iret 0xEE; 140 switch 3; 150 switch 12");
     EXPECT_THAT(scene.latencies, IsEmpty());
 }
 
 TEST(Latencies, ATaskThatIsNewHasNoneOfTheOldOne) {
-    Scene scene;
-    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "job_release", 12);
-    scene.at(125, "task_create", 12).at(130, "interrupt_end", kTimer).at(150, "context_switch", 12);
+    Scene scene("10 switch 3; 100 irq 0xEE; 120 release 12; 125 create 12; 130 iret 0xEE; 150 switch 12");
     EXPECT_THAT(scene.latencies, IsEmpty());
 }
 

@@ -6,6 +6,7 @@
 #include "host/schedule/processor_time.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
+#include "tests/support/scene.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,31 +47,27 @@ std::string text_of(const Job& job) {
                        job.is_late() ? " late" : "");
 }
 
-// Feeds records to all parts.
+// Feeds a scene to all parts.
 class Scene {
   public:
-    Scene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0,
-              std::uint16_t cpu = 0) {
-        trace::Event event;
-        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
-        return take(stamp, cpu, event);
+    explicit Scene(std::string_view text = "") { play(text); }
+
+    Scene& play(std::string_view text) {
+        for (const trace::Event& event : m_reader.read(text)) {
+            take(event);
+        }
+        return *this;
     }
 
     // A switch to this task that another system's trace means, after which the task before it rests.
     Scene& rests(std::uint64_t stamp, std::uint16_t context) {
-        trace::Event event;
+        trace::Event event = support::event_of(stamp, "context_switch", context, trace::kLeaverRests);
         event.origin = trace::Origin::tlog;
         event.foreign_name = "EVENT_1_OUT";
-        trace::set_meaning(event,
-                           {.code = trace::kCodeOf<"context_switch">, .par1 = context, .par2 = trace::kLeaverRests});
-        return take(stamp, 0, event);
+        return take(event);
     }
 
-    Scene& take(std::uint64_t stamp, std::uint16_t cpu, trace::Event& event) {
-        event.cpu = cpu;
-        event.ticks = {stamp};
-        event.time_ns = static_cast<std::int64_t>(stamp);
-        event.timed = true;
+    Scene& take(const trace::Event& event) {
         const auto changes = m_schedule.take(event);
         m_intervals.take(event, changes, m_schedule);
         m_jobs.take(event, changes, kKhz);
@@ -130,22 +127,18 @@ class Scene {
     std::vector<Job> jobs;
 
   private:
+    support::SceneReader m_reader;
     Schedule m_schedule;
     Intervals m_intervals{[this](const Interval& interval) { intervals.push_back(interval); }};
     Jobs m_jobs{[this](const Job& job) { jobs.push_back(job); }};
 };
 
-constexpr std::uint32_t wait(std::uint32_t kind, std::uint32_t object) {
-    return kind << 16 | object;
-}
-
 //   4   |resting ...|ready 100..120|running 120..300         |resting
 //   3   |running          ..120    |ready 120..300           |running 300..400
 TEST(Intervals, APreemptedTaskIsReadyUntilItRunsAgain) {
-    Scene scene;
-    scene.at(0, "context_switch", 3).at(50, "task_create", 4).at(60, "task_activate", 4);
-    scene.at(100, "job_release", 4, 100).at(120, "context_switch", 4);
-    scene.at(280, "task_end_cycle", 4).at(300, "context_switch", 3).at(400, "ipoint", 1).finish();
+    Scene scene(R"(0 switch 3; 50 create 4; 60 activate 4; 100 release 4; 120 switch 4; 280 complete 4; 300 switch 3
+                   400 ipoint 1)");
+    scene.finish();
     EXPECT_THAT(scene.known(3), ElementsAre("3 running 0..120", "3 ready 120..300", "3 running 300..400"));
     EXPECT_THAT(scene.known(4), ElementsAre("4 resting 50..60", "4 resting 60..100", "4 ready 100..120",
                                             "4 running 120..300", "4 resting 300..400"));
@@ -154,9 +147,8 @@ TEST(Intervals, APreemptedTaskIsReadyUntilItRunsAgain) {
 
 // A record's par2 says nothing of the kind.
 TEST(Intervals, ATaskThatAForeignSwitchEndsRests) {
-    Scene scene;
-    scene.at(0, "context_switch", 3).at(10, "context_switch", 4).rests(30, 3).rests(40, 3).at(50, "context_switch", 4);
-    scene.at(60, "context_switch", 3, trace::kLeaverRests).finish();
+    Scene scene("0 switch 3; 10 switch 4");
+    scene.rests(30, 3).rests(40, 3).play("50 switch 4; 60 context_switch 3 1").finish();
     EXPECT_THAT(scene.known(3), ElementsAre("3 running 0..10", "3 ready 10..30", "3 running 30..50", "3 ready 50..60",
                                             "3 running 60..60"));
     EXPECT_THAT(scene.known(4),
@@ -165,13 +157,11 @@ TEST(Intervals, ATaskThatAForeignSwitchEndsRests) {
 
 // 2 holds the mutex 9, 3 the mutex 8 and waits for 9, 4 waits for 8: 2 runs in the place of 4.
 TEST(Intervals, AWaitNamesTheMutexAndItsHolderAndARunItsPlace) {
-    Scene scene;
-    scene.at(0, "context_switch", 2).at(10, "set_mutex_acquire", 2, 9).at(20, "context_switch", 3);
-    scene.at(30, "set_mutex_acquire", 3, 8).at(40, "set_mutex_block", 3, 9).at(41, "task_schedule", 2, 3);
-    scene.at(42, "task_dispatch", 2).at(50, "context_switch", 2).at(60, "context_switch", 4);
-    scene.at(70, "set_mutex_block", 4, 8).at(71, "task_schedule", 2, 4).at(72, "task_dispatch", 2);
-    scene.at(80, "context_switch", 2).at(90, "set_mutex_unlock", 2, 9).at(91, "task_schedule", 3, 4);
-    scene.at(92, "task_dispatch", 3).at(95, "context_switch", 3).at(96, "set_mutex_acquire", 3, 9).finish();
+    Scene scene(R"(0 switch 2; 10 acquire 2 9; 20 switch 3; 30 acquire 3 8; 40 blocked 3 9; 41 task_schedule 2 3
+                   42 task_dispatch 2; 50 switch 2; 60 switch 4; 70 blocked 4 8; 71 task_schedule 2 4
+                   72 task_dispatch 2; 80 switch 2; 90 unlock 2 9; 91 task_schedule 3 4; 92 task_dispatch 3; 95 switch 3
+                   96 acquire 3 9)");
+    scene.finish();
     EXPECT_THAT(scene.known(2), ElementsAre("2 running 0..20", "2 ready 20..50", "2 running 50..60 for 3",
                                             "2 ready 60..80", "2 running 80..95 for 4", "2 ready 95..96"));
     EXPECT_THAT(scene.known(3), ElementsAre("3 running 20..50", "3 waiting 50..90 8/9 of 2", "3 ready 90..95",
@@ -180,17 +170,15 @@ TEST(Intervals, AWaitNamesTheMutexAndItsHolderAndARunItsPlace) {
 }
 
 TEST(Intervals, ASuspendedTaskWaitsUntilItIsResumed) {
-    Scene scene;
-    scene.at(0, "context_switch", 1).at(10, "job_release", 3, 10).at(20, "task_block", 3, wait(6, 0));
-    scene.at(50, "task_unblock", 3, wait(6, 0)).at(60, "context_switch", 3).finish();
+    Scene scene("0 switch 1; 10 release 3; 20 wait 3 suspended; 50 wake 3 suspended; 60 switch 3");
+    scene.finish();
     EXPECT_THAT(scene.known(3),
                 ElementsAre("3 ready 10..20", "3 waiting 20..50 6/0", "3 ready 50..60", "3 running 60..60"));
 }
 
 TEST(Intervals, AGapEndsWhatIsOpenWithTheRecordBeforeIt) {
-    Scene scene;
-    scene.at(0, "context_switch", 3).at(10, "job_release", 4, 10).at(20, "task_block", 5, wait(1, 2));
-    scene.at(30, "ipoint", 1).at(90, "blackout_end", 0, 7).at(100, "context_switch", 4).at(120, "ipoint", 1).finish();
+    Scene scene("0 switch 3; 10 release 4; 20 wait 5 semaphore 2; 30 ipoint 1; 90 lost 7; 100 switch 4; 120 ipoint 1");
+    scene.finish();
     EXPECT_THAT(scene.known(3), ElementsAre("3 running 0..30"));
     EXPECT_THAT(scene.known(4), ElementsAre("4 ready 10..30", "4 running 100..120"));
     EXPECT_THAT(scene.known(5), ElementsAre("5 waiting 20..30 1/2"));
@@ -198,28 +186,24 @@ TEST(Intervals, AGapEndsWhatIsOpenWithTheRecordBeforeIt) {
 }
 
 TEST(Intervals, ATaskThatIsWokenBeforeItHasLeftIsReadyThen) {
-    Scene scene;
-    scene.at(0, "context_switch", 3).at(10, "task_block", 3, wait(2, 0)).at(15, "task_unblock", 3, wait(2, 0));
-    scene.at(20, "context_switch", 1).finish();
+    Scene scene("0 switch 3; 10 wait 3 delay; 15 wake 3 delay; 20 switch 1");
+    scene.finish();
     EXPECT_THAT(scene.known(3), ElementsAre("3 running 0..20", "3 ready 20..20"));
 }
 
 TEST(Intervals, ATaskEndsWhenItHasLeftItsProcessor) {
-    Scene scene;
-    scene.at(0, "context_switch", 3).at(10, "task_end", 3).at(20, "context_switch", 1).at(30, "ipoint", 1).finish();
+    Scene scene("0 switch 3; 10 end 3; 20 switch 1; 30 ipoint 1");
+    scene.finish();
     EXPECT_THAT(scene.known(3), ElementsAre("3 running 0..20"));
 }
 
 // Each interval begins with the cause with which the one before it ended.
 TEST(Intervals, SayWhyTheyBeginAndEndAndWhere) {
-    Scene scene;
-    scene.at(0, "context_switch", 3, 0, 1).at(5, "task_create", 4).at(10, "job_release", 4, 10);
-    scene.at(20, "context_switch", 4).at(30, "task_block", 4, wait(1, 9)).at(35, "context_switch", 3);
-    scene.at(40, "task_unblock", 4, wait(1, 9)).at(50, "context_switch", 4, 0, 1);
-    scene.at(60, "slice_end", 4, 0, 1).at(65, "context_switch", 1, 0, 1).at(70, "context_switch", 4, 0, 1);
-    scene.at(75, "task_end_cycle", 4, 0, 1).at(80, "context_switch", 1, 0, 1).at(85, "job_release", 4, 85, 1);
-    scene.at(90, "context_switch", 4, 0, 1).at(92, "job_abort", 4, 0, 1).at(94, "context_switch", 1, 0, 1);
-    scene.at(95, "job_release", 4, 95, 1).at(96, "task_sleep", 4, 0, 1).at(97, "task_end", 4, 0, 1).finish();
+    Scene scene(R"(0 switch 3 @1; 5 create 4; 10 release 4; 20 switch 4; 30 wait 4 semaphore 9; 35 switch 3
+                   40 wake 4 semaphore 9; 50 switch 4 @1; 60 slice_end 4 @1; 65 switch 1 @1; 70 switch 4 @1
+                   75 complete 4 @1; 80 switch 1 @1; 85 release 4 @1; 90 switch 4 @1; 92 abort 4 @1; 94 switch 1 @1
+                   95 release 4 @1; 96 sleep 4 @1; 97 end 4 @1)");
+    scene.finish();
     EXPECT_THAT(scene.causes(4),
                 ElementsAre("cpu 0 created..released", "cpu 0 released..dispatched", "cpu 0 dispatched..blocked 1/9",
                             "cpu 0 blocked..unblocked", "cpu 0 unblocked..dispatched",
@@ -230,9 +214,8 @@ TEST(Intervals, SayWhyTheyBeginAndEndAndWhere) {
 }
 
 TEST(Intervals, OfATaskThatLeavesReadyBeginWithItsPreemption) {
-    Scene scene;
-    scene.at(0, "slice_end", 3).at(5, "context_switch", 3).at(10, "context_switch", 4).at(20, "ipoint", 1);
-    scene.at(30, "task_disable", 4).at(35, "slice_end", 4).at(40, "context_switch", 3).finish();
+    Scene scene("0 slice_end 3; 5 switch 3; 10 switch 4; 20 ipoint 1; 30 disable 4; 35 slice_end 4; 40 switch 3");
+    scene.finish();
     EXPECT_THAT(scene.causes(3), ElementsAre("cpu 0 unknown..dispatched", "cpu 0 dispatched..preempted",
                                              "cpu 0 preempted..dispatched", "cpu 0 dispatched..end_of_trace"));
     EXPECT_THAT(scene.causes(4),
@@ -241,18 +224,16 @@ TEST(Intervals, OfATaskThatLeavesReadyBeginWithItsPreemption) {
 }
 
 TEST(Intervals, OfANewTaskFollowTheEndOfTheOldOne) {
-    Scene scene;
-    scene.at(0, "context_switch", 3).at(10, "job_release", 4, 10).at(20, "task_create", 4).at(30, "task_end", 4);
-    scene.at(40, "task_create", 4).at(50, "ipoint", 1).finish();
+    Scene scene("0 switch 3; 10 release 4; 20 create 4; 30 end 4; 40 create 4; 50 ipoint 1");
+    scene.finish();
     EXPECT_THAT(scene.causes(4), ElementsAre("cpu 0 unknown..released", "cpu 0 released..ended", "cpu 0 created..ended",
                                              "cpu 0 created..end_of_trace"));
     EXPECT_THAT(scene.known(4), ElementsAre("4 ready 10..20", "4 resting 20..30", "4 resting 40..50"));
 }
 
 TEST(Intervals, WhereRecordsAreMissingEndWithTheLatestOneOfTheProcessor) {
-    Scene scene;
-    scene.at(0, "context_switch", 3).at(2, "context_switch", 4, 0, 1).at(10, "job_release", 5, 10, 1);
-    scene.at(20, "ipoint", 1).at(30, "ipoint", 1, 0, 1).at(50, "blackout_end", 0, 4).at(60, "ipoint", 1).finish();
+    Scene scene("0 switch 3; 2 switch 4 @1; 10 release 5 @1; 20 ipoint 1; 30 ipoint 1 @1; 50 lost 4; 60 ipoint 1");
+    scene.finish();
     EXPECT_THAT(scene.causes(3), ElementsAre("cpu 0 unknown..dispatched", "cpu 0 dispatched..records_lost",
                                              "cpu 0 records_lost..end_of_trace"));
     EXPECT_THAT(scene.known(3), ElementsAre("3 running 0..20"));
@@ -261,8 +242,8 @@ TEST(Intervals, WhereRecordsAreMissingEndWithTheLatestOneOfTheProcessor) {
 }
 
 TEST(Intervals, HaveTheTimesOfTheirRecords) {
-    Scene scene;
-    scene.at(3, "context_switch", 3).at(10, "context_switch", 4).finish();
+    Scene scene("3 switch 3; 10 switch 4");
+    scene.finish();
     ASSERT_FALSE(scene.intervals.empty());
     for (const Interval& interval : scene.intervals) {
         EXPECT_EQ(interval.begin.ns, static_cast<std::int64_t>(interval.begin.ticks.value));
@@ -272,9 +253,8 @@ TEST(Intervals, HaveTheTimesOfTheirRecords) {
 
 TEST(Jobs, TimesAreTheNearestOnesWithTheRecordedLowHalf) {
     constexpr std::uint64_t kTurn = std::uint64_t{1} << 32;
-    Scene scene;
-    scene.at(kTurn + 5, "job_release", 3, 0xFFFF'FFF0).at(kTurn + 6, "job_deadline", 3, 100);
-    scene.at(kTurn + 50, "task_begin_cycle", 3).at(kTurn + 101, "task_end_cycle", 3);
+    Scene scene(fmt::format("{} release 3 at 0xFFFF'FFF0; {} due 3 100; {} begin 3; {} complete 3", kTurn + 5,
+                            kTurn + 6, kTurn + 50, kTurn + 101));
     ASSERT_EQ(scene.jobs.size(), 1U);
     const Job& job = scene.jobs.front();
     EXPECT_EQ(job.release.ticks.value, kTurn - 16);
@@ -287,8 +267,8 @@ TEST(Jobs, AreLateAfterTheirDeadlineAndNotAtIt) {
     Scene scene;
     for (const std::uint64_t release : {1'000U, 2'000U, 3'000U}) {
         const auto low = static_cast<std::uint32_t>(release);
-        scene.at(release, "job_release", 3, low).at(release + 1, "job_deadline", 3, low + 500);
-        scene.at(release + 498 + release / 1'000, "task_end_cycle", 3);
+        scene.play(fmt::format("{} release 3 at {}; {} due 3 {}; {} complete 3", release, low, release + 1, low + 500,
+                               release + 498 + release / 1'000));
     }
     ASSERT_EQ(scene.jobs.size(), 3U);
     EXPECT_FALSE(scene.jobs[0].is_late());
@@ -297,31 +277,24 @@ TEST(Jobs, AreLateAfterTheirDeadlineAndNotAtIt) {
 }
 
 TEST(Jobs, ThatTheKernelSawMissTheirDeadlineAreLateWhateverTheirTimesAre) {
-    Scene scene;
-    scene.at(10, "job_release", 3, 10).at(11, "job_deadline", 3, 20).at(20, "task_deadline_miss", 3);
-    scene.at(20, "task_end_cycle", 3);
+    Scene scene("10 release 3; 11 due 3 20; 20 miss 3, complete 3");
     EXPECT_TRUE(scene.jobs.at(0).is_late());
 }
 
 // A server of CBS or GRUB competes by deadlines that it postpones; its jobs are due as if it had not.
 TEST(Jobs, OfAServedTaskAreDueAPeriodAfterTheirRelease) {
-    Scene scene;
-    scene.at(1, "server_attach", 7, 3).at(2, "server_attach", 8, 4).at(3, "server_period", 7, 100);
-    scene.at(10, "job_release", 3, 10).at(11, "job_deadline", 3, 111).at(20, "job_deadline", 3, 211);
-    scene.at(111, "task_end_cycle", 3);
-    scene.at(112, "job_release", 3, 110).at(113, "job_deadline", 3, 911).at(210, "task_end_cycle", 3);
-    scene.at(220, "job_release", 4, 220).at(221, "job_deadline", 4, 230).at(240, "task_end_cycle", 4);
-    scene.at(241, "server_period", 8, 0xFFFF'FFFF);
-    scene.at(250, "job_release", 4, 250).at(251, "job_deadline", 4, 255).at(260, "task_end_cycle", 4);
+    Scene scene(R"(1 server_attach 7 3; 2 server_attach 8 4; 3 server_period 7 100; 10 release 3; 11 due 3 111
+                   20 due 3 211; 111 complete 3; 112 release 3 at 110; 113 due 3 911; 210 complete 3; 220 release 4
+                   221 due 4 230; 240 complete 4; 241 server_period 8 0xFFFF'FFFF; 250 release 4; 251 due 4 255
+                   260 complete 4)");
     EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 - 111 110 0 late", "3/2 110 - 210 210 0", "4/1 220 - 240 - 0",
                                                "4/2 250 - 260 - 0"));
 }
 
 TEST(Jobs, OfAServedTaskThatEndHaveNoDeadline) {
-    Scene scene;
-    scene.at(1, "server_attach", 7, 3).at(2, "server_period", 7, 10);
+    Scene scene("1 server_attach 7 3; 2 server_period 7 10");
     for (const std::uint16_t context : std::to_array<std::uint16_t>({3, 4})) {
-        scene.at(10, "job_release", context, 10).at(11, "job_deadline", context, 20).at(30, "task_end", context);
+        scene.play(fmt::format("!10 release {}; 11 due {} 20; 30 end {}", context, context, context));
     }
     EXPECT_FALSE(scene.jobs.at(0).is_late());
     EXPECT_FALSE(scene.jobs.at(0).deadline);
@@ -329,63 +302,52 @@ TEST(Jobs, OfAServedTaskThatEndHaveNoDeadline) {
 }
 
 TEST(Jobs, EachEndHasItsOutcome) {
-    Scene scene;
-    scene.at(10, "job_release", 3, 10).at(20, "job_release", 3, 20).at(30, "job_abort", 3).at(31, "task_end_cycle", 3);
-    scene.at(40, "job_release", 3, 40).at(45, "task_deadline_miss", 3).at(50, "task_end", 3);
-    scene.at(60, "task_create", 3).at(70, "job_release", 3, 70).finish();
+    Scene scene(R"(10 release 3; 20 release 3; 30 abort 3; 31 complete 3; 40 release 3; 45 miss 3; 50 end 3; 60 create 3
+                   70 release 3)");
+    scene.finish();
     EXPECT_THAT(scene.job_texts(),
                 ElementsAre("3/1 10 - 20 - 3", "3/2 20 - 30 - 1", "3/3 40 - 50 - 2 late", "3/1 70 - - - 5"));
 }
 
 // The record of the end of the task that had the context before is missing.
 TEST(Jobs, EndUnknownWhereTheirContextIsAnotherTasks) {
-    Scene scene;
-    scene.at(10, "job_release", 3, 10).at(20, "context_switch", 3).at(30, "task_create", 3);
-    scene.at(40, "job_release", 3, 40).at(50, "task_end_cycle", 3).finish();
+    Scene scene("10 release 3; 20 switch 3; 30 create 3; 40 release 3; 50 complete 3");
+    scene.finish();
     EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 20 - - 4", "3/1 40 - 50 - 0"));
 }
 
 // What the next record says of the task is no end of the job that was open before the hole.
 TEST(Jobs, AreLostWhereRecordsAreMissing) {
-    Scene scene;
-    scene.at(10, "job_release", 3, 10).forget().at(20, "task_end_cycle", 3).finish();
+    Scene scene("10 release 3");
+    scene.forget().play("20 complete 3").finish();
     EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 - - - 4"));
 }
 
 TEST(Jobs, AreCompletedByATaskThatSleeps) {
-    Scene scene;
-    scene.at(10, "job_release", 3, 10).at(20, "task_sleep", 3).at(21, "task_disable", 3);
-    scene.at(30, "job_release", 3, 30).at(40, "task_sleep", 3).at(41, "task_deadline_miss", 3);
-    scene.at(42, "task_disable", 3).at(50, "job_release", 3, 50).finish();
+    Scene scene(R"(10 release 3; 20 sleep 3; 21 disable 3; 30 release 3; 40 sleep 3; 41 miss 3; 42 disable 3
+                   50 release 3)");
+    scene.finish();
     EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 - 21 - 0", "3/2 30 - 42 - 0 late", "3/3 50 - - - 5"));
 }
 
 // The record of the beginning comes before the switch, or after it if the task has the processor.
 TEST(Jobs, StartWithTheSwitchThatFollowsTheirBeginning) {
-    Scene scene;
-    scene.at(10, "job_release", 3, 10).at(20, "task_begin_cycle", 3).at(25, "context_switch", 3);
-    scene.at(30, "context_switch", 4).at(40, "context_switch", 3).at(50, "task_end_cycle", 3);
-    scene.at(60, "job_release", 3, 60).at(65, "task_begin_cycle", 3).at(66, "task_begin_cycle", 3);
-    scene.at(70, "context_switch", 4).at(72, "context_switch", 3).at(80, "task_end_cycle", 3);
-    scene.at(90, "job_release", 3, 90).at(91, "task_begin_cycle", 3, 0, 1).at(95, "context_switch", 3);
-    scene.at(96, "context_switch", 3, 0, 1).at(99, "task_end_cycle", 3);
+    Scene scene(R"(10 release 3; 20 begin 3; 25 switch 3; 30 switch 4; 40 switch 3; 50 complete 3; 60 release 3
+                   65 begin 3; 66 begin 3; 70 switch 4; 72 switch 3; 80 complete 3; 90 release 3; 91 begin 3 @1
+                   95 switch 3; 96 switch 3 @1; 99 complete 3)");
     EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 25 50 - 0", "3/2 60 65 80 - 0", "3/3 90 96 99 - 0"));
 }
 
 // Without its period or the clock's rate nothing is known of a server's deadline.
 TEST(Jobs, OfAServedTaskAreDueOnceThePeriodIsKnown) {
-    Scene scene;
-    scene.at(1, "server_attach", 7, 3).at(2, "server_period", 7, 0);
-    scene.at(10, "job_release", 3, 10).at(11, "job_deadline", 3, 20).at(12, "task_end_cycle", 3);
-    scene.at(13, "server_period", 7, 1'000).at(20, "job_release", 3, 20).at(21, "job_deadline", 3, 30);
-    scene.at(22, "task_end_cycle", 3);
+    Scene scene(R"(1 server_attach 7 3; 2 server_period 7; 10 release 3; 11 due 3 20; 12 complete 3
+                   13 server_period 7 1'000; 20 release 3; 21 due 3 30; 22 complete 3)");
     EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 - 12 - 0", "3/2 20 - 22 1020 0"));
 }
 
 TEST(Jobs, OfNoReleaseHaveNoRecords) {
-    Scene scene;
-    scene.at(10, "job_deadline", 3, 20).at(11, "task_begin_cycle", 3).at(12, "task_deadline_miss", 3);
-    scene.at(13, "context_switch", 3).at(20, "job_release", 3, 20).at(30, "task_end_cycle", 3).finish();
+    Scene scene("10 due 3 20; 11 begin 3; 12 miss 3; 13 switch 3; 20 release 3; 30 complete 3");
+    scene.finish();
     EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 20 - 30 - 0"));
 }
 
@@ -486,9 +448,11 @@ TEST(Intervals, OfATaskTileItsLifeAndOfAProcessorNeverOverlap) {
         std::uint64_t stamp = 1000;
         for (int i = 0; i < 400; ++i) {
             stamp += random.below(4);
-            scene.at(stamp, kNames[random.below(kNames.size())], static_cast<std::uint16_t>(1 + random.below(5)),
-                     random.below(2) != 0 ? wait(random.below(10), random.below(3)) : random.below(3),
-                     static_cast<std::uint16_t>(random.below(2)));
+            const std::string_view name = kNames[random.below(kNames.size())];
+            const auto context = static_cast<std::uint16_t>(1 + random.below(5));
+            const std::uint32_t other =
+                random.below(2) != 0 ? random.below(10) << 16 | random.below(3) : random.below(3);
+            scene.take(support::event_of(stamp, name, context, other, static_cast<std::uint16_t>(random.below(2))));
         }
         scene.finish();
         std::map<std::uint16_t, std::uint64_t> end_of_task;
@@ -522,10 +486,10 @@ TEST(Intervals, AgreeWithAReadingTickByTick) {
         std::array<Wish, kTasks> wish{};
         std::array<std::vector<Activity>, kTasks> ticks;
         std::uint16_t running = 0;
-        scene.at(0, "context_switch", 1);
+        scene.play("0 switch 1");
         for (std::uint16_t task = 1; task < kTasks; ++task) {
             wish[task] = Wish::resting;
-            scene.at(0, "task_end_cycle", static_cast<std::uint16_t>(task + 1));
+            scene.play(fmt::format("0 complete {}", task + 1));
         }
         for (std::uint64_t stamp = 1; stamp <= kEnd; ++stamp) {
             for (std::uint16_t task = 0; task < kTasks; ++task) {
@@ -539,37 +503,37 @@ TEST(Intervals, AgreeWithAReadingTickByTick) {
             switch (random.below(6)) {
             case 0:
                 if (task == running || wish[task] == Wish::ready) {
-                    scene.at(stamp, "task_block", context, wait(1, 7));
+                    scene.play(fmt::format("{} wait {} semaphore 7", stamp, context));
                     wish[task] = Wish::waiting;
                 }
                 break;
             case 1:
                 if (wish[task] == Wish::waiting) {
-                    scene.at(stamp, "task_unblock", context, wait(1, 7));
+                    scene.play(fmt::format("{} wake {} semaphore 7", stamp, context));
                     wish[task] = Wish::ready;
                 }
                 break;
             case 2:
                 if (wish[task] == Wish::resting) {
-                    scene.at(stamp, "job_release", context, static_cast<std::uint32_t>(stamp));
+                    scene.play(fmt::format("{} release {}", stamp, context));
                     wish[task] = Wish::ready;
                 }
                 break;
             case 3:
                 if (task == running && wish[task] == Wish::ready) {
-                    scene.at(stamp, "task_end_cycle", context);
+                    scene.play(fmt::format("{} complete {}", stamp, context));
                     wish[task] = Wish::resting;
                 }
                 break;
             default:
                 if (wish[task] == Wish::ready && task != running) {
-                    scene.at(stamp, "context_switch", context);
+                    scene.play(fmt::format("{} switch {}", stamp, context));
                     running = task;
                 }
                 break;
             }
         }
-        scene.at(kEnd, "ipoint", 1).finish();
+        scene.play(fmt::format("{} ipoint 1", kEnd)).finish();
         for (const Interval& interval : scene.intervals) {
             for (std::uint64_t tick = interval.begin.ticks.value; tick < interval.end.ticks.value; ++tick) {
                 ASSERT_EQ(interval.activity, ticks[interval.context - 1U][tick])

@@ -2,6 +2,7 @@
 // What each record changes in the schedule: each test feeds records and reads the changes.
 #include "host/schedule/schedule.hpp"
 #include "host/text/format.hpp"
+#include "tests/support/scene.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,221 +51,181 @@ std::string text_of(const Change& change) {
 
 class ScheduleTest : public ::testing::Test {
   protected:
-    std::vector<std::string> feed(std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0,
-                                  std::uint16_t cpu = 0) {
-        trace::Event event;
-        event.row = tracer::find_event(name);
-        event.code = event.row->code;
-        event.par1 = par1;
-        event.par2 = par2;
-        event.cpu = cpu;
+    // What the last event of the scene changes.
+    std::vector<std::string> after(std::string_view text) {
         std::vector<std::string> texts;
-        for (const Change& change : schedule.take(event)) {
-            texts.push_back(text_of(change));
+        for (const trace::Event& event : reader.read(text)) {
+            texts.clear();
+            for (const Change& change : schedule.take(event)) {
+                texts.push_back(text_of(change));
+            }
         }
         return texts;
     }
 
-    // Task `context` is ready and has the processor.
-    void run(std::uint16_t context, std::uint16_t cpu = 0) {
-        static_cast<void>(feed("context_switch", context, 0, cpu));
-    }
-
+    support::SceneReader reader;
     Schedule schedule;
 };
 
-constexpr std::uint32_t wait(std::uint32_t kind, std::uint32_t object) {
-    return kind << 16 | object;
-}
-
 TEST_F(ScheduleTest, ATaskThatNothingStoppedIsLeftReady) {
-    run(3);
-    EXPECT_THAT(feed("job_release", 4), ElementsAre("wake 4 (unknown)", "job 4"));
-    EXPECT_THAT(feed("context_switch", 4), ElementsAre("3 -> 4 (ready)"));
+    EXPECT_THAT(after("switch 3, release 4"), ElementsAre("wake 4 (unknown)", "job 4"));
+    EXPECT_THAT(after("switch 4"), ElementsAre("3 -> 4 (ready)"));
     EXPECT_EQ(schedule.running(0), 4U);
 }
 
 TEST_F(ScheduleTest, ATaskThatWaitsIsLeftWithItsReasonAndWakesWithIt) {
-    run(3);
-    EXPECT_THAT(feed("task_block", 3, wait(1, 9)), ElementsAre("wait 3 (semaphore 9)"));
-    EXPECT_THAT(feed("context_switch", 1), ElementsAre("wake 1 (unknown)", "3 -> 1 (semaphore)"));
-    EXPECT_THAT(feed("task_unblock", 3, wait(1, 9)), ElementsAre("wake 3 (semaphore)"));
-    EXPECT_THAT(feed("context_switch", 3), ElementsAre("1 -> 3 (ready)"));
+    EXPECT_THAT(after("switch 3, wait 3 semaphore 9"), ElementsAre("wait 3 (semaphore 9)"));
+    EXPECT_THAT(after("switch 1"), ElementsAre("wake 1 (unknown)", "3 -> 1 (semaphore)"));
+    EXPECT_THAT(after("wake 3 semaphore 9"), ElementsAre("wake 3 (semaphore)"));
+    EXPECT_THAT(after("switch 3"), ElementsAre("1 -> 3 (ready)"));
 }
 
 TEST_F(ScheduleTest, ACompleteJobWaitsForTheNextRelease) {
-    run(3);
-    EXPECT_THAT(feed("task_end_cycle", 3), ElementsAre("wait 3 (next job 0)"));
-    EXPECT_THAT(feed("context_switch", 1), ElementsAre("wake 1 (unknown)", "3 -> 1 (next job)"));
-    EXPECT_THAT(feed("job_release", 3), ElementsAre("wake 3 (next job)", "job 3"));
+    EXPECT_THAT(after("switch 3, complete 3"), ElementsAre("wait 3 (next job 0)"));
+    EXPECT_THAT(after("switch 1"), ElementsAre("wake 1 (unknown)", "3 -> 1 (next job)"));
+    EXPECT_THAT(after("release 3"), ElementsAre("wake 3 (next job)", "job 3"));
 }
 
 // The check of the structure forgets before it judges an event.
 TEST_F(ScheduleTest, WhatIsForgottenIsReportedWithTheNextEvent) {
-    run(3);
-    static_cast<void>(feed("job_release", 4));
-    static_cast<void>(feed("interrupt_start", 32));
+    after("switch 3, release 4, irq 32");
     schedule.forget(0);
     schedule.forget(0);
     EXPECT_EQ(schedule.interrupt_depth(0), 0U);
     EXPECT_EQ(schedule.state(4), TaskState::unknown);
-    EXPECT_THAT(feed("task_end_cycle", 4),
+    EXPECT_THAT(after("complete 4"),
                 ElementsAre("-32", "gap (3)", "forget 3 (ready)", "forget 4 (ready)", "job 4 is lost",
                             fmt::format("gap ({})", kUnknownContext), "wait 4 (next job 0)"));
-    EXPECT_THAT(feed("ipoint", 4), IsEmpty());
+    EXPECT_THAT(after("ipoint 4"), IsEmpty());
 }
 
 TEST_F(ScheduleTest, UnlockingWakesAllThatWaitForTheMutexAndNoOthers) {
-    run(3);
-    EXPECT_THAT(feed("set_mutex_block", 3, 5), ElementsAre("wait 3 (mutex 5)"));
-    run(4);
-    EXPECT_THAT(feed("set_mutex_block", 4, 5), ElementsAre("wait 4 (mutex 5)"));
-    run(6);
-    EXPECT_THAT(feed("set_mutex_block", 6, 7), ElementsAre("wait 6 (mutex 7)"));
-    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), ElementsAre("wake 3 (mutex)", "wake 4 (mutex)"));
-    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), IsEmpty());
+    EXPECT_THAT(after("switch 3, blocked 3 5"), ElementsAre("wait 3 (mutex 5)"));
+    EXPECT_THAT(after("switch 4, blocked 4 5"), ElementsAre("wait 4 (mutex 5)"));
+    EXPECT_THAT(after("switch 6, blocked 6 7"), ElementsAre("wait 6 (mutex 7)"));
+    EXPECT_THAT(after("unlock 2 5"), ElementsAre("wake 3 (mutex)", "wake 4 (mutex)"));
+    EXPECT_THAT(after("unlock 2 5"), IsEmpty());
 }
 
 TEST_F(ScheduleTest, ALenderIsKeptOnceHoweverOftenItIsBlocked) {
     for (int i = 0; i < 3; ++i) {
-        EXPECT_THAT(feed("set_mutex_block", 3, 5), ElementsAre("wait 3 (mutex 5)"));
+        EXPECT_THAT(after("blocked 3 5"), ElementsAre("wait 3 (mutex 5)"));
     }
-    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), ElementsAre("wake 3 (mutex)"));
+    EXPECT_THAT(after("unlock 2 5"), ElementsAre("wake 3 (mutex)"));
 }
 
 TEST_F(ScheduleTest, AnEndedTaskIsLeftEnded) {
-    run(3);
-    EXPECT_THAT(feed("task_end", 3), ElementsAre("end 3"));
-    EXPECT_THAT(feed("context_switch", 1), ElementsAre("wake 1 (unknown)", "3 -> 1 (ended)"));
+    EXPECT_THAT(after("switch 3, end 3"), ElementsAre("end 3"));
+    EXPECT_THAT(after("switch 1"), ElementsAre("wake 1 (unknown)", "3 -> 1 (ended)"));
 }
 
 TEST_F(ScheduleTest, InterruptsNestAndAreMadeWhole) {
-    EXPECT_THAT(feed("interrupt_end", 33), IsEmpty()) << "it began before the trace";
-    EXPECT_THAT(feed("interrupt_start", 240), ElementsAre("+240"));
-    EXPECT_THAT(feed("interrupt_start", 33), ElementsAre("+33"));
+    EXPECT_THAT(after("iret 33"), IsEmpty()) << "it began before the trace";
+    EXPECT_THAT(after("irq 240"), ElementsAre("+240"));
+    EXPECT_THAT(after("irq 33"), ElementsAre("+33"));
     EXPECT_EQ(schedule.interrupt_depth(0), 2U);
-    EXPECT_THAT(feed("interrupt_end", 240), ElementsAre("-33", "-240"));
+    EXPECT_THAT(after("iret 240"), ElementsAre("-33", "-240"));
     EXPECT_EQ(schedule.interrupt_depth(0), 0U);
 }
 
 TEST_F(ScheduleTest, InterruptsDeeperThanItRemembersAreLeftOut) {
     for (int i = 0; i < 40; ++i) {
-        static_cast<void>(feed("interrupt_start", 240));
+        after("irq 240");
     }
     EXPECT_EQ(schedule.interrupt_depth(0), 32U);
 }
 
 TEST_F(ScheduleTest, InheritanceLastsUntilTheHeirIsScheduledForItself) {
-    EXPECT_THAT(feed("inheritance", 7, 4), ElementsAre("7 for 4"));
-    EXPECT_THAT(feed("task_schedule", 7, 4), IsEmpty());
-    EXPECT_THAT(feed("task_schedule", 7, 7), ElementsAre("7 for itself"));
-    EXPECT_THAT(feed("task_schedule", 7, 7), IsEmpty());
+    EXPECT_THAT(after("inheritance 7 4"), ElementsAre("7 for 4"));
+    EXPECT_THAT(after("task_schedule 7 4"), IsEmpty());
+    EXPECT_THAT(after("task_schedule 7 7"), ElementsAre("7 for itself"));
+    EXPECT_THAT(after("task_schedule 7 7"), IsEmpty());
 }
 
 TEST_F(ScheduleTest, AGapForgetsWhatRunsAndEndsInterrupts) {
-    run(3);
-    static_cast<void>(feed("interrupt_start", 240));
-    EXPECT_THAT(feed("blackout_end", 0, 12), ElementsAre("-240", "gap (3)", "forget 3 (ready)", "lost 12"));
+    EXPECT_THAT(after("switch 3, irq 240, lost 12"), ElementsAre("-240", "gap (3)", "forget 3 (ready)", "lost 12"));
     EXPECT_EQ(schedule.running(0), kUnknownContext);
-    EXPECT_THAT(feed("task_epilogue", 4), IsEmpty());
-    EXPECT_THAT(feed("context_switch", 3), ElementsAre("wake 3 (unknown)", "4 -> 3 (ready)"));
+    EXPECT_THAT(after("leave 4"), IsEmpty());
+    EXPECT_THAT(after("switch 3"), ElementsAre("wake 3 (unknown)", "4 -> 3 (ready)"));
 }
 
 TEST_F(ScheduleTest, ProcessorsAreApart) {
-    run(3, 0);
-    run(4, 65535);
+    after("switch 3, switch 4 @65535");
     EXPECT_EQ(schedule.running(0), 3U);
     EXPECT_EQ(schedule.running(65535), 4U);
     EXPECT_EQ(schedule.running(7), kUnknownContext);
 }
 
 TEST_F(ScheduleTest, NoTaskRunsOnTwoProcessors) {
-    run(3, 0);
-    run(3, 1);
+    after("switch 3, switch 3 @1");
     EXPECT_EQ(schedule.running(0), kUnknownContext);
     EXPECT_EQ(schedule.running(1), 3U);
-    static_cast<void>(feed("task_epilogue", 3, 0, 2)); // the latest record is right
+    after("leave 3 @2"); // the latest record is right
     EXPECT_EQ(schedule.running(1), kUnknownContext);
     EXPECT_EQ(schedule.running(2), 3U);
 }
 
 TEST_F(ScheduleTest, AGapLeavesTasksOfOtherProcessorsAsTheyAre) {
-    run(3, 0);
-    run(4, 1);
-    static_cast<void>(feed("job_release", 4, 0, 1));
-    static_cast<void>(feed("task_block", 5, wait(2, 0), 1));
-    EXPECT_THAT(feed("blackout_start", 0, 0, 0), ElementsAre("gap (3)"));
-    EXPECT_THAT(feed("blackout_end", 0, 9, 0), ElementsAre(fmt::format("gap ({})", kUnknownContext), "forget 3 (ready)",
-                                                           "forget 5 (delay)", "lost 9"));
+    EXPECT_THAT(after("switch 3, switch 4 @1, release 4 @1, wait 5 delay @1, blackout"), ElementsAre("gap (3)"));
+    EXPECT_THAT(after("lost 9"), ElementsAre(fmt::format("gap ({})", kUnknownContext), "forget 3 (ready)",
+                                             "forget 5 (delay)", "lost 9"));
     EXPECT_EQ(schedule.running(1), 4U);
     EXPECT_EQ(schedule.state(4), TaskState::ready);
-    EXPECT_THAT(feed("task_end_cycle", 4, 0, 1), ElementsAre("wait 4 (next job 0)", "job 4 ends"));
+    EXPECT_THAT(after("complete 4 @1"), ElementsAre("wait 4 (next job 0)", "job 4 ends"));
 }
 
 TEST_F(ScheduleTest, ATaskThatAGapSparedIsForgottenByTheNextOnceItsProcessorLeftIt) {
-    run(3, 0);
-    run(4, 1);
-    EXPECT_THAT(feed("blackout_end", 0, 9, 0), ElementsAre("gap (3)", "forget 3 (ready)", "lost 9"));
-    run(5, 1);
-    EXPECT_THAT(feed("blackout_end", 0, 9, 0),
+    EXPECT_THAT(after("switch 3, switch 4 @1, lost 9"), ElementsAre("gap (3)", "forget 3 (ready)", "lost 9"));
+    EXPECT_THAT(after("switch 5 @1, lost 9"),
                 ElementsAre(fmt::format("gap ({})", kUnknownContext), "forget 4 (ready)", "lost 9"));
 }
 
 TEST_F(ScheduleTest, TheSwitchesOfAProcessorFormAChainWhateverOthersRun) {
-    run(3, 0);
-    run(3, 1); // the record of the switch away from 3 is missing
+    after("switch 3, switch 3 @1"); // the record of the switch away from 3 is missing
     EXPECT_EQ(schedule.running(0), kUnknownContext);
-    EXPECT_THAT(feed("context_switch", 4, 0, 0), ElementsAre("wake 4 (unknown)", "3 -> 4 (ready)"));
-    run(4, 1);
-    EXPECT_THAT(feed("context_switch", 5, 0, 0), ElementsAre("wake 5 (unknown)", "4 -> 5 (ready)"));
-    EXPECT_THAT(feed("context_switch", 3, 0, 1), ElementsAre("4 -> 3 (ready)"));
+    EXPECT_THAT(after("switch 4"), ElementsAre("wake 4 (unknown)", "3 -> 4 (ready)"));
+    EXPECT_THAT(after("switch 4 @1, switch 5"), ElementsAre("wake 5 (unknown)", "4 -> 5 (ready)"));
+    EXPECT_THAT(after("switch 3 @1"), ElementsAre("4 -> 3 (ready)"));
 }
 
 TEST_F(ScheduleTest, ARestartOfTracingIsAGapAndItsFirstStartIsNone) {
-    EXPECT_THAT(feed("trace_start"), IsEmpty());
-    run(3);
-    EXPECT_THAT(feed("trace_start"), ElementsAre("gap (3)", "forget 3 (ready)"));
+    EXPECT_THAT(after("trace_start"), IsEmpty());
+    EXPECT_THAT(after("switch 3, trace_start"), ElementsAre("gap (3)", "forget 3 (ready)"));
 }
 
 TEST_F(ScheduleTest, WhatHasEndedIsNotForgotten) {
-    run(3);
-    static_cast<void>(feed("task_end", 4));
-    EXPECT_THAT(feed("blackout_end", 0, 1), ElementsAre("gap (3)", "forget 3 (ready)", "lost 1"));
+    EXPECT_THAT(after("switch 3, end 4, lost 1"), ElementsAre("gap (3)", "forget 3 (ready)", "lost 1"));
     EXPECT_EQ(schedule.state(4), TaskState::unknown);
 }
 
 TEST_F(ScheduleTest, WhoeverCouldRetryWaitsAgainWhenAnotherTakesTheMutex) {
-    run(3);
-    static_cast<void>(feed("set_mutex_acquire", 2, 5));
+    after("switch 3, acquire 2 5");
     EXPECT_EQ(schedule.holder(5), 2U);
-    EXPECT_THAT(feed("set_mutex_block", 3, 5), ElementsAre("wait 3 (mutex 5)"));
-    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), ElementsAre("wake 3 (mutex)"));
+    EXPECT_THAT(after("blocked 3 5"), ElementsAre("wait 3 (mutex 5)"));
+    EXPECT_THAT(after("unlock 2 5"), ElementsAre("wake 3 (mutex)"));
     EXPECT_EQ(schedule.holder(5), kUnknownContext);
-    EXPECT_THAT(feed("set_mutex_acquire", 6, 5), ElementsAre("wait 3 (mutex 5)"));
-    EXPECT_THAT(feed("set_mutex_unlock", 6, 5), ElementsAre("wake 3 (mutex)"));
-    EXPECT_THAT(feed("set_mutex_acquire", 3, 5), IsEmpty());
-    EXPECT_THAT(feed("set_mutex_unlock", 3, 5), IsEmpty());
+    EXPECT_THAT(after("acquire 6 5"), ElementsAre("wait 3 (mutex 5)"));
+    EXPECT_THAT(after("unlock 6 5"), ElementsAre("wake 3 (mutex)"));
+    EXPECT_THAT(after("acquire 3 5"), IsEmpty());
+    EXPECT_THAT(after("unlock 3 5"), IsEmpty());
 }
 
 TEST_F(ScheduleTest, ADispatchIsInThePlaceThatTheDecisionNames) {
-    static_cast<void>(feed("task_schedule", 7, 4));
-    static_cast<void>(feed("task_dispatch", 7));
+    after("task_schedule 7 4, task_dispatch 7");
     EXPECT_EQ(schedule.processor(0).dispatched, 7U);
     EXPECT_EQ(schedule.processor(0).place, 4U);
-    static_cast<void>(feed("task_dispatch", 8));
+    after("task_dispatch 8");
     EXPECT_EQ(schedule.processor(0).place, 8U) << "no decision was for it";
 }
 
 TEST_F(ScheduleTest, AReleaseOnTopOfAJobEndsIt) {
-    EXPECT_THAT(feed("job_release", 3), ElementsAre("wake 3 (unknown)", "job 3"));
-    EXPECT_THAT(feed("job_release", 3), ElementsAre("job 3 ends", "job 3"));
-    EXPECT_THAT(feed("task_end", 3), ElementsAre("end 3", "job 3 ends"));
+    EXPECT_THAT(after("release 3"), ElementsAre("wake 3 (unknown)", "job 3"));
+    EXPECT_THAT(after("release 3"), ElementsAre("job 3 ends", "job 3"));
+    EXPECT_THAT(after("end 3"), ElementsAre("end 3", "job 3 ends"));
 }
 
 TEST_F(ScheduleTest, WhatIsOpenEndsWithTheTrace) {
-    run(3);
-    static_cast<void>(feed("job_release", 4));
-    static_cast<void>(feed("task_block", 2, wait(1, 9)));
+    after("switch 3, release 4, wait 2 semaphore 9");
     std::vector<std::string> texts;
     for (const Change& change : schedule.finish()) {
         texts.push_back(text_of(change));
@@ -276,10 +237,11 @@ TEST_F(ScheduleTest, EachWaitHasItsKind) {
     constexpr auto kKinds = std::to_array<std::string_view>(
         {"semaphore", "delay", "condition", "receive", "send", "suspended", "signal", "mutex"});
     for (std::uint32_t kind = 1; kind <= kKinds.size(); ++kind) {
-        EXPECT_THAT(feed("task_block", 3, wait(kind, 9)), ElementsAre(fmt::format("wait 3 ({} 9)", kKinds[kind - 1])));
+        EXPECT_THAT(after(fmt::format("wait 3 {} 9", kind)),
+                    ElementsAre(fmt::format("wait 3 ({} 9)", kKinds[kind - 1])));
         EXPECT_TRUE(is_blocked(schedule.state(3)));
     }
-    EXPECT_THAT(feed("task_block", 3, wait(0, 9)), ElementsAre("wait 3 (suspended 9)")) << "older records do not say";
+    EXPECT_THAT(after("wait 3 0 9"), ElementsAre("wait 3 (suspended 9)")) << "older records do not say";
     EXPECT_EQ(state_name(schedule.state(3)), "suspended");
     EXPECT_FALSE(is_blocked(TaskState::job));
     EXPECT_TRUE(is_waiting(TaskState::job));
@@ -288,38 +250,32 @@ TEST_F(ScheduleTest, EachWaitHasItsKind) {
 }
 
 TEST_F(ScheduleTest, ThatATaskIsActivatedMattersOnlyIfNothingElseIsKnown) {
-    EXPECT_THAT(feed("task_activate", 3), ElementsAre("wait 3 (next job 0)"));
-    run(4);
-    EXPECT_THAT(feed("task_activate", 4), IsEmpty());
+    EXPECT_THAT(after("activate 3"), ElementsAre("wait 3 (next job 0)"));
+    EXPECT_THAT(after("switch 4, activate 4"), IsEmpty());
 }
 
 TEST_F(ScheduleTest, EachEndOfAJobIsOne) {
     for (const std::string_view name : {"task_end_cycle", "task_disable", "job_abort"}) {
-        static_cast<void>(feed("job_release", 3));
-        EXPECT_THAT(feed(name, 3), ElementsAre("wait 3 (next job 0)", "job 3 ends")) << name;
-        EXPECT_THAT(feed(name, 3), ElementsAre("wait 3 (next job 0)")) << name;
+        EXPECT_THAT(after(fmt::format("release 3, {} 3", name)), ElementsAre("wait 3 (next job 0)", "job 3 ends"))
+            << name;
+        EXPECT_THAT(after(fmt::format("{} 3", name)), ElementsAre("wait 3 (next job 0)")) << name;
     }
-    static_cast<void>(feed("job_release", 3));
-    EXPECT_THAT(feed("task_sleep", 3), ElementsAre("wait 3 (next job 0)")) << "task_disable follows";
+    EXPECT_THAT(after("release 3, sleep 3"), ElementsAre("wait 3 (next job 0)")) << "task_disable follows";
 }
 
 TEST_F(ScheduleTest, AContextBeginsAnew) {
-    static_cast<void>(feed("job_release", 3));
-    EXPECT_THAT(feed("task_create", 3), ElementsAre("create 3", "job 3 ends"));
+    EXPECT_THAT(after("release 3, create 3"), ElementsAre("create 3", "job 3 ends"));
     EXPECT_EQ(schedule.state(3), TaskState::unknown);
-    EXPECT_THAT(feed("task_create", 3), ElementsAre("create 3"));
-    EXPECT_THAT(feed("task_end", 3), ElementsAre("end 3"));
+    EXPECT_THAT(after("create 3"), ElementsAre("create 3"));
+    EXPECT_THAT(after("end 3"), ElementsAre("end 3"));
     EXPECT_EQ(schedule.state(3), TaskState::ended);
-    static_cast<void>(feed("set_mutex_block", 3, 5));
-    static_cast<void>(feed("task_end", 3));
-    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), IsEmpty()) << "it waits for nothing any more";
+    EXPECT_THAT(after("blocked 3 5, end 3, unlock 2 5"), IsEmpty()) << "it waits for nothing any more";
 }
 
 TEST_F(ScheduleTest, AWaitForAMutexNamesItsHolderAndEndsWithItsTimeOut) {
-    static_cast<void>(feed("set_mutex_acquire", 2, 5));
-    static_cast<void>(feed("set_mutex_acquire", 4, 0x1'0000)); // no mutex has this number
+    after("acquire 2 5, acquire 4 0x1'0000"); // no mutex has this number
     EXPECT_EQ(schedule.holder(0x1'0000), kUnknownContext);
-    static_cast<void>(feed("set_mutex_acquire", 4, 0xFFFF));
+    after("acquire 4 0xFFFF");
     EXPECT_EQ(schedule.holder(0xFFFF), 4U);
     trace::Event event;
     event.row = tracer::find_event("set_mutex_block");
@@ -330,73 +286,62 @@ TEST_F(ScheduleTest, AWaitForAMutexNamesItsHolderAndEndsWithItsTimeOut) {
     ASSERT_EQ(changes.size(), 1U);
     EXPECT_EQ(changes.front().other, 2U);
     EXPECT_EQ(changes.front().object, 5U);
-    EXPECT_THAT(feed("set_mutex_timeout", 3, 5), ElementsAre("wake 3 (mutex)"));
-    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), IsEmpty()) << "it waits no more";
+    EXPECT_THAT(after("set_mutex_timeout 3 5"), ElementsAre("wake 3 (mutex)"));
+    EXPECT_THAT(after("unlock 2 5"), IsEmpty()) << "it waits no more";
     EXPECT_EQ(schedule.holder(5), kUnknownContext);
 }
 
 // The mutex was unlocked, the task could try again, and then its time was up.
 TEST_F(ScheduleTest, WhoeverCouldRetryAndTimesOutLendsNothing) {
-    static_cast<void>(feed("set_mutex_acquire", 2, 5));
-    static_cast<void>(feed("set_mutex_block", 3, 5));
-    static_cast<void>(feed("set_mutex_unlock", 2, 5));
-    EXPECT_THAT(feed("set_mutex_timeout", 3, 5), IsEmpty());
-    EXPECT_THAT(feed("set_mutex_acquire", 4, 5), IsEmpty());
+    EXPECT_THAT(after("acquire 2 5, blocked 3 5, unlock 2 5, set_mutex_timeout 3 5"), IsEmpty());
+    EXPECT_THAT(after("acquire 4 5"), IsEmpty());
 }
 
 TEST_F(ScheduleTest, AnOwnersDeathUnlocks) {
-    static_cast<void>(feed("set_mutex_acquire", 2, 5));
-    static_cast<void>(feed("set_mutex_block", 3, 5));
-    EXPECT_THAT(feed("set_mutex_owner_died", 2, 5), ElementsAre("wake 3 (mutex)"));
+    EXPECT_THAT(after("acquire 2 5, blocked 3 5, set_mutex_owner_died 2 5"), ElementsAre("wake 3 (mutex)"));
     EXPECT_EQ(schedule.holder(5), kUnknownContext);
 }
 
 TEST_F(ScheduleTest, ATaskThatIsSuspendedWhileItWaitsForAMutexStillWaitsForIt) {
-    static_cast<void>(feed("set_mutex_acquire", 2, 5));
-    static_cast<void>(feed("set_mutex_block", 3, 5));
-    EXPECT_THAT(feed("task_block", 3, wait(6, 0)), ElementsAre("wait 3 (suspended 0)"));
-    EXPECT_THAT(feed("task_unblock", 3), ElementsAre("wait 3 (mutex 5)"));
-    EXPECT_THAT(feed("task_block", 3, wait(6, 0)), ElementsAre("wait 3 (suspended 0)"));
-    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), IsEmpty()) << "it is suspended";
-    EXPECT_THAT(feed("task_unblock", 3), ElementsAre("wake 3 (suspended)"));
-    EXPECT_THAT(feed("set_mutex_acquire", 2, 5), ElementsAre("wait 3 (mutex 5)"));
-    EXPECT_THAT(feed("task_block", 3, wait(1, 2)), ElementsAre("wait 3 (semaphore 2)")) << "it gave the mutex up";
-    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), IsEmpty());
+    EXPECT_THAT(after("acquire 2 5, blocked 3 5, wait 3 suspended"), ElementsAre("wait 3 (suspended 0)"));
+    EXPECT_THAT(after("task_unblock 3"), ElementsAre("wait 3 (mutex 5)"));
+    EXPECT_THAT(after("wait 3 suspended"), ElementsAre("wait 3 (suspended 0)"));
+    EXPECT_THAT(after("unlock 2 5"), IsEmpty()) << "it is suspended";
+    EXPECT_THAT(after("task_unblock 3"), ElementsAre("wake 3 (suspended)"));
+    EXPECT_THAT(after("acquire 2 5"), ElementsAre("wait 3 (mutex 5)"));
+    EXPECT_THAT(after("wait 3 semaphore 2"), ElementsAre("wait 3 (semaphore 2)")) << "it gave the mutex up";
+    EXPECT_THAT(after("unlock 2 5"), IsEmpty());
 }
 
 TEST_F(ScheduleTest, TheFirstRecordOfLeavingSaysWhatRan) {
-    EXPECT_THAT(feed("task_epilogue", 3), IsEmpty());
+    EXPECT_THAT(after("leave 3"), IsEmpty());
     EXPECT_EQ(schedule.running(0), 3U);
-    EXPECT_THAT(feed("task_epilogue", 4), IsEmpty());
+    EXPECT_THAT(after("leave 4"), IsEmpty());
     EXPECT_EQ(schedule.running(0), 3U) << "a switch says otherwise";
-    EXPECT_THAT(feed("context_switch", 3), IsEmpty());
-    EXPECT_THAT(feed("context_switch", 4), ElementsAre("wake 4 (unknown)", "3 -> 4 (ready)"));
+    EXPECT_THAT(after("switch 3"), IsEmpty());
+    EXPECT_THAT(after("switch 4"), ElementsAre("wake 4 (unknown)", "3 -> 4 (ready)"));
 }
 
 TEST_F(ScheduleTest, AGapForgetsDecisionsAndDispatches) {
-    static_cast<void>(feed("task_schedule", 7, 4));
-    static_cast<void>(feed("task_dispatch", 7));
-    static_cast<void>(feed("blackout_start"));
+    after("task_schedule 7 4, task_dispatch 7, blackout");
     EXPECT_EQ(schedule.processor(0).dispatched, kUnknownContext);
     EXPECT_EQ(schedule.processor(0).place, kUnknownContext);
     EXPECT_EQ(schedule.processor(0).chosen, kUnknownContext);
     EXPECT_EQ(schedule.processor(0).chosen_place, kUnknownContext);
     EXPECT_EQ(schedule.processor(0).switched_to, kUnknownContext);
-    static_cast<void>(feed("context_switch", 7));
+    after("switch 7");
     EXPECT_EQ(schedule.processor(0).place, 7U);
 }
 
 TEST_F(ScheduleTest, ASwitchIsInThePlaceOfItsDispatch) {
-    static_cast<void>(feed("task_schedule", 7, 4));
-    static_cast<void>(feed("task_dispatch", 7));
-    static_cast<void>(feed("context_switch", 7));
+    after("task_schedule 7 4, task_dispatch 7, switch 7");
     EXPECT_EQ(schedule.processor(0).place, 4U);
-    static_cast<void>(feed("context_switch", 8));
+    after("switch 8");
     EXPECT_EQ(schedule.processor(0).place, 8U) << "no record dispatched it";
 }
 
 TEST_F(ScheduleTest, TheStateOfNoContextIsUnknown) {
-    run(3);
+    after("switch 3");
     EXPECT_EQ(schedule.state(kUnknownContext), TaskState::unknown);
     EXPECT_EQ(schedule.state(0xFFFF'FFFF), TaskState::unknown);
     EXPECT_EQ(schedule.state(0xFFFF), TaskState::unknown);
