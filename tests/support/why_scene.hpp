@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Records for the cause of a late job: tasks of fixed priorities, one of a server, one by deadline, and the idle task.
+// Scenes for the cause of a late job: tasks of fixed priorities, one of a server, one by deadline, and the idle task.
 // One tick is one nanosecond. The whole result is shown as text.
 #pragma once
 
 #include "host/analyse/why/diagnosis.hpp"
 #include "host/analyse/why/job_watch.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
 #include "host/trace/names.hpp"
-#include "lib/wire_numbers.hpp"
+#include "tests/support/scene.hpp"
 
 #include <array>
 #include <functional>
@@ -20,21 +19,22 @@
 namespace host::analyse::why {
 
 inline constexpr std::uint32_t kKhz = 1'000'000;
-inline constexpr std::uint16_t kIdle = 1;
-inline constexpr std::uint16_t kLow = 3;
-inline constexpr std::uint16_t kMiddle = 4;
-inline constexpr std::uint16_t kHigh = 5;
-inline constexpr std::uint16_t kServed = 6;
-inline constexpr std::uint16_t kDated = 7; // by deadlines, after the fixed priorities
+using support::kDated; // after the fixed priorities
+using support::kHigh;
+using support::kIdle;
+using support::kLow;
+using support::kMiddle;
+using support::kServed;
 inline constexpr std::uint16_t kTimer = 32;
-
-constexpr std::uint32_t wait_word(lib::WaitKind kind, std::uint32_t object) {
-    return static_cast<std::uint32_t>(kind) << 16 | object;
-}
 
 class WhyScene {
   public:
-    explicit WhyScene(std::uint16_t watched, Wanted wanted = {})
+    explicit WhyScene(std::uint16_t watched, std::string_view text = "")
+        : WhyScene(watched, Wanted{}) {
+        play(text);
+    }
+
+    WhyScene(std::uint16_t watched, Wanted wanted)
         : WhyScene(wanted, [watched](std::uint32_t context) { return context == watched; }) {}
 
     WhyScene(Wanted wanted, std::function<bool(std::uint32_t context)> is_watched)
@@ -54,32 +54,12 @@ class WhyScene {
         m_names.set_parameters({.context = kDated, .level = 1, .wcet_ns = 50, .deadline_ns = 100});
     }
 
-    WhyScene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
-        trace::Event event;
-        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
-        event.ticks = {stamp};
-        event.time_ns = static_cast<std::int64_t>(stamp);
-        event.timed = true;
-        event.names = &m_names;
-        event.record = m_record++;
-        m_watch.take(event, kKhz);
+    WhyScene& play(std::string_view text) {
+        for (trace::Event event : m_reader.read(text)) {
+            event.names = &m_names;
+            m_watch.take(event, kKhz);
+        }
         return *this;
-    }
-
-    WhyScene& release(std::uint64_t stamp, std::uint16_t context, std::uint64_t release, std::uint64_t deadline) {
-        return at(stamp, "job_release", context, static_cast<std::uint32_t>(release))
-            .at(stamp, "job_deadline", context, static_cast<std::uint32_t>(deadline));
-    }
-
-    WhyScene& change(std::uint64_t stamp, std::uint16_t from, std::uint16_t to) {
-        return change_for(stamp, from, to, to);
-    }
-
-    WhyScene& change_for(std::uint64_t stamp, std::uint16_t from, std::uint16_t to, std::uint16_t place) {
-        return at(stamp, "task_epilogue", from)
-            .at(stamp, "task_schedule", to, place)
-            .at(stamp, "task_dispatch", to)
-            .at(stamp, "context_switch", to);
     }
 
     // "cause gain", of those that would have sufficed.
@@ -101,7 +81,7 @@ class WhyScene {
 
   private:
     trace::Names m_names;
-    std::uint64_t m_record = 0;
+    support::SceneReader m_reader;
     JobWatch m_watch;
 };
 

@@ -18,22 +18,12 @@ using ::testing::IsEmpty;
 
 // protocol: of the mutex; with inheritance the middle task would not have run.
 WhyScene& inversion(WhyScene& scene, lib::MutexProtocol protocol) {
-    return scene.at(0, "set_mutex_protocol", static_cast<std::uint16_t>(protocol), 7)
-        .at(0, "context_switch", kLow)
-        .release(0, kLow, 0, 3000)
-        .at(10, "set_mutex_acquire", kLow, 7)
-        .release(20, kHigh, 20, 120)
-        .change(20, kLow, kHigh)
-        .release(30, kMiddle, 30, 2030)
-        .at(40, "task_block", kHigh, wait_word(lib::WaitKind::mutex, 7))
-        .change(40, kHigh, kMiddle)
-        .at(140, "task_end_cycle", kMiddle)
-        .change(140, kMiddle, kLow)
-        .at(150, "set_mutex_unlock", kLow, 7)
-        .at(150, "set_mutex_acquire", kHigh, 7)
-        .at(150, "task_unblock", kHigh, wait_word(lib::WaitKind::mutex, 7))
-        .change(150, kLow, kHigh)
-        .at(170, "task_end_cycle", kHigh);
+    return scene.play(fmt::format(R"(0 protocol 7 {}, switch low, release low due 3000; 10 acquire low 7
+                                     20 release high due 120, low -> high; 30 release middle due 2030
+                                     40 wait high mutex 7, high -> middle; 140 complete middle, middle -> low
+                                     150 unlock low 7, acquire high 7, wake high mutex 7, low -> high
+                                     170 complete high)",
+                                  lib::word(protocol)));
 }
 
 TEST(Diagnosis, NamesTheMissingInheritance) {
@@ -48,55 +38,29 @@ TEST(Diagnosis, NamesTheMissingInheritance) {
 }
 
 TEST(Diagnosis, NamesALockThatIsHeldAcrossAWait) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kLow)
-        .release(0, kLow, 0, 3000)
-        .at(10, "set_mutex_acquire", kLow, 7)
-        .release(20, kHigh, 20, 120)
-        .at(20, "task_block", kLow, wait_word(lib::WaitKind::delay, 0))
-        .change(20, kLow, kHigh)
-        .at(30, "set_mutex_block", kHigh, 7)
-        .change(30, kHigh, kIdle)
-        .at(190, "task_unblock", kLow, wait_word(lib::WaitKind::delay, 0))
-        .change_for(190, kIdle, kLow, kHigh)
-        .at(195, "set_mutex_unlock", kLow, 7)
-        .change(195, kLow, kHigh)
-        .at(199, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 switch low, release low due 3000; 10 acquire low 7
+                             20 release high due 120, wait low delay, low -> high; 30 blocked high 7, high -> idle
+                             190 wake low delay, idle -> low for high; 195 unlock low 7, low -> high
+                             199 complete high)");
     EXPECT_THAT(scene.needed(), ElementsAre("lock_across_wait 160"));
 }
 
 TEST(Diagnosis, NamesALongCriticalSection) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kLow)
-        .release(0, kLow, 0, 3000)
-        .at(10, "set_mutex_acquire", kLow, 7)
-        .release(20, kHigh, 20, 120)
-        .change(20, kLow, kHigh)
-        .at(30, "set_mutex_block", kHigh, 7)
-        .change_for(30, kHigh, kLow, kHigh)
-        .at(130, "set_mutex_unlock", kLow, 7)
-        .change(130, kLow, kHigh)
-        .at(150, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 switch low, release low due 3000; 10 acquire low 7; 20 release high due 120, low -> high
+                             30 blocked high 7, high -> low for high; 130 unlock low 7, low -> high
+                             150 complete high)");
     EXPECT_THAT(scene.needed(), ElementsAre("critical_section 100"));
 }
 
 TEST(Diagnosis, NamesItsOwnOverrun) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kIdle)
-        .release(10, kHigh, 10, 110)
-        .change(10, kIdle, kHigh)
-        .at(130, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, "0 switch idle; 10 release high due 110, idle -> high; 130 complete high");
     EXPECT_THAT(scene.needed(), ElementsAre("own_overrun 70"));
 }
 
 WhyScene& preempted(WhyScene& scene, std::uint64_t executed) {
-    return scene.at(0, "context_switch", kIdle)
-        .release(0, kMiddle, 0, 150)
-        .release(0, kHigh, 0, 100)
-        .change(0, kIdle, kHigh)
-        .at(executed, "task_end_cycle", kHigh)
-        .change(executed, kHigh, kMiddle)
-        .at(executed + 80, "task_end_cycle", kMiddle);
+    return scene.play(fmt::format(R"(0 switch idle, release middle due 150, release high due 100, idle -> high
+                                     {} complete high, high -> middle; {} complete middle)",
+                                  executed, executed + 80));
 }
 
 TEST(Diagnosis, NamesTheOverrunOfATaskThatPrecedes) {
@@ -120,74 +84,41 @@ TEST(Diagnosis, NamesNoCauseOfAJobThatIsOnTime) {
 // The first job leaves no time; in the second one no overrun is within it.
 TEST(Diagnosis, CountsOverrunsSinceTheProcessorWasFree) {
     WhyScene scene(kDated, {.which = Wanted::Which::number, .number = 1});
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kHigh, 0, 100)
-        .change(0, kIdle, kHigh)
-        .at(150, "task_end_cycle", kHigh)
-        .change(150, kHigh, kMiddle)
-        .release(150, kMiddle, 40, 2040)
-        .release(160, kDated, 160, 250)
-        .at(240, "task_end_cycle", kMiddle)
-        .change(240, kMiddle, kDated)
-        .at(280, "task_end_cycle", kDated);
+    scene.play(R"(0 switch idle, release high due 100, idle -> high
+                  150 complete high, high -> middle, release middle at 40 due 2040; 160 release dated due 250
+                  240 complete middle, middle -> dated; 280 complete dated)");
     // High ran 100 too long before the release, and kept middle from running; middle declares what it ran.
     EXPECT_THAT(scene.needed(), ElementsAre("priority_order 80"));
 }
 
 TEST(Diagnosis, NamesWhatPrecedesAlthoughItsDeadlineIsLater) {
-    WhyScene scene(kDated);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kDated, 0, 100)
-        .release(0, kMiddle, 0, 2000)
-        .change(0, kIdle, kMiddle)
-        .at(90, "task_end_cycle", kMiddle)
-        .change(90, kMiddle, kDated)
-        .at(130, "task_end_cycle", kDated);
+    WhyScene scene(kDated, R"(0 switch idle, release dated due 100, release middle due 2000, idle -> middle
+                              90 complete middle, middle -> dated; 130 complete dated)");
     EXPECT_THAT(scene.needed(), ElementsAre("priority_order 90"));
 }
 
 TEST(Diagnosis, NamesInterruptsThatAreOff) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kLow)
-        .at(10, "CLI")
-        .at(120, "STI")
-        .at(121, "interrupt_start", kTimer)
-        .release(122, kHigh, 20, 120)
-        .at(123, "interrupt_end", kTimer)
-        .change(123, kLow, kHigh)
-        .at(130, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 switch low; 10 cli; 120 sti; 121 irq 32; 122 release high at 20 due 120
+                             123 iret 32, low -> high; 130 complete high)");
     // The section and what the task ran before the interrupt was taken.
     EXPECT_THAT(scene.needed(), ElementsAre("interrupts_off 101"));
     EXPECT_EQ(diagnose(scene.job(), 0).findings[0].who, kLow);
 }
 
 TEST(Diagnosis, NamesTheVectorOfAStorm) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kIdle).release(0, kHigh, 0, 100).change(0, kIdle, kHigh);
+    WhyScene scene(kHigh, "0 switch idle, release high due 100, idle -> high");
     for (std::uint64_t i = 0; i < 10; ++i) {
-        scene.at(1 + i * 12, "interrupt_start", kTimer).at(9 + i * 12, "interrupt_end", kTimer);
+        scene.play(fmt::format("{} irq 32; {} iret 32", 1 + i * 12, 9 + i * 12));
     }
-    scene.at(124, "task_end_cycle", kHigh);
+    scene.play("124 complete high");
     EXPECT_THAT(scene.needed(), ElementsAre("interrupt_load 80"));
     EXPECT_EQ(scene.job().interrupts.at(kTimer), 10U);
 }
 
 TEST(Diagnosis, NamesTheBudgetThatWasUsedUp) {
-    WhyScene scene(kServed);
-    scene.at(0, "server_create", 0, 9)
-        .at(0, "server_kind", static_cast<std::uint16_t>(lib::ServerKind::deferrable), 9)
-        .at(0, "server_capacity", 9, 40)
-        .at(0, "server_period", 9, 500)
-        .at(0, "server_attach", 9, kServed)
-        .at(0, "server_budget", 9, 40)
-        .at(0, "context_switch", kIdle)
-        .at(10, "job_release", kServed, 10)
-        .change(10, kIdle, kServed)
-        .at(50, "server_budget", 9, 0)
-        .change(50, kServed, kIdle)
-        .at(500, "server_budget", 9, 40)
-        .change(500, kIdle, kServed)
-        .at(520, "task_end_cycle", kServed);
+    WhyScene scene(kServed, R"(0 server 9 deferrable capacity 40 period 500 for served, budget 9 40, switch idle
+                               10 release served, idle -> served; 50 budget 9 0, served -> idle
+                               500 budget 9 40, idle -> served; 520 complete served)");
     const Diagnosis diagnosis = diagnose(scene.job(), 0);
     EXPECT_FALSE(diagnosis.lateness);
     EXPECT_EQ(diagnosis.findings[0].cause, Cause::server_budget);
@@ -196,52 +127,30 @@ TEST(Diagnosis, NamesTheBudgetThatWasUsedUp) {
 }
 
 TEST(Diagnosis, NamesWhoEndedAWaitThatWasTooLong) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kHigh, 0, 100)
-        .change(0, kIdle, kHigh)
-        .at(10, "task_block", kHigh, wait_word(lib::WaitKind::semaphore, 2))
-        .change(10, kHigh, kLow)
-        .at(120, "task_unblock", kHigh, wait_word(lib::WaitKind::semaphore, 2))
-        .change(120, kLow, kHigh)
-        .at(130, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 switch idle, release high due 100, idle -> high; 10 wait high semaphore 2, high -> low
+                             120 wake high semaphore 2, low -> high; 130 complete high)");
     EXPECT_THAT(scene.needed(), ElementsAre("late_event 110"));
     EXPECT_EQ(diagnose(scene.job(), 0).findings[0].ended_by, (schedule::Executor{schedule::By::task, kLow}));
 }
 
 TEST(Diagnosis, NamesSeveralCausesIfNoneSufficesAlone) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kLow, 0, 3000)
-        .release(0, kHigh, 0, 100)
-        .change(0, kIdle, kHigh)
-        .at(70, "task_block", kHigh, wait_word(lib::WaitKind::semaphore, 2))
-        .change(70, kHigh, kLow)
-        .at(100, "task_unblock", kHigh, wait_word(lib::WaitKind::semaphore, 2))
-        .change(100, kLow, kHigh)
-        .at(140, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 switch idle, release low due 3000, release high due 100, idle -> high
+                             70 wait high semaphore 2, high -> low; 100 wake high semaphore 2, low -> high
+                             140 complete high)");
     // 110 executed, 50 declared: 60 too much suffices for the 40 that it was late.
     EXPECT_THAT(scene.needed(), ElementsAre("own_overrun 60"));
-    WhyScene both(kHigh);
-    both.at(0, "context_switch", kIdle)
-        .release(0, kLow, 0, 3000)
-        .release(0, kHigh, 0, 60)
-        .change(0, kIdle, kHigh)
-        .at(70, "task_block", kHigh, wait_word(lib::WaitKind::semaphore, 2))
-        .change(70, kHigh, kLow)
-        .at(100, "task_unblock", kHigh, wait_word(lib::WaitKind::semaphore, 2))
-        .change(100, kLow, kHigh)
-        .at(140, "task_end_cycle", kHigh);
+    WhyScene both(kHigh, R"(0 switch idle, release low due 3000, release high due 60, idle -> high
+                            70 wait high semaphore 2, high -> low; 100 wake high semaphore 2, low -> high
+                            140 complete high)");
     EXPECT_THAT(both.needed(), ElementsAre("own_overrun 60", "late_event 30"));
 }
 
 TEST(Diagnosis, CountsTheCostOfRecords) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kIdle).release(0, kHigh, 0, 40).change(0, kIdle, kHigh);
+    WhyScene scene(kHigh, "0 switch idle, release high due 40, idle -> high");
     for (std::uint64_t i = 1; i < 10; ++i) {
-        scene.at(i * 4, "ipoint");
+        scene.play(fmt::format("{} ipoint", i * 4));
     }
-    scene.at(45, "task_end_cycle", kHigh);
+    scene.play("45 complete high");
     const Diagnosis diagnosis = diagnose(scene.job(), 1.0);
     EXPECT_EQ(diagnosis.needed, 1U);
     EXPECT_EQ(diagnosis.findings[0].cause, Cause::tracing);
@@ -249,55 +158,23 @@ TEST(Diagnosis, CountsTheCostOfRecords) {
 
 // An inversion, of which the record of the lock is missing.
 TEST(Diagnosis, ClaimsNothingIfTheHolderIsNotKnown) {
-    WhyScene scene(kHigh);
-    scene.at(0, "set_mutex_protocol", static_cast<std::uint16_t>(lib::MutexProtocol::none), 7)
-        .at(0, "context_switch", kLow)
-        .release(0, kLow, 0, 3000)
-        .release(20, kHigh, 20, 120)
-        .change(20, kLow, kHigh)
-        .release(30, kMiddle, 30, 2030)
-        .at(40, "task_block", kHigh, wait_word(lib::WaitKind::mutex, 7))
-        .change(40, kHigh, kMiddle)
-        .at(140, "task_end_cycle", kMiddle)
-        .change(140, kMiddle, kLow)
-        .at(150, "set_mutex_unlock", kLow, 7)
-        .at(150, "set_mutex_acquire", kHigh, 7)
-        .at(150, "task_unblock", kHigh, wait_word(lib::WaitKind::mutex, 7))
-        .change(150, kLow, kHigh)
-        .at(170, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 protocol 7 none, switch low, release low due 3000; 20 release high due 120, low -> high
+                             30 release middle due 2030; 40 wait high mutex 7, high -> middle
+                             140 complete middle, middle -> low
+                             150 unlock low 7, acquire high 7, wake high mutex 7, low -> high; 170 complete high)");
     EXPECT_THAT(scene.needed(), IsEmpty());
     EXPECT_EQ(diagnose(scene.job(), 0).findings[0].cause, Cause::unknown);
 }
 
 // The task waits for 7, which inherits; its holder waits for 8, which does not.
 TEST(Diagnosis, NamesTheMutexWithoutInheritanceOfAChain) {
-    WhyScene scene(kHigh);
-    scene.at(0, "set_mutex_protocol", static_cast<std::uint16_t>(lib::MutexProtocol::inheritance), 7)
-        .at(0, "set_mutex_protocol", static_cast<std::uint16_t>(lib::MutexProtocol::none), 8)
-        .at(0, "context_switch", kDated)
-        .at(1, "set_mutex_acquire", kDated, 8)
-        .release(10, kLow, 10, 3010)
-        .change(10, kDated, kLow)
-        .at(12, "set_mutex_acquire", kLow, 7)
-        .at(14, "task_block", kLow, wait_word(lib::WaitKind::mutex, 8))
-        .change(14, kLow, kDated)
-        .release(20, kHigh, 20, 120)
-        .change(20, kDated, kHigh)
-        .release(30, kMiddle, 30, 2030)
-        .at(40, "task_block", kHigh, wait_word(lib::WaitKind::mutex, 7))
-        .change(40, kHigh, kMiddle)
-        .at(140, "task_end_cycle", kMiddle)
-        .change(140, kMiddle, kDated)
-        .at(150, "set_mutex_unlock", kDated, 8)
-        .at(150, "set_mutex_acquire", kLow, 8)
-        .at(150, "task_unblock", kLow, wait_word(lib::WaitKind::mutex, 8))
-        .change_for(150, kDated, kLow, kHigh)
-        .at(152, "set_mutex_unlock", kLow, 8)
-        .at(153, "set_mutex_unlock", kLow, 7)
-        .at(153, "set_mutex_acquire", kHigh, 7)
-        .at(153, "task_unblock", kHigh, wait_word(lib::WaitKind::mutex, 7))
-        .change(153, kLow, kHigh)
-        .at(170, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 protocol 7 inheritance, protocol 8 none, switch dated; 1 acquire dated 8
+                             10 release low due 3010, dated -> low; 12 acquire low 7; 14 wait low mutex 8, low -> dated
+                             20 release high due 120, dated -> high; 30 release middle due 2030
+                             40 wait high mutex 7, high -> middle; 140 complete middle, middle -> dated
+                             150 unlock dated 8, acquire low 8, wake low mutex 8, dated -> low for high
+                             152 unlock low 8; 153 unlock low 7, acquire high 7, wake high mutex 7, low -> high
+                             170 complete high)");
     EXPECT_THAT(scene.needed(), ElementsAre("missing_inheritance 100"));
     const Finding finding = diagnose(scene.job(), 0).findings[0];
     EXPECT_EQ(finding.object, 8U);
@@ -310,20 +187,12 @@ TEST(Diagnosis, NamesTheMutexWithoutInheritanceOfAChain) {
 TEST(Diagnosis, CountsOnlyWhatTheHolderRuns) {
     const auto scene_of = [](std::uint64_t high_ends, std::uint64_t deadline) {
         auto scene = std::make_unique<WhyScene>(kMiddle);
-        scene->at(0, "context_switch", kLow)
-            .release(0, kLow, 0, 3000)
-            .at(10, "set_mutex_acquire", kLow, 7)
-            .release(20, kMiddle, 20, deadline)
-            .change(20, kLow, kMiddle)
-            .at(30, "set_mutex_block", kMiddle, 7)
-            .change_for(30, kMiddle, kLow, kMiddle)
-            .release(50, kHigh, 50, 150)
-            .change(50, kLow, kHigh)
-            .at(high_ends, "task_end_cycle", kHigh)
-            .change_for(high_ends, kHigh, kLow, kMiddle)
-            .at(high_ends + 30, "set_mutex_unlock", kLow, 7)
-            .change(high_ends + 30, kLow, kMiddle)
-            .at(high_ends + 40, "task_end_cycle", kMiddle);
+        scene->play(fmt::format(R"(0 switch low, release low due 3000; 10 acquire low 7
+                                   20 release middle due {}, low -> middle
+                                   30 blocked middle 7, middle -> low for middle; 50 release high due 150, low -> high
+                                   {} complete high, high -> low for middle; {} unlock low 7, low -> middle
+                                   {} complete middle)",
+                                deadline, high_ends, high_ends + 30, high_ends + 40));
         return scene;
     };
     // Without the 50 of the section it ends before high arrives.
@@ -334,36 +203,18 @@ TEST(Diagnosis, CountsOnlyWhatTheHolderRuns) {
 
 // High runs 150 too long while the task waits for a moment: it does not end earlier without that.
 TEST(Diagnosis, DoesNotBlameWorkThatDidNotDelayIt) {
-    WhyScene scene(kMiddle);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kMiddle, 0, 150)
-        .change(0, kIdle, kMiddle)
-        .at(10, "task_block", kMiddle, wait_word(lib::WaitKind::delay, 0))
-        .change(10, kMiddle, kIdle)
-        .release(20, kHigh, 20, 120)
-        .change(20, kIdle, kHigh)
-        .at(220, "task_end_cycle", kHigh)
-        .change(220, kHigh, kIdle)
-        .at(300, "interrupt_start", kTimer)
-        .at(300, "task_unblock", kMiddle, wait_word(lib::WaitKind::delay, 0))
-        .at(301, "interrupt_end", kTimer)
-        .change(301, kIdle, kMiddle)
-        .at(310, "task_end_cycle", kMiddle);
+    WhyScene scene(kMiddle, R"(0 switch idle, release middle due 150, idle -> middle
+                               10 wait middle delay, middle -> idle; 20 release high due 120, idle -> high
+                               220 complete high, high -> idle; 300 irq 32, wake middle delay
+                               301 iret 32, idle -> middle; 310 complete middle)");
     EXPECT_THAT(scene.needed(), ElementsAre("late_event 291"));
 }
 
 // A task that precedes it keeps interrupts off when it is released: it would have run in any case.
 TEST(Diagnosis, BlamesInterruptsOffOnlyOfTasksThatDoNotPrecede) {
-    WhyScene scene(kMiddle);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kHigh, 0, 100)
-        .change(0, kIdle, kHigh)
-        .at(200, "interrupt_start", kTimer)
-        .release(200, kMiddle, 20, 120)
-        .at(201, "interrupt_end", kTimer)
-        .at(210, "task_end_cycle", kHigh)
-        .change(210, kHigh, kMiddle)
-        .at(240, "task_end_cycle", kMiddle);
+    WhyScene scene(kMiddle, R"(0 switch idle, release high due 100, idle -> high
+                               200 irq 32, release middle at 20 due 120; 201 iret 32; 210 complete high, high -> middle
+                               240 complete middle)");
     // High ends at 51 (with the handler) without the 159 or 160 that it executes beyond 50.
     const std::vector<std::string> needed = scene.needed();
     ASSERT_EQ(needed.size(), 1U);
@@ -372,50 +223,29 @@ TEST(Diagnosis, BlamesInterruptsOffOnlyOfTasksThatDoNotPrecede) {
 
 // A storm while the task waits for the mutex counts, too.
 TEST(Diagnosis, CountsInterruptsWithinBlocking) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kLow)
-        .release(0, kLow, 0, 3000)
-        .at(10, "set_mutex_acquire", kLow, 7)
-        .release(20, kHigh, 20, 120)
-        .change(20, kLow, kHigh)
-        .at(30, "set_mutex_block", kHigh, 7)
-        .change_for(30, kHigh, kLow, kHigh);
+    WhyScene scene(kHigh, R"(0 switch low, release low due 3000; 10 acquire low 7; 20 release high due 120, low -> high
+                             30 blocked high 7, high -> low for high)");
     for (std::uint64_t i = 0; i < 10; ++i) {
-        scene.at(31 + i * 12, "interrupt_start", kTimer).at(39 + i * 12, "interrupt_end", kTimer);
+        scene.play(fmt::format("{} irq 32; {} iret 32", 31 + i * 12, 39 + i * 12));
     }
-    scene.at(155, "set_mutex_unlock", kLow, 7).change(155, kLow, kHigh).at(165, "task_end_cycle", kHigh);
+    scene.play("155 unlock low 7, low -> high; 165 complete high");
     EXPECT_THAT(scene.needed(), ElementsAre("interrupt_load 80"));
     EXPECT_EQ(diagnose(scene.job(), 0).findings[1].took, lib::Ticks{45}) << "the section without its handlers";
 }
 
 // A shorter relative deadline precedes, as configured.
 TEST(Diagnosis, DoesNotBlameAnOrderByRelativeDeadlines) {
-    WhyScene scene(kMiddle);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kMiddle, 0, 60)
-        .change(0, kIdle, kMiddle)
-        .release(10, kHigh, 10, 110)
-        .change(10, kMiddle, kHigh)
-        .at(50, "task_end_cycle", kHigh)
-        .change(50, kHigh, kMiddle)
-        .at(80, "task_end_cycle", kMiddle);
+    WhyScene scene(kMiddle, R"(0 switch idle, release middle due 60, idle -> middle
+                               10 release high due 110, middle -> high; 50 complete high, high -> middle
+                               80 complete middle)");
     EXPECT_THAT(scene.needed(), ElementsAre("load 40"));
 }
 
 TEST(JobWatch, ExplainsTheFirstOfARowOfLateJobs) {
     WhyScene scene(kHigh, {.which = Wanted::Which::number, .number = 3});
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kHigh, 0, 100)
-        .change(0, kIdle, kHigh)
-        .at(230, "task_end_cycle", kHigh)
-        .release(230, kHigh, 100, 200)
-        .at(270, "task_end_cycle", kHigh)
-        .release(270, kHigh, 200, 300)
-        .at(310, "task_end_cycle", kHigh)
-        .change(310, kHigh, kIdle)
-        .release(400, kHigh, 400, 500)
-        .change(400, kIdle, kHigh)
-        .at(440, "task_end_cycle", kHigh);
+    scene.play(R"(0 switch idle, release high due 100, idle -> high; 230 complete high, release high at 100 due 200
+                  270 complete high, release high at 200 due 300; 310 complete high, high -> idle
+                  400 release high due 500, idle -> high; 440 complete high)");
     ASSERT_TRUE(scene.found().first);
     const JobCase& first = *scene.found().first;
     EXPECT_TRUE(explains(first, diagnose(first, 0), scene.job()));
@@ -428,16 +258,8 @@ TEST(JobWatch, ExplainsTheFirstOfARowOfLateJobs) {
 // The second job began late by 30, and is late by 120, because of middle's 200.
 TEST(JobWatch, ExplainsALaterJobOfARowByItself) {
     WhyScene scene(kLow, {.which = Wanted::Which::number, .number = 2});
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kLow, 0, 200)
-        .change(0, kIdle, kLow)
-        .at(230, "task_end_cycle", kLow)
-        .release(230, kLow, 200, 400)
-        .release(240, kMiddle, 240, 2240)
-        .change(240, kLow, kMiddle)
-        .at(540, "task_end_cycle", kMiddle)
-        .change(540, kMiddle, kLow)
-        .at(600, "task_end_cycle", kLow);
+    scene.play(R"(0 switch idle, release low due 200, idle -> low; 230 complete low, release low at 200 due 400
+                  240 release middle due 2240, low -> middle; 540 complete middle, middle -> low; 600 complete low)");
     ASSERT_TRUE(scene.found().first);
     const JobCase& first = *scene.found().first;
     EXPECT_FALSE(explains(first, diagnose(first, 0), scene.job()));
@@ -448,10 +270,10 @@ TEST(JobWatch, ChoosesTheJobThatWasAskedFor) {
     const auto number = [](Wanted wanted) {
         WhyScene scene(kHigh, wanted);
         std::uint64_t now = 0;
-        scene.at(0, "context_switch", kIdle);
+        scene.play("0 switch idle");
         for (const std::uint64_t length : std::to_array<std::uint64_t>({50, 120, 130, 60})) {
-            scene.release(now, kHigh, now, now + 100).change(now, kIdle, kHigh);
-            scene.at(now + length, "task_end_cycle", kHigh).change(now + length, kHigh, kIdle);
+            scene.play(fmt::format("{} release high due {}, idle -> high; {} complete high, high -> idle", now,
+                                   now + 100, now + length));
             now += 1000;
         }
         return scene.job().account.job.number;
@@ -463,29 +285,21 @@ TEST(JobWatch, ChoosesTheJobThatWasAskedFor) {
 
 TEST(JobWatch, ClaimsNothingOfAJobWithMissingRecords) {
     WhyScene scene(kHigh, {.which = Wanted::Which::number, .number = 1});
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kHigh, 0, 100)
-        .at(10, "blackout_start")
-        .at(20, "blackout_end", 0, 4)
-        .finish();
+    scene.play("0 switch idle, release high due 100; 10 blackout; 20 lost 4").finish();
     EXPECT_FALSE(scene.job().account.is_known());
     EXPECT_EQ(scene.found().unknown, 1U);
-    WhyScene worst(kHigh);
-    worst.at(0, "context_switch", kIdle).release(0, kHigh, 0, 100).finish();
+    WhyScene worst(kHigh, "0 switch idle, release high due 100");
+    worst.finish();
     EXPECT_FALSE(worst.found().job) << "its response time is not known";
 }
 
 TEST(Story, UnitesWhatIsShortAndKeepsEachTick) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kIdle).release(0, kHigh, 0, 100).change(0, kIdle, kHigh);
+    WhyScene scene(kHigh, "0 switch idle, release high due 100, idle -> high");
     for (std::uint64_t i = 0; i < 3000; ++i) {
-        scene.at(10 + i * 20, "interrupt_start", kTimer).at(11 + i * 20, "interrupt_end", kTimer);
+        scene.play(fmt::format("{} irq 32; {} iret 32", 10 + i * 20, 11 + i * 20));
     }
-    scene.at(60'020, "task_block", kHigh, wait_word(lib::WaitKind::semaphore, 2))
-        .change(60'020, kHigh, kLow)
-        .at(70'020, "task_unblock", kHigh, wait_word(lib::WaitKind::semaphore, 2))
-        .change(70'020, kLow, kHigh)
-        .at(80'020, "task_end_cycle", kHigh);
+    scene.play(R"(60'020 wait high semaphore 2, high -> low; 70'020 wake high semaphore 2, low -> high
+                  80'020 complete high)");
     const auto& passages = scene.job().story.passages();
     ASSERT_LE(passages.size(), 8U);
     std::uint64_t sum = 0;

@@ -13,14 +13,12 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-constexpr std::uint32_t kWaitSemaphore = wait_word(lib::WaitKind::semaphore, 2);
-
 // Jobs of high, one each 1000 ticks, that take so long; each is due after 100.
 WhyScene& jobs(WhyScene& scene, std::initializer_list<std::uint64_t> lengths, std::uint64_t now = 0) {
-    scene.at(now, "context_switch", kIdle);
+    scene.play(fmt::format("{} switch idle", now));
     for (const std::uint64_t length : lengths) {
-        scene.release(now, kHigh, now, now + 100).change(now, kIdle, kHigh);
-        scene.at(now + length, "task_end_cycle", kHigh).change(now + length, kHigh, kIdle);
+        scene.play(fmt::format("{} release high due {}, idle -> high; {} complete high, high -> idle", now, now + 100,
+                               now + length));
         now += 1000;
     }
     return scene;
@@ -52,7 +50,7 @@ TEST(JobWatch, FindsNoJobOfANumberThatThereIsNot) {
 TEST(JobWatch, TakesTheFirstTaskThatHasTheNumber) {
     WhyScene scene(kHigh, {.which = Wanted::Which::number, .number = 1});
     jobs(scene, {50});
-    scene.at(1000, "task_end", kHigh).at(1001, "task_create", kHigh);
+    scene.play("1000 end high; 1001 create high");
     jobs(scene, {70}, 2000);
     EXPECT_EQ(scene.job().account.response(), lib::Ticks{50});
     EXPECT_EQ(scene.found().jobs, 2U);
@@ -61,8 +59,8 @@ TEST(JobWatch, TakesTheFirstTaskThatHasTheNumber) {
 TEST(JobWatch, CountsJobsOfEveryTaskThatFits) {
     WhyScene scene({}, [](std::uint32_t context) { return context != kIdle; });
     jobs(scene, {50, 120, 130});
-    scene.release(5000, kMiddle, 5000, 5200).change(5000, kIdle, kMiddle).at(5300, "task_end_cycle", kMiddle);
-    scene.release(6000, kLow, 6000, 9000).finish();
+    scene.play("5000 release middle due 5200, idle -> middle; 5300 complete middle; 6000 release low due 9000");
+    scene.finish();
     const Found& found = scene.found();
     EXPECT_EQ(found.jobs, 5U);
     EXPECT_EQ(found.late, 3U);
@@ -75,28 +73,15 @@ TEST(JobWatch, CountsJobsOfEveryTaskThatFits) {
 }
 
 TEST(JobWatch, CountsInterruptsWithinTheJobByVector) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kIdle)
-        .at(1, "interrupt_start", kTimer)
-        .at(2, "interrupt_end", kTimer)
-        .release(10, kHigh, 10, 110)
-        .change(10, kIdle, kHigh)
-        .at(20, "interrupt_start", kTimer)
-        .at(21, "timer_wakeup_start")
-        .at(22, "timer_wakeup_end")
-        .at(23, "interrupt_end", kTimer)
-        .at(24, "interrupt_hit", 33)
-        .at(25, "interrupt_hit", 33)
-        .at(30, "task_end_cycle", kHigh)
-        .at(31, "interrupt_hit", 33);
+    WhyScene scene(kHigh, R"(0 switch idle; 1 irq 32; 2 iret 32; 10 release high due 110, idle -> high; 20 irq 32
+                             21 timer; 22 timer_end; 23 iret 32; 24 interrupt_hit 33; 25 interrupt_hit 33
+                             30 complete high; 31 interrupt_hit 33)");
     EXPECT_THAT(scene.job().interrupts,
                 ElementsAre(Pair(kTimer, 1), Pair(33, 2), Pair(std::uint32_t{schedule::kTimerHandler}, 1)));
 }
 
 TEST(JobWatch, KeepsThePlacesOfTheReleaseAndTheEnd) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kIdle).release(10, kHigh, 8, 110).change(10, kIdle, kHigh);
-    scene.at(30, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, "0 switch idle; 10 release high at 8 due 110, idle -> high; 30 complete high");
     EXPECT_EQ(scene.job().released.record, 1U);
     EXPECT_EQ(scene.job().ended.record, 7U);
     EXPECT_EQ(scene.job().parameters.value().wcet_ns, 50U);
@@ -105,35 +90,15 @@ TEST(JobWatch, KeepsThePlacesOfTheReleaseAndTheEnd) {
 }
 
 TEST(JobWatch, KnowsWhatTasksOfTheWindowDeclare) {
-    WhyScene scene(kMiddle);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kMiddle, 0, 150)
-        .release(0, kHigh, 0, 100)
-        .release(0, kServed, 0, 100)
-        .change(0, kIdle, kHigh)
-        .at(60, "task_end_cycle", kHigh)
-        .change(60, kHigh, kMiddle)
-        .at(140, "task_end_cycle", kMiddle);
+    WhyScene scene(kMiddle, R"(0 switch idle, release middle due 150, release high due 100, release served due 100
+                               idle -> high; 60 complete high, high -> middle; 140 complete middle)");
     EXPECT_THAT(scene.job().declared_ns, ElementsAre(Pair(kMiddle, 100), Pair(kHigh, 50)));
 }
 
 TEST(JobWatch, KnowsTheServerOfTheTask) {
-    WhyScene scene(kServed);
-    const auto kind = static_cast<std::uint16_t>(lib::ServerKind::polling);
-    scene.at(0, "server_create", 0, 8)
-        .at(0, "server_create", 0, 9)
-        .at(0, "server_kind", kind, 9)
-        .at(0, "server_period", 9, 500)
-        .at(0, "server_capacity", 9, 40)
-        .at(0, "server_attach", 9, kServed)
-        .at(0, "context_switch", kIdle)
-        .at(5, "server_exhaust", 0, 9)
-        .release(10, kServed, 10, 300)
-        .change(10, kIdle, kServed)
-        .at(50, "server_exhaust", 0, 9)
-        .at(51, "server_exhaust", 0, 8)
-        .at(60, "server_exhaust", 0, 9)
-        .at(80, "task_end_cycle", kServed);
+    WhyScene scene(kServed, R"(0 server_create 0 8, server 9 polling capacity 40 period 500 for served, switch idle
+                               5 exhaust 9; 10 release served due 300, idle -> served; 50 exhaust 9; 51 exhaust 8
+                               60 exhaust 9; 80 complete served)");
     const ServerFacts server = scene.job().server.value();
     EXPECT_EQ(server.id, 9U);
     EXPECT_EQ(server.kind, lib::ServerKind::polling);
@@ -143,9 +108,8 @@ TEST(JobWatch, KnowsTheServerOfTheTask) {
 }
 
 TEST(JobWatch, KnowsOnlyTheNumberOfAServerThatWasCreatedBefore) {
-    WhyScene scene(kServed);
-    scene.at(0, "server_attach", 9, kServed).at(0, "context_switch", kIdle).release(10, kServed, 10, 300);
-    scene.change(10, kIdle, kServed).at(80, "task_end_cycle", kServed);
+    WhyScene scene(kServed, R"(0 server_attach 9 served, switch idle; 10 release served due 300, idle -> served
+                               80 complete served)");
     EXPECT_EQ(scene.job().server.value().id, 9U);
     EXPECT_FALSE(scene.job().server.value().kind);
     WhyScene other(kHigh);
@@ -155,40 +119,21 @@ TEST(JobWatch, KnowsOnlyTheNumberOfAServerThatWasCreatedBefore) {
 
 // High waits for the mutex 7, which low holds, and then for 8, whose protocol has no name.
 TEST(JobWatch, KnowsTheProtocolsOfTheMutexesThatItWaitedFor) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kLow)
-        .at(1, "set_mutex_protocol", static_cast<std::uint16_t>(lib::MutexProtocol::ceiling), 7)
-        .at(1, "set_mutex_protocol", 99, 8)
-        .release(2, kLow, 2, 3000)
-        .at(3, "set_mutex_acquire", kLow, 7)
-        .at(4, "set_mutex_acquire", kLow, 8)
-        .release(20, kHigh, 20, 120)
-        .change(20, kLow, kHigh)
-        .at(30, "set_mutex_block", kHigh, 7)
-        .change_for(30, kHigh, kLow, kHigh)
-        .at(50, "set_mutex_unlock", kLow, 7)
-        .change(50, kLow, kHigh)
-        .at(51, "set_mutex_acquire", kHigh, 7)
-        .at(60, "set_mutex_block", kHigh, 8)
-        .change_for(60, kHigh, kLow, kHigh)
-        .at(90, "set_mutex_unlock", kLow, 8)
-        .change(90, kLow, kHigh)
-        .at(99, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 switch low; 1 protocol 7 ceiling, protocol 8 99; 2 release low due 3000; 3 acquire low 7
+                             4 acquire low 8; 20 release high due 120, low -> high
+                             30 blocked high 7, high -> low for high; 50 unlock low 7, low -> high; 51 acquire high 7
+                             60 blocked high 8, high -> low for high; 90 unlock low 8, low -> high; 99 complete high)");
     EXPECT_THAT(scene.job().protocols, ElementsAre(Pair(7, lib::MutexProtocol::ceiling), Pair(8, std::nullopt)));
 }
 
 TEST(JobWatch, KeepsAWaitThatDidNotEnd) {
     const auto ended = [](std::string_view how, std::uint64_t woken) {
-        WhyScene scene(kHigh);
-        scene.at(0, "context_switch", kIdle)
-            .release(0, kHigh, 0, 100)
-            .change(0, kIdle, kHigh)
-            .at(10, "task_block", kHigh, kWaitSemaphore)
-            .change(10, kHigh, kIdle);
+        WhyScene scene(kHigh, R"(0 switch idle, release high due 100, idle -> high
+                                 10 wait high semaphore 2, high -> idle)");
         if (woken != 0) {
-            scene.at(woken, "task_unblock", kHigh, kWaitSemaphore).change(woken, kIdle, kHigh);
+            scene.play(fmt::format("{} wake high semaphore 2, idle -> high", woken));
         }
-        scene.at(60, how, kHigh).finish();
+        scene.play(fmt::format("60 {} high", how)).finish();
         const std::optional<schedule::Piece>& wait = scene.job().unended_wait;
         return wait ? wait->end.value - wait->begin.value : 0;
     };
@@ -202,11 +147,9 @@ TEST(JobWatch, KeepsAWaitThatDidNotEnd) {
 TEST(JobWatch, BeginsARowOfJobsWhereOneWasNotLate) {
     const auto row = [](std::uint64_t number) {
         WhyScene scene(kHigh, {.which = Wanted::Which::number, .number = number});
-        scene.at(0, "context_switch", kIdle).release(0, kHigh, 0, 100).change(0, kIdle, kHigh);
-        scene.at(130, "task_end_cycle", kHigh).release(130, kHigh, 100, 200).at(180, "task_end_cycle", kHigh);
-        scene.change(180, kHigh, kIdle).release(300, kHigh, 300, 400).change(300, kIdle, kHigh);
-        scene.at(450, "task_end_cycle", kHigh);
-        scene.release(451, kHigh, 400, 500).at(490, "task_end_cycle", kHigh);
+        scene.play(R"(0 switch idle, release high due 100, idle -> high; 130 complete high, release high at 100 due 200
+                      180 complete high, high -> idle; 300 release high due 400, idle -> high; 450 complete high
+                      451 release high at 400 due 500; 490 complete high)");
         const Found& found = scene.found();
         return std::pair(found.row, found.first ? found.first->account.job.number : 0);
     };

@@ -13,10 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::uint32_t kWaitMutex = wait_word(lib::WaitKind::mutex, 7);
-constexpr std::uint32_t kWaitSemaphore = wait_word(lib::WaitKind::semaphore, 2);
-constexpr std::uint32_t kWaitDelay = wait_word(lib::WaitKind::delay, 0);
-
 class WhyWindow : public testing::Test {
   protected:
     static std::vector<std::string> items(const WhyScene& scene) { return texts_of(*scene.job().window); }
@@ -28,28 +24,12 @@ class WhyWindow : public testing::Test {
 
 // A handler runs while the holder runs in the place of the task, and another task that precedes it.
 TEST_F(WhyWindow, DividesBlockingByWhatRan) {
-    WhyScene scene(kMiddle);
-    scene.at(0, "set_mutex_protocol", static_cast<std::uint16_t>(lib::MutexProtocol::inheritance), 7)
-        .at(0, "context_switch", kLow)
-        .release(0, kLow, 0, 3000)
-        .at(10, "set_mutex_acquire", kLow, 7)
-        .release(20, kMiddle, 20, 220)
-        .change(20, kLow, kMiddle)
-        .at(30, "task_block", kMiddle, kWaitMutex)
-        .change_for(32, kMiddle, kLow, kMiddle)
-        .at(50, "interrupt_start", kTimer)
-        .release(55, kHigh, 55, 155)
-        .at(58, "interrupt_end", kTimer)
-        .change(58, kLow, kHigh)
-        .at(80, "interrupt_start", kTimer)
-        .at(85, "interrupt_end", kTimer)
-        .at(150, "task_end_cycle", kHigh)
-        .change_for(150, kHigh, kLow, kMiddle)
-        .at(200, "set_mutex_unlock", kLow, 7)
-        .at(200, "set_mutex_acquire", kMiddle, 7)
-        .at(200, "task_unblock", kMiddle, kWaitMutex)
-        .change(203, kLow, kMiddle)
-        .at(250, "task_end_cycle", kMiddle);
+    WhyScene scene(kMiddle, R"(0 protocol 7 inheritance, switch low, release low due 3000; 10 acquire low 7
+                               20 release middle due 220, low -> middle; 30 wait middle mutex 7
+                               32 middle -> low for middle; 50 irq 32; 55 release high due 155; 58 iret 32, low -> high
+                               80 irq 32; 85 iret 32; 150 complete high, high -> low for middle
+                               200 unlock low 7, acquire middle 7, wake middle mutex 7; 203 low -> middle
+                               250 complete middle)");
     EXPECT_THAT(items(scene),
                 ElementsAre("20..20 until kernel by unknown ? #10", "20..32 own execution of 4 by task 4 total 12 #10",
                             "32..50 path critical_section of 3 object 7 by task 3 arrived 0 total 38 #15",
@@ -69,25 +49,11 @@ TEST_F(WhyWindow, DividesBlockingByWhatRan) {
 }
 
 TEST_F(WhyWindow, NamesTheTasksThatRunForWantOfInheritance) {
-    WhyScene scene(kHigh);
-    scene.at(0, "set_mutex_protocol", static_cast<std::uint16_t>(lib::MutexProtocol::none), 7)
-        .at(0, "context_switch", kLow)
-        .release(0, kLow, 0, 3000)
-        .at(10, "set_mutex_acquire", kLow, 7)
-        .release(20, kHigh, 20, 120)
-        .change(20, kLow, kHigh)
-        .release(30, kMiddle, 30, 2030)
-        .at(40, "task_block", kHigh, kWaitMutex)
-        .change(40, kHigh, kMiddle)
-        .at(90, "interrupt_start", kTimer)
-        .at(94, "interrupt_end", kTimer)
-        .at(150, "task_end_cycle", kMiddle)
-        .change(150, kMiddle, kLow)
-        .at(160, "set_mutex_unlock", kLow, 7)
-        .at(160, "set_mutex_acquire", kHigh, 7)
-        .at(160, "task_unblock", kHigh, kWaitMutex)
-        .change(160, kLow, kHigh)
-        .at(180, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 protocol 7 none, switch low, release low due 3000; 10 acquire low 7
+                             20 release high due 120, low -> high; 30 release middle due 2030
+                             40 wait high mutex 7, high -> middle; 90 irq 32; 94 iret 32
+                             150 complete middle, middle -> low
+                             160 unlock low 7, acquire high 7, wake high mutex 7, low -> high; 180 complete high)");
     EXPECT_THAT(
         items(scene),
         ElementsAre("20..20 until kernel by unknown ? #10", "20..40 own execution of 5 by task 5 total 20 #10",
@@ -105,22 +71,11 @@ TEST_F(WhyWindow, NamesTheTasksThatRunForWantOfInheritance) {
 }
 
 TEST_F(WhyWindow, KeepsWhatRanWhileTheHolderWaited) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kLow)
-        .release(0, kLow, 0, 3000)
-        .at(10, "set_mutex_acquire", kLow, 7)
-        .release(20, kHigh, 20, 120)
-        .at(20, "task_block", kLow, kWaitSemaphore)
-        .change(20, kLow, kHigh)
-        .at(30, "set_mutex_block", kHigh, 7)
-        .change(30, kHigh, kMiddle)
-        .at(60, "interrupt_start", kTimer)
-        .at(65, "interrupt_end", kTimer)
-        .at(190, "task_unblock", kLow, kWaitSemaphore)
-        .change_for(190, kMiddle, kLow, kHigh)
-        .at(195, "set_mutex_unlock", kLow, 7)
-        .change(195, kLow, kHigh)
-        .at(199, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 switch low, release low due 3000; 10 acquire low 7
+                             20 release high due 120, wait low semaphore 2, low -> high
+                             30 blocked high 7, high -> middle; 60 irq 32; 65 iret 32
+                             190 wake low semaphore 2, middle -> low for high; 195 unlock low 7, low -> high
+                             199 complete high)");
     EXPECT_THAT(items(scene),
                 ElementsAre("20..20 until kernel by unknown ? #10", "20..30 own execution of 5 by task 5 total 10 #10",
                             "30..60 until lock_across_wait of 3 object 7 wait 65538 by task 4 #15",
@@ -138,25 +93,11 @@ TEST_F(WhyWindow, KeepsWhatRanWhileTheHolderWaited) {
 
 // A task ends the wait; a handler and two other tasks run meanwhile, of which one precedes neither.
 TEST_F(WhyWindow, DividesAWaitThatATaskEnds) {
-    WhyScene scene(kMiddle);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kMiddle, 0, 150)
-        .change(0, kIdle, kMiddle)
-        .at(10, "task_block", kMiddle, kWaitSemaphore)
-        .change(10, kMiddle, kIdle)
-        .at(20, "interrupt_start", kTimer)
-        .release(24, kDated, 24, 400)
-        .at(25, "interrupt_end", kTimer)
-        .change(25, kIdle, kDated)
-        .release(40, kLow, 40, 3040)
-        .change(40, kDated, kLow)
-        .release(60, kHigh, 60, 160)
-        .change(60, kLow, kHigh)
-        .at(130, "task_end_cycle", kHigh)
-        .change(130, kHigh, kLow)
-        .at(170, "task_unblock", kMiddle, kWaitSemaphore)
-        .change(170, kLow, kMiddle)
-        .at(190, "task_end_cycle", kMiddle);
+    WhyScene scene(kMiddle, R"(0 switch idle, release middle due 150, idle -> middle
+                               10 wait middle semaphore 2, middle -> idle; 20 irq 32; 24 release dated due 400
+                               25 iret 32, idle -> dated; 40 release low due 3040, dated -> low
+                               60 release high due 160, low -> high; 130 complete high, high -> low
+                               170 wake middle semaphore 2, low -> middle; 190 complete middle)");
     EXPECT_THAT(
         items(scene),
         ElementsAre(
@@ -175,24 +116,12 @@ TEST_F(WhyWindow, DividesAWaitThatATaskEnds) {
                             "execution gain 20 took 30 of ? longest 20 at #41"));
 }
 
+// High is due later than the task: its priority decides.
 TEST_F(WhyWindow, KeepsADelayAndWhatRanMeanwhile) {
-    WhyScene scene(kMiddle);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kMiddle, 0, 150)
-        .change(0, kIdle, kMiddle)
-        .at(10, "task_block", kMiddle, kWaitDelay)
-        .change(10, kMiddle, kIdle)
-        .release(20, kHigh, 20, 220) // later than the task's: its priority decides
-        .change(20, kIdle, kHigh)
-        .at(60, "interrupt_start", kTimer)
-        .at(64, "interrupt_end", kTimer)
-        .at(220, "task_end_cycle", kHigh)
-        .change(220, kHigh, kLow)
-        .at(300, "interrupt_start", kTimer)
-        .at(300, "task_unblock", kMiddle, kWaitDelay)
-        .at(301, "interrupt_end", kTimer)
-        .change(301, kLow, kMiddle)
-        .at(310, "task_end_cycle", kMiddle);
+    WhyScene scene(kMiddle, R"(0 switch idle, release middle due 150, idle -> middle
+                               10 wait middle delay, middle -> idle; 20 release high due 220, idle -> high; 60 irq 32
+                               64 iret 32; 220 complete high, high -> low; 300 irq 32, wake middle delay
+                               301 iret 32, low -> middle; 310 complete middle)");
     EXPECT_THAT(
         items(scene),
         ElementsAre("0..0 until kernel by unknown ? #6", "0..10 own execution of 4 by task 4 total 10 #6",
@@ -212,17 +141,9 @@ TEST_F(WhyWindow, KeepsADelayAndWhatRanMeanwhile) {
 
 // An interrupt ends the wait: at this moment, whatever else runs.
 TEST_F(WhyWindow, KeepsTheMomentAtWhichAHandlerEndsAWait) {
-    WhyScene scene(kMiddle);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kMiddle, 0, 150)
-        .change(0, kIdle, kMiddle)
-        .at(10, "task_block", kMiddle, kWaitSemaphore)
-        .change(10, kMiddle, kHigh)
-        .at(200, "interrupt_start", kTimer)
-        .at(205, "task_unblock", kMiddle, kWaitSemaphore)
-        .at(206, "interrupt_end", kTimer)
-        .change(206, kHigh, kMiddle)
-        .at(210, "task_end_cycle", kMiddle);
+    WhyScene scene(kMiddle, R"(0 switch idle, release middle due 150, idle -> middle
+                               10 wait middle semaphore 2, middle -> high; 200 irq 32; 205 wake middle semaphore 2
+                               206 iret 32, high -> middle; 210 complete middle)");
     EXPECT_THAT(items(scene),
                 ElementsAre("0..0 until kernel by unknown ? #6", "0..10 own execution of 4 by task 4 total 10 #6",
                             "10..205 until late_event object 65538 by self ? ended by interrupt 32 #11",
@@ -235,17 +156,8 @@ TEST_F(WhyWindow, KeepsTheMomentAtWhichAHandlerEndsAWait) {
 }
 
 TEST_F(WhyWindow, DividesTheTimeBeforeTheRecordOfARelease) {
-    WhyScene scene(kMiddle);
-    scene.at(0, "context_switch", kLow)
-        .at(10, "CLI")
-        .at(60, "STI")
-        .at(61, "interrupt_start", kTimer)
-        .at(65, "interrupt_end", kTimer)
-        .at(66, "interrupt_start", kTimer)
-        .release(70, kMiddle, 20, 50)
-        .at(72, "interrupt_end", kTimer)
-        .change(74, kLow, kMiddle)
-        .at(80, "task_end_cycle", kMiddle);
+    WhyScene scene(kMiddle, R"(0 switch low; 10 cli; 60 sti; 61 irq 32; 65 iret 32; 66 irq 32
+                               70 release middle at 20 due 50; 72 iret 32; 74 low -> middle; 80 complete middle)");
     EXPECT_THAT(items(scene),
                 ElementsAre("20..20 until kernel by unknown ? #6", "20..60 path interrupts_off of 3 by section 3 #6",
                             "60..61 path interrupts_off of 3 by task 3 #6",
@@ -262,26 +174,10 @@ TEST_F(WhyWindow, DividesTheTimeBeforeTheRecordOfARelease) {
 }
 
 TEST_F(WhyWindow, KeepsWhatIsServedWithoutBudget) {
-    WhyScene scene(kServed);
-    scene.at(0, "server_create", 0, 9)
-        .at(0, "server_kind", static_cast<std::uint16_t>(lib::ServerKind::deferrable), 9)
-        .at(0, "server_capacity", 9, 40)
-        .at(0, "server_period", 9, 500)
-        .at(0, "server_attach", 9, kServed)
-        .at(0, "server_budget", 9, 40)
-        .at(0, "context_switch", kIdle)
-        .release(10, kServed, 10, 300)
-        .change(10, kIdle, kServed)
-        .at(50, "server_exhaust", 0, 9)
-        .at(50, "server_budget", 9, 0)
-        .change(50, kServed, kLow)
-        .at(100, "interrupt_start", kTimer)
-        .at(130, "interrupt_end", kTimer)
-        .at(500, "server_budget", 9, 40)
-        .change(500, kLow, kHigh)
-        .at(510, "task_end_cycle", kHigh)
-        .change(510, kHigh, kServed)
-        .at(520, "task_end_cycle", kServed);
+    WhyScene scene(kServed, R"(0 server 9 deferrable capacity 40 period 500 for served, budget 9 40, switch idle
+                               10 release served due 300, idle -> served; 50 exhaust 9, budget 9 0, served -> low
+                               100 irq 32; 130 iret 32; 500 budget 9 40, low -> high; 510 complete high, high -> served
+                               520 complete served)");
     EXPECT_THAT(items(scene), ElementsAre("10..10 until kernel by unknown ? #12",
                                           "10..50 own execution of 6 by task 6 total 40 postponed #12",
                                           "50..500 until server_budget of 9 by throttling 9 postponed #18",
@@ -296,17 +192,8 @@ TEST_F(WhyWindow, KeepsWhatIsServedWithoutBudget) {
 }
 
 TEST_F(WhyWindow, CountsInterruptsOffOfATaskThatDoesNotPrecede) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kLow)
-        .at(10, "interrupt_start", kTimer)
-        .release(12, kHigh, 11, 111)
-        .at(13, "interrupt_end", kTimer)
-        .at(14, "CLI")
-        .at(120, "STI")
-        .change(121, kLow, kHigh)
-        .at(126, "CLI")
-        .at(128, "STI")
-        .at(130, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 switch low; 10 irq 32; 12 release high at 11 due 111; 13 iret 32; 14 cli; 120 sti
+                             121 low -> high; 126 cli; 128 sti; 130 complete high)");
     EXPECT_THAT(items(scene),
                 ElementsAre("11..11 until kernel by unknown ? #2",
                             "11..12 preceding interrupt_load of 32 by interrupt 32 #2",
@@ -323,21 +210,10 @@ TEST_F(WhyWindow, CountsInterruptsOffOfATaskThatDoesNotPrecede) {
 // Of the earlier job remains what delayed this one, of which the release was during it.
 TEST_F(WhyWindow, BeginsWhereTheProcessorWasFree) {
     WhyScene scene(kMiddle, {.which = Wanted::Which::number, .number = 2});
-    scene.at(0, "context_switch", kLow)
-        .release(5, kMiddle, 0, 100)
-        .change(6, kLow, kMiddle)
-        .at(30, "task_end_cycle", kMiddle)
-        .change(31, kMiddle, kLow)
-        .at(70, "interrupt_start", kTimer)
-        .release(75, kHigh, 75, 175)
-        .at(76, "interrupt_end", kTimer)
-        .change(77, kLow, kHigh)
-        .at(150, "interrupt_start", kTimer)
-        .release(155, kMiddle, 150, 250)
-        .at(156, "interrupt_end", kTimer)
-        .at(180, "task_end_cycle", kHigh)
-        .change(181, kHigh, kMiddle)
-        .at(290, "task_end_cycle", kMiddle);
+    scene.play(R"(0 switch low; 5 release middle at 0 due 100; 6 low -> middle; 30 complete middle; 31 middle -> low
+                  70 irq 32; 75 release high due 175; 76 iret 32; 77 low -> high; 150 irq 32
+                  155 release middle at 150 due 250; 156 iret 32; 180 complete high; 181 high -> middle
+                  290 complete middle)");
     EXPECT_THAT(items(scene),
                 ElementsAre("31..70 note load by task 3 job 0 quiet #21",
                             "70..76 preceding interrupt_load of 32 by interrupt 32 job 0 quiet #21",
@@ -358,12 +234,8 @@ TEST_F(WhyWindow, BeginsWhereTheProcessorWasFree) {
 
 TEST_F(WhyWindow, FollowsAJobThatBeganWithinTheOneBefore) {
     WhyScene scene(kMiddle, {.which = Wanted::Which::number, .number = 2});
-    scene.at(0, "context_switch", kLow)
-        .release(5, kMiddle, 0, 100)
-        .change(6, kLow, kMiddle)
-        .at(130, "task_end_cycle", kMiddle)
-        .release(131, kMiddle, 100, 200)
-        .at(210, "task_end_cycle", kMiddle);
+    scene.play(R"(0 switch low; 5 release middle at 0 due 100; 6 low -> middle; 130 complete middle
+                  131 release middle at 100 due 200; 210 complete middle)");
     EXPECT_THAT(items(scene),
                 ElementsAre("0..0 until kernel by unknown ? #1", "0..5 path interrupts_off of 3 by task 3 #1",
                             "5..6 path kernel by kernel 3 #2",
@@ -378,14 +250,8 @@ TEST_F(WhyWindow, FollowsAJobThatBeganWithinTheOneBefore) {
 
 // The task by deadlines is due before the one that runs, and after it again.
 TEST_F(WhyWindow, TakesTheOrderOfDeadlinesAmongTasksByDeadline) {
-    WhyScene scene(kDated);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kMiddle, 0, 2000)
-        .release(0, kDated, 0, 100)
-        .change(0, kIdle, kMiddle)
-        .at(90, "task_end_cycle", kMiddle)
-        .change(92, kMiddle, kDated)
-        .at(150, "task_end_cycle", kDated);
+    WhyScene scene(kDated, R"(0 switch idle, release middle due 2000, release dated due 100, idle -> middle
+                              90 complete middle; 92 middle -> dated; 150 complete dated)");
     EXPECT_THAT(items(scene),
                 ElementsAre("0..0 until kernel by unknown ? #8", "0..92 preceding load by task 4 total 90 later #8",
                             "92..150 own execution of 7 by task 7 arrived 0 excess 8 total 58 #13"));
@@ -397,22 +263,10 @@ TEST_F(WhyWindow, TakesTheOrderOfDeadlinesAmongTasksByDeadline) {
 
 // Low runs in the place of middle, for which high waits as well, before high is released: then it waits for the chain.
 TEST_F(WhyWindow, TakesABoundedInversionForLoad) {
-    WhyScene scene(kMiddle);
-    scene.at(0, "context_switch", kLow)
-        .release(0, kLow, 0, 3000)
-        .at(10, "set_mutex_acquire", kLow, 7)
-        .release(20, kMiddle, 20, 100)
-        .change(20, kLow, kMiddle)
-        .at(30, "set_mutex_block", kMiddle, 7)
-        .change_for(30, kMiddle, kLow, kMiddle)
-        .release(40, kHigh, 40, 140)
-        .change(40, kLow, kHigh)
-        .at(95, "task_end_cycle", kHigh)
-        .change_for(95, kHigh, kLow, kMiddle)
-        .at(120, "set_mutex_unlock", kLow, 7)
-        .at(120, "set_mutex_acquire", kMiddle, 7)
-        .change(120, kLow, kMiddle)
-        .at(125, "task_end_cycle", kMiddle);
+    WhyScene scene(kMiddle, R"(0 switch low, release low due 3000; 10 acquire low 7
+                               20 release middle due 100, low -> middle; 30 blocked middle 7, middle -> low for middle
+                               40 release high due 140, low -> high; 95 complete high, high -> low for middle
+                               120 unlock low 7, acquire middle 7, low -> middle; 125 complete middle)");
     EXPECT_THAT(items(scene),
                 ElementsAre("20..20 until kernel by unknown ? #9", "20..30 own execution of 4 by task 4 total 10 #9",
                             "30..40 path critical_section of 3 object 7 by task 3 arrived 0 total 30 #14",
@@ -427,21 +281,10 @@ TEST_F(WhyWindow, TakesABoundedInversionForLoad) {
 
 // Before the first switch no record says what runs; a switch takes from 20 to 25.
 TEST_F(WhyWindow, KeepsTimeOfTheKernelAndOfWhatIsNotKnown) {
-    WhyScene scene(kMiddle);
-    scene.release(0, kMiddle, 0, 20)
-        .at(5, "context_switch", kMiddle)
-        .at(10, "task_block", kMiddle, kWaitDelay)
-        .at(10, "task_epilogue", kMiddle)
-        .at(14, "task_schedule", kLow, kLow)
-        .at(14, "task_dispatch", kLow)
-        .at(15, "context_switch", kLow)
-        .at(20, "task_epilogue", kLow)
-        .at(24, "task_schedule", kIdle, kIdle)
-        .at(24, "task_dispatch", kIdle)
-        .at(25, "context_switch", kIdle)
-        .at(30, "task_unblock", kMiddle, kWaitDelay)
-        .change(31, kIdle, kMiddle)
-        .at(40, "task_end_cycle", kMiddle);
+    WhyScene scene(kMiddle, R"(0 release middle due 20; 5 switch middle; 10 wait middle delay, leave middle
+                               14 task_schedule low low, task_dispatch low; 15 switch low; 20 leave low
+                               24 task_schedule idle idle, task_dispatch idle; 25 switch idle; 30 wake middle delay
+                               31 idle -> middle; 40 complete middle)");
     EXPECT_THAT(items(scene), ElementsAre("0..0 until kernel by unknown ? #1", "0..5 path unknown by unknown ? #1",
                                           "5..15 own execution of 4 by task 4 arrived 0 total 10 #2",
                                           "15..30 delay late_event object 131072 by self ? ended by task 1 #7",
@@ -460,18 +303,9 @@ TEST_F(WhyWindow, KeepsTimeOfTheKernelAndOfWhatIsNotKnown) {
 // High is due before it, middle after it: the order of priorities is at fault for middle alone. An interrupt whose
 // vector is the number of middle changes no deadline.
 TEST_F(WhyWindow, CountsOnlyWhatIsDueLaterForTheOrder) {
-    WhyScene scene(kDated);
-    scene.at(0, "context_switch", kIdle)
-        .release(0, kMiddle, 0, 2000)
-        .release(0, kHigh, 0, 90)
-        .release(0, kDated, 0, 100)
-        .change(0, kIdle, kHigh)
-        .at(30, "task_end_cycle", kHigh)
-        .change(30, kHigh, kMiddle)
-        .at(50, "interrupt_hit", kMiddle)
-        .at(90, "task_end_cycle", kMiddle)
-        .change(90, kMiddle, kDated)
-        .at(130, "task_end_cycle", kDated);
+    WhyScene scene(kDated, R"(0 switch idle, release middle due 2000, release high due 90, release dated due 100
+                              idle -> high; 30 complete high, high -> middle; 50 interrupt_hit middle
+                              90 complete middle, middle -> dated; 130 complete dated)");
     EXPECT_THAT(items(scene),
                 ElementsAre("0..0 until kernel by unknown ? #10", "0..30 preceding load by task 5 total 30 #10",
                             "30..90 preceding load by task 4 arrived 0 total 60 later #15",
@@ -483,25 +317,10 @@ TEST_F(WhyWindow, CountsOnlyWhatIsDueLaterForTheOrder) {
 
 // What precedes it after its budget was used up is the server's, too: its deadline was postponed.
 TEST_F(WhyWindow, CountsLoadAfterAnExhaustionForTheServer) {
-    WhyScene scene(kServed);
-    scene.at(0, "server_create", 0, 9)
-        .at(0, "server_kind", static_cast<std::uint16_t>(lib::ServerKind::deferrable), 9)
-        .at(0, "server_capacity", 9, 40)
-        .at(0, "server_period", 9, 500)
-        .at(0, "server_attach", 9, kServed)
-        .at(0, "server_budget", 9, 40)
-        .at(0, "context_switch", kIdle)
-        .release(0, kHigh, 0, 100)
-        .release(10, kServed, 10, 100)
-        .change(10, kIdle, kHigh)
-        .at(40, "task_end_cycle", kHigh)
-        .change(40, kHigh, kServed)
-        .at(80, "server_exhaust", 0, 9)
-        .release(80, kHigh, 80, 180)
-        .change(80, kServed, kHigh)
-        .at(150, "task_end_cycle", kHigh)
-        .change(150, kHigh, kServed)
-        .at(170, "task_end_cycle", kServed);
+    WhyScene scene(kServed, R"(0 server 9 deferrable capacity 40 period 500 for served, budget 9 40, switch idle
+                               release high due 100; 10 release served due 100, idle -> high
+                               40 complete high, high -> served; 80 exhaust 9, release high due 180, served -> high
+                               150 complete high, high -> served; 170 complete served)");
     EXPECT_THAT(items(scene), ElementsAre("10..10 until kernel by unknown ? #14",
                                           "10..40 preceding load by task 5 arrived 0 total 30 #14",
                                           "40..80 own execution of 6 by task 6 arrived 10 total 40 postponed #19",
@@ -514,18 +333,9 @@ TEST_F(WhyWindow, CountsLoadAfterAnExhaustionForTheServer) {
 }
 
 TEST_F(WhyWindow, ClaimsNothingOfAMutexWithoutAKnownHolder) {
-    WhyScene scene(kHigh);
-    scene.at(0, "context_switch", kLow)
-        .release(0, kLow, 0, 3000)
-        .release(20, kHigh, 20, 120)
-        .change(20, kLow, kHigh)
-        .at(40, "task_block", kHigh, kWaitMutex)
-        .change(40, kHigh, kMiddle)
-        .at(90, "interrupt_start", kTimer)
-        .at(94, "interrupt_end", kTimer)
-        .at(140, "task_unblock", kHigh, kWaitMutex)
-        .change(140, kMiddle, kHigh)
-        .at(170, "task_end_cycle", kHigh);
+    WhyScene scene(kHigh, R"(0 switch low, release low due 3000; 20 release high due 120, low -> high
+                             40 wait high mutex 7, high -> middle; 90 irq 32; 94 iret 32
+                             140 wake high mutex 7, middle -> high; 170 complete high)");
     EXPECT_THAT(items(scene),
                 ElementsAre("20..20 until kernel by unknown ? #8", "20..40 own execution of 5 by task 5 total 20 #8",
                             "40..90 path unknown object 7 by task 4 #13",
