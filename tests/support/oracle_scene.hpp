@@ -7,6 +7,7 @@
 #include "host/formats/trace.hpp"
 #include "host/text/format.hpp"
 #include "tests/support/host_trace_builder.hpp"
+#include "tests/support/scene.hpp"
 
 #include <string>
 #include <vector>
@@ -22,82 +23,124 @@ class Scene {
     static constexpr std::uint16_t kCbs = 4;
     static constexpr std::uint16_t kGrub = 5;
     static constexpr std::uint16_t kServed = 6;
-    static constexpr std::uint16_t kIdle = 1;
 
-    explicit Scene(std::uint32_t khz = 1'000'000) { // 0: the rate of the clock is not known
+    // khz, 0: the rate of the clock is not known.
+    explicit Scene(std::string_view text = "", std::uint32_t khz = 1'000'000) {
         chunk.begin.tsc_khz = khz;
-        chunk.name("level", kRm, "RM").name("level", kEdf, "EDF").name("level", kRr, "RR");
-        chunk.name("level", kBackground, "background").name("level", kCbs, "CBS").name("level", kGrub, "GRUB");
-        chunk.name("level", kServed, "SERVED");
+        for (std::uint16_t level = 0; level < kLevels.size(); ++level) {
+            chunk.name("level", level, kLevels.at(level).name);
+        }
         chunk.event(0, "trace_start", 0, khz);
-        task(kIdle, "idle", {.level = kBackground}).at(1).release(kIdle, 1);
+        play("task 1 idle background; 1 release 1");
+        play(text);
+    }
+
+    // In addition to the words of scene.hpp, C, T, D, Q being numbers of nanoseconds:
+    //     hard N LEVEL C T [D]                 a task named hardN with a worst case, a period and a deadline
+    //     task N NAME LEVEL [wcet C] [period T] [deadline D] [budget Q]
+    //     mutex N PROTOCOL [CEILING]           with a ceiling in microseconds
+    //     arrive N at S budget Q due D         work for the idle CBS or GRUB S of the task N
+    // The stamp increases by one with each record; a group may be a time alone, for what follows.
+    Scene& play(std::string_view text) {
+        for (const SceneStep& step : steps_of(text)) {
+            if (step.time) {
+                m_group = m_now = *step.time;
+            }
+            SceneWords words(step.words);
+            if (words.is_empty() || declares(words)) {
+                continue;
+            }
+            for (const SceneRecord& record : records_of(step, m_group)) {
+                chunk.event(m_now++, record.event, record.par1, record.par2);
+            }
+        }
+        return *this;
     }
 
     ChunkBuilder chunk;
 
-    // The stamp of the next record; it increases by one with each record.
-    Scene& at(std::uint64_t ticks) {
-        m_now = ticks;
-        return *this;
-    }
-
-    Scene& event(std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
-        chunk.event(m_now++, name, par1, par2);
-        return *this;
-    }
-
-    Scene& task(std::uint16_t context, std::string_view name, tracer::TaskParameters parameters) {
-        parameters.context = context;
-        chunk.name("task", context, name).parameters(parameters);
-        return event("task_create", context, context);
-    }
-
-    Scene& hard(std::uint16_t context, std::uint16_t level, std::uint64_t wcet, std::uint64_t period,
-                std::uint64_t deadline = 0) {
-        return task(
-            context, "hard" + std::to_string(context),
-            {.level = level, .wcet_ns = wcet, .period_ns = period, .deadline_ns = deadline != 0 ? deadline : period});
-    }
-
-    Scene& release(std::uint16_t context, std::uint32_t release) { return event("job_release", context, release); }
-
-    Scene& release(std::uint16_t context, std::uint32_t release, std::uint32_t deadline) {
-        event("task_timer", context).event("job_release", context, release);
-        return event("job_deadline", context, deadline);
-    }
-
-    // A decision and its dispatch; without `exec` the task runs on its own behalf.
-    Scene& run(std::uint16_t shadow, std::uint16_t exec = 0, bool begins = false) {
-        event("task_schedule", shadow, exec != 0 ? exec : shadow);
-        if (begins) {
-            event("task_begin_cycle", shadow);
-        }
-        return event("task_dispatch", shadow);
-    }
-
-    Scene& leave(std::uint16_t context) { return event("task_epilogue", context); }
-
-    Scene& end_job(std::uint16_t context) { return leave(context).event("task_end_cycle", context); }
-
-    Scene& server(std::uint16_t id, std::uint16_t kind, std::uint32_t capacity, std::uint32_t period,
-                  std::uint16_t context) {
-        event("server_create", 0, id).event("server_capacity", id, capacity).event("server_period", id, period);
-        return event("server_kind", kind, id).event("server_attach", id, context);
-    }
-
-    // Work for an idle CBS or GRUB.
-    Scene& arrive(std::uint16_t id, std::uint16_t context, std::uint32_t budget, std::uint32_t deadline) {
-        event("server_active", context, id).event("server_budget", id, budget).event("server_deadline", id, deadline);
-        return event("job_release", context, static_cast<std::uint32_t>(m_now))
-            .event("job_deadline", context, deadline);
-    }
-
-    Scene& mutex(std::uint32_t id, std::uint16_t protocol, std::uint32_t ceiling_us = ~0U) {
-        event("set_mutex_create", 0, id).event("set_mutex_protocol", protocol, id);
-        return event("set_mutex_ceiling", static_cast<std::uint16_t>(id), ceiling_us);
-    }
-
   private:
+    struct Level {
+        std::string_view name; // in the trace
+        std::string_view word; // in a scene
+    };
+
+    static constexpr auto kLevels = std::to_array<Level>({{"RM", "rm"},
+                                                          {"EDF", "edf"},
+                                                          {"RR", "rr"},
+                                                          {"background", "background"},
+                                                          {"CBS", "cbs"},
+                                                          {"GRUB", "grub"},
+                                                          {"SERVED", "served"}});
+
+    static std::uint16_t level(SceneWords& words) {
+        return words.kind(
+            [](std::uint8_t number) { return number < kLevels.size() ? kLevels.at(number).word : std::string_view(); });
+    }
+
+    void event(std::string_view name, std::uint16_t par1, std::uint32_t par2) {
+        chunk.event(m_now++, name, par1, par2);
+    }
+
+    void task(std::string_view name, const tracer::TaskParameters& parameters) {
+        chunk.name("task", parameters.context, name).parameters(parameters);
+        event("task_create", parameters.context, parameters.context);
+    }
+
+    // Whether the words are among those that records_of() does not know.
+    bool declares(SceneWords& words) {
+        const std::string_view word = words.next();
+        if (word == "hard") {
+            tracer::TaskParameters hard{.context = words.small(), .level = level(words)};
+            hard.wcet_ns = words.number();
+            hard.period_ns = words.number();
+            hard.deadline_ns = words.is_empty() ? hard.period_ns : words.number();
+            task(fmt::format("hard{}", hard.context), hard);
+        } else if (word == "task") {
+            const std::uint16_t context = words.small();
+            const std::string_view name = words.next();
+            tracer::TaskParameters soft{.context = context, .level = level(words)};
+            while (!words.is_empty()) {
+                std::uint64_t& value = words.takes("wcet")       ? soft.wcet_ns
+                                       : words.takes("period")   ? soft.period_ns
+                                       : words.takes("deadline") ? soft.deadline_ns
+                                       : words.takes("budget")   ? soft.budget_ns
+                                                                 : *unknown(words);
+                value = words.number();
+            }
+            task(name, soft);
+        } else if (word == "mutex") {
+            const std::uint16_t id = words.small();
+            event("set_mutex_create", 0, id);
+            event("set_mutex_protocol",
+                  words.kind([](std::uint8_t number) { return lib::word(static_cast<lib::MutexProtocol>(number)); }),
+                  id);
+            event("set_mutex_ceiling", id, words.is_empty() ? ~0U : words.large());
+        } else if (word == "arrive") {
+            const std::uint16_t context = words.small();
+            const std::uint16_t server = after("at", words).small();
+            event("server_active", context, server);
+            event("server_budget", server, after("budget", words).large());
+            const std::uint32_t deadline = after("due", words).time();
+            event("server_deadline", server, deadline);
+            event("job_release", context, static_cast<std::uint32_t>(m_now));
+            event("job_deadline", context, deadline);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    static std::uint64_t* unknown(const SceneWords& words) { words.fail("no parameter of a task"); }
+
+    static SceneWords& after(std::string_view word, SceneWords& words) {
+        if (!words.takes(word)) {
+            words.fail(fmt::format("{} is missing", word));
+        }
+        return words;
+    }
+
+    std::uint64_t m_group = 1; // the time of the group of events
     std::uint64_t m_now = 0;
 };
 

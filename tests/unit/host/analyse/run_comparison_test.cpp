@@ -54,10 +54,9 @@ class RunComparison : public testing::Test {
 
 // A job released at 1000 that ends at this time; before it the idle task runs.
 Scene one_job(std::uint64_t end, std::uint32_t deadline = 9'000) {
-    Scene scene;
-    scene.hard(12, Scene::kEdf, 600, 10'000).at(500).run(Scene::kIdle).event("context_switch", Scene::kIdle);
-    scene.at(1'000).release(12, 1'000, deadline).at(1'100).run(12, 0, true).event("context_switch", 12);
-    return scene.at(end).end_job(12).run(Scene::kIdle).event("context_switch", Scene::kIdle);
+    return Scene(fmt::format(R"(hard 12 edf 600 10'000; 500 dispatch idle, switch idle; 1'000 release 12 by timer due {}
+                                1'100 dispatch 12 first, switch 12; {} finish 12, dispatch idle, switch idle)",
+                             deadline, end));
 }
 
 TEST_F(RunComparison, EqualRunsDoNotDiffer) {
@@ -87,8 +86,8 @@ TEST_F(RunComparison, TimesCountOnlyIfAskedForAndByMoreThanAStep) {
 
 TEST_F(RunComparison, FirstDifferenceIsAnotherDecisionOrTheEndOfOne) {
     const Recorded a = read(one_job(2'000));
-    const Recorded longer = read(one_job(2'000).at(3'000).event("task_end", 12));
-    const Recorded missed = read(one_job(2'000).at(2'500).event("task_deadline_miss", 12));
+    const Recorded longer = read(one_job(2'000).play("3'000 end 12"));
+    const Recorded missed = read(one_job(2'000).play("2'500 miss 12"));
     EXPECT_EQ(first_difference(a.decisions, longer.decisions, kOrder), 8U);
     EXPECT_EQ(first_difference(longer.decisions, a.decisions, kOrder), 8U);
     EXPECT_EQ(first_difference(longer.decisions, missed.decisions, kOrder), 8U);
@@ -135,9 +134,10 @@ TEST_F(RunComparison, JobsAreMatchedByTheirTaskAndNumber) {
         }
         std::uint64_t stamp = 1'000;
         for (const std::uint16_t context : {first, static_cast<std::uint16_t>(41 - first)}) {
-            scene.at(stamp).release(context, static_cast<std::uint32_t>(stamp), 9'000);
-            scene.at(stamp + 100).event("context_switch", context);
-            scene.at(stamp = context == 21 ? end : stamp + 200).event("task_end_cycle", context);
+            const std::uint64_t completed = context == 21 ? end : stamp + 200;
+            scene.play(fmt::format("{} release {} by timer due 9'000; {} switch {}; {} complete {}", stamp, context,
+                                   stamp + 100, context, completed, context));
+            stamp = completed;
         }
         return scene;
     };
@@ -227,9 +227,10 @@ TEST_F(RunComparison, EveryCulpritHasWords) {
 TEST_F(RunComparison, FiguresAreThoseOfTheKnownJobs) {
     const auto two_jobs = [](std::uint64_t first, std::uint64_t second) {
         Scene scene = one_job(1'000 + first);
-        scene.at(11'000).release(12, 11'000, 13'500).at(11'100).run(12, 0, true).event("context_switch", 12);
-        scene.at(11'000 + second).end_job(12).run(Scene::kIdle).event("context_switch", Scene::kIdle);
-        return scene.at(21'000).release(12, 21'000, 29'000);
+        return scene.play(fmt::format(R"(11'000 release 12 by timer due 13'500; 11'100 dispatch 12 first, switch 12
+                                         {} finish 12, dispatch idle, switch idle
+                                         21'000 release 12 by timer due 29'000)",
+                                      11'000 + second));
     };
     const Recorded a = read(two_jobs(1'000, 3'000));
     const Recorded b = read(two_jobs(2'000, 2'000));
@@ -253,11 +254,10 @@ TEST_F(RunComparison, FiguresAreThoseOfTheKnownJobs) {
 
 TEST_F(RunComparison, SharesThatChangeMostComeFirst) {
     const auto interrupted = [](std::uint64_t handler, std::uint64_t end) {
-        Scene scene;
-        scene.hard(12, Scene::kEdf, 600, 10'000).at(500).run(Scene::kIdle).event("context_switch", Scene::kIdle);
-        scene.at(1'000).release(12, 1'000, 9'000).at(1'100).run(12, 0, true).event("context_switch", 12);
-        scene.at(1'200).event("interrupt_start", 32).at(1'200 + handler).event("interrupt_end", 32);
-        return scene.at(end).end_job(12).run(Scene::kIdle);
+        return Scene(fmt::format(R"(hard 12 edf 600 10'000; 500 dispatch idle, switch idle
+                                    1'000 release 12 by timer due 9'000; 1'100 dispatch 12 first, switch 12
+                                    1'200 irq 32; {} iret 32; {} finish 12, dispatch idle)",
+                                 1'200 + handler, end));
     };
     const auto shares = [&](const Recorded& a, const Recorded& b) {
         std::vector<std::string> lines;
@@ -276,8 +276,8 @@ TEST_F(RunComparison, SharesThatChangeMostComeFirst) {
 
 TEST_F(RunComparison, APartHasItsDecisionsAndTheJobsReleasedInIt) {
     Scene scene = one_job(2'000);
-    scene.at(11'000).release(12, 11'000, 19'000).at(11'100).run(12, 0, true).event("context_switch", 12);
-    scene.at(13'000).end_job(12).run(Scene::kIdle).event("context_switch", Scene::kIdle);
+    scene.play(R"(11'000 release 12 by timer due 19'000; 11'100 dispatch 12 first, switch 12
+                  13'000 finish 12, dispatch idle, switch idle)");
     const Recorded whole = read(scene);
     ASSERT_EQ(whole.jobs.at("hard12").size(), 2U);
     const auto begin = whole.jobs.at("hard12")[1].job.release.ns.value();

@@ -15,17 +15,14 @@ class OracleJobLimits : public support::OracleTest {};
 
 // Released at 100, dispatched at 104, due at 900; declares 600 of execution and a period of 1000.
 Scene running(std::uint16_t level = Scene::kEdf) {
-    Scene scene;
-    scene.hard(12, level, 600, 1000, 800).at(100).release(12, 100, 900).run(12);
-    return scene;
+    return Scene(fmt::format("hard 12 {} 600 1000 800; 100 release 12 by timer due 900, dispatch 12", level));
 }
 
 TEST_F(OracleJobLimits, ReleasesPeriodicTasksAtTheirPeriod) {
     for (const std::uint16_t level : {Scene::kEdf, Scene::kRm}) {
         expect_limits(Rule::release_period, 1099, 1101, [level](std::uint64_t release) {
             Scene scene = running(level);
-            scene.at(300).end_job(12).run(Scene::kIdle).at(1200);
-            return scene.release(12, static_cast<std::uint32_t>(release));
+            return scene.play(fmt::format("300 finish 12, dispatch idle; 1200 release 12 at {}", release));
         });
     }
 }
@@ -33,15 +30,14 @@ TEST_F(OracleJobLimits, ReleasesPeriodicTasksAtTheirPeriod) {
 TEST_F(OracleJobLimits, CountsReleasesFromTheFirst) {
     expect_limits(Rule::release_period, 2099, 2101, [](std::uint64_t release) {
         Scene scene = running();
-        scene.at(300).end_job(12).at(1101).release(12, 1101).end_job(12).at(2200);
-        return scene.release(12, static_cast<std::uint32_t>(release));
+        return scene.play(fmt::format("300 finish 12; 1101 release 12, finish 12; 2200 release 12 at {}", release));
     });
     // One that was wrong is the new first.
     expect_limits(Rule::release_period, 2499, 2501, [this](std::uint64_t release) {
         Scene scene = running();
-        scene.at(300).end_job(12).at(1500).release(12, 1500).end_job(12);
+        scene.play("300 finish 12; 1500 release 12, finish 12");
         EXPECT_TRUE(violates(Rule::release_period, scene));
-        scene.at(2600).release(12, static_cast<std::uint32_t>(release));
+        scene.play(fmt::format("2600 release 12 at {}", release));
         judge(scene);
         return of(Rule::release_period).violations == 2 ? scene : Scene();
     });
@@ -50,8 +46,7 @@ TEST_F(OracleJobLimits, CountsReleasesFromTheFirst) {
 TEST_F(OracleJobLimits, KeepsSporadicReleasesAPeriodApart) {
     const auto activated = [](std::uint64_t release) {
         Scene scene = running();
-        scene.at(300).end_job(12).run(Scene::kIdle).at(5000).event("task_activate", 12);
-        return scene.release(12, static_cast<std::uint32_t>(release));
+        return scene.play(fmt::format("300 finish 12, dispatch idle; 5000 activate 12, release 12 at {}", release));
     };
     expect_limits(Rule::release_period, 1099, std::nullopt, activated);
     EXPECT_FALSE(violates(Rule::release_period, activated(4000)));
@@ -61,9 +56,7 @@ TEST_F(OracleJobLimits, KeepsSporadicReleasesAPeriodApart) {
 TEST_F(OracleJobLimits, ComparesADeadlineWithTheDeclaredOne) {
     const auto due = [](std::uint16_t level) {
         return [level](std::uint64_t deadline) {
-            Scene scene;
-            scene.hard(12, level, 60, 1000, 800).at(100);
-            return scene.release(12, 100, static_cast<std::uint32_t>(deadline));
+            return Scene(fmt::format("hard 12 {} 60 1000 800; 100 release 12 by timer due {}", level, deadline));
         };
     };
     expect_limits(Rule::edf_deadline, 159, 901, due(Scene::kEdf));
@@ -81,29 +74,29 @@ TEST_F(OracleJobLimits, ComparesADeadlineWithTheDeclaredOne) {
 TEST_F(OracleJobLimits, LetsAJobsDeadlineBecomeAsLongAsThePeriod) {
     const auto changed = [](std::uint64_t deadline) {
         Scene scene = running();
-        return scene.event("job_deadline", 12, static_cast<std::uint32_t>(deadline));
+        return scene.play(fmt::format("due 12 {}", deadline));
     };
     expect_limits(Rule::edf_deadline, 699, 1101, changed);
     // The next job may keep the longer one, and may have any between.
     const auto next = [](std::uint64_t deadline) {
         Scene scene = running();
-        scene.event("job_deadline", 12, 1000).at(200).end_job(12).at(1100).event("task_timer", 12);
-        return scene.event("job_release", 12, 1100).event("job_deadline", 12, static_cast<std::uint32_t>(deadline));
+        return scene.play(
+            fmt::format("due 12 1000; 200 finish 12; 1100 task_timer 12, release 12, due 12 {}", deadline));
     };
     expect_limits(Rule::edf_deadline, 1699, 2001, next);
 }
 
 TEST_F(OracleJobLimits, ComparesAChangedDeadlineToItsMicrosecond) {
     const auto due = [](std::uint64_t deadline) {
-        Scene scene;
-        scene.hard(12, Scene::kEdf, 60'000, 1'000'000, 800'000).at(100).event("deadline_change", 12, 700);
-        return scene.release(12, 100, static_cast<std::uint32_t>(deadline));
+        return Scene(fmt::format(R"(hard 12 edf 60'000 1'000'000 800'000
+                                    100 deadline_change 12 700, release 12 by timer due {})",
+                                 deadline));
     };
     expect_limits(Rule::edf_deadline, 700'099, 701'100, due);
     const auto longest = [](std::uint32_t changed_us) {
-        Scene scene;
-        scene.hard(12, Scene::kRm, 60'000, 1'000'000, 800'000).at(100).event("deadline_change", 12, changed_us);
-        return scene.release(12, 100, 800'100);
+        return Scene(fmt::format(R"(hard 12 rm 60'000 1'000'000 800'000
+                                    100 deadline_change 12 {}, release 12 by timer due 800'100)",
+                                 changed_us));
     };
     judge(longest(~0U));
     EXPECT_EQ(of(Rule::rm_deadline).undecided, 1U) << "or more";
@@ -112,24 +105,25 @@ TEST_F(OracleJobLimits, ComparesAChangedDeadlineToItsMicrosecond) {
 
 TEST_F(OracleJobLimits, AcceptsAMissFromTheDeadlineOn) {
     expect_limits(Rule::deadline_miss, 900, std::nullopt,
-                  [](std::uint64_t time) { return running().at(time).event("task_deadline_miss", 12); });
+                  [](std::uint64_t time) { return running().play(fmt::format("{} miss 12", time)); });
 }
 
 TEST_F(OracleJobLimits, WantsAMissOfAJobThatIsIncomplete) {
     expect_limits(Rule::deadline_miss, std::nullopt, 909,
-                  [](std::uint64_t time) { return running().at(time).event("task_schedule", 12, 12); });
+                  [](std::uint64_t time) { return running().play(fmt::format("{} choose 12", time)); });
 }
 
 TEST_F(OracleJobLimits, WantsAMissOfAJobThatEndedLate) {
-    expect_limits(Rule::deadline_miss, std::nullopt, 910,
-                  [](std::uint64_t time) { return running().at(time - 1).end_job(12).run(Scene::kIdle); });
+    expect_limits(Rule::deadline_miss, std::nullopt, 910, [](std::uint64_t time) {
+        return running().play(fmt::format("{} finish 12, dispatch idle", time - 1));
+    });
 }
 
 // An aborted job is over before its end is recorded.
 TEST_F(OracleJobLimits, AcceptsAMissOfAJobThatJustEnded) {
     expect_limits(Rule::deadline_miss, 900, std::nullopt, [](std::uint64_t missed) {
         Scene scene = running();
-        return scene.at(800).leave(12).event("job_abort", 12).at(missed).event("task_deadline_miss", 12);
+        return scene.play(fmt::format("800 leave 12, abort 12; {} miss 12", missed));
     });
 }
 
@@ -137,15 +131,14 @@ TEST_F(OracleJobLimits, AcceptsAMissOfAJobThatJustEnded) {
 TEST_F(OracleJobLimits, WantsAMissOfEachJobThatWaits) {
     expect_limits(Rule::deadline_miss, std::nullopt, 2009, [](std::uint64_t time) {
         Scene scene = running();
-        scene.at(901).event("task_deadline_miss", 12).at(1000).event("task_timer", 12);
-        return scene.at(time).event("task_schedule", 12, 12);
+        return scene.play(fmt::format("901 miss 12; 1000 task_timer 12; {} choose 12", time));
     });
     // Two misses may be reported, and no third.
     const auto reported = [](std::size_t misses) {
         Scene scene = running();
-        scene.at(901).event("task_timer", 12);
+        scene.play("901 task_timer 12");
         for (std::size_t i = 0; i < misses; ++i) {
-            scene.event("task_deadline_miss", 12);
+            scene.play("miss 12");
         }
         return scene;
     };
@@ -155,78 +148,75 @@ TEST_F(OracleJobLimits, WantsAMissOfEachJobThatWaits) {
 // Dispatched at 103, left at the stamp that varies: one interval.
 TEST_F(OracleJobLimits, WantsAnOverrunBeyondTheDeclaredTime) {
     expect_limits(Rule::wcet_violation, std::nullopt, 103 + 600 + 20,
-                  [](std::uint64_t left) { return running().at(left).end_job(12); });
+                  [](std::uint64_t left) { return running().play(fmt::format("{} finish 12", left)); });
     // Two intervals, the first of 100.
-    expect_limits(Rule::wcet_violation, std::nullopt, 303 + 500 + 30,
-                  [](std::uint64_t left) { return running().at(203).leave(12).at(303).run(12).at(left).end_job(12); });
+    expect_limits(Rule::wcet_violation, std::nullopt, 303 + 500 + 30, [](std::uint64_t left) {
+        return running().play(fmt::format("203 leave 12; 303 dispatch 12; {} finish 12", left));
+    });
     expect_limits(Rule::wcet_violation, std::nullopt, 103 + 600 + 20,
-                  [](std::uint64_t left) { return running().at(left).leave(12).event("task_end", 12); });
+                  [](std::uint64_t left) { return running().play(fmt::format("{} leave 12, end 12", left)); });
 }
 
 TEST_F(OracleJobLimits, AcceptsAnOverrunWhenTheDeclaredTimeIsUsedUp) {
     expect_limits(Rule::wcet_violation, 103 + 600 - 10, std::nullopt,
-                  [](std::uint64_t time) { return running().at(time).event("task_wcet_violation", 12); });
+                  [](std::uint64_t time) { return running().play(fmt::format("{} overrun 12", time)); });
     expect_limits(Rule::wcet_violation, 303 + 500 - 20, std::nullopt, [](std::uint64_t time) {
-        return running().at(203).leave(12).at(303).run(12).at(time).event("task_wcet_violation", 12);
+        return running().play(fmt::format("203 leave 12; 303 dispatch 12; {} overrun 12", time));
     });
 }
 
 TEST_F(OracleJobLimits, WantsAReportOfAnActivationThatIsTooEarly) {
     expect_limits(Rule::activation_violation, 1090, std::nullopt, [](std::uint64_t time) {
-        Scene scene;
-        scene.hard(12, Scene::kEdf, 60, 1000).event("task_activate", 12).at(100).release(12, 100, 1100).run(12);
-        return scene.at(150).end_job(12).at(time).event("task_activate", 12).run(Scene::kIdle);
+        return Scene(fmt::format(R"(hard 12 edf 60 1000, activate 12; 100 release 12 by timer due 1100, dispatch 12
+                                    150 finish 12; {} activate 12, dispatch idle)",
+                                 time));
     });
 }
 
 TEST_F(OracleJobLimits, AcceptsAReportOfAnActivationOnlyIfItIsTooEarly) {
     expect_limits(Rule::activation_violation, std::nullopt, 1109, [](std::uint64_t time) {
         Scene scene = running();
-        scene.at(300).end_job(12).event("task_activate", 12).at(time);
-        return scene.event("activation_violation", 12);
+        return scene.play(fmt::format("300 finish 12, activate 12; {} activation_violation 12", time));
     });
     // From a release that may have been dropped.
     expect_limits(Rule::activation_violation, std::nullopt, 1609, [](std::uint64_t time) {
         Scene scene = running();
-        scene.at(300).end_job(12).at(600).event("task_timer", 12).at(time);
-        return scene.event("activation_violation", 12);
+        return scene.play(fmt::format("300 finish 12; 600 task_timer 12; {} activation_violation 12", time));
     });
 }
 
 // A slice of 500 that began with the dispatch at 100.
 Scene sliced() {
-    Scene scene;
-    scene.task(12, "load", {.level = Scene::kRr, .budget_ns = 500}).release(12, 10).at(100).run(12);
-    return scene;
+    return Scene("task 12 load rr budget 500, release 12 at 10; 100 dispatch 12");
 }
 
 TEST_F(OracleJobLimits, EndsASliceWhenItIsUsedUp) {
     expect_limits(Rule::rr_slice, 590, 610,
-                  [](std::uint64_t time) { return sliced().at(time).event("slice_end", 12); });
+                  [](std::uint64_t time) { return sliced().play(fmt::format("{} slice_end 12", time)); });
     expect_limits(Rule::rr_slice, 780, 820, [](std::uint64_t time) {
-        return sliced().at(200).leave(12).at(300).run(12).at(time - 100).event("slice_end", 12);
+        return sliced().play(fmt::format("200 leave 12; 300 dispatch 12; {} slice_end 12", time - 100));
     });
     expect_limits(Rule::rr_slice, std::nullopt, 610,
-                  [](std::uint64_t time) { return sliced().at(time).event("task_schedule", 12, 12); });
+                  [](std::uint64_t time) { return sliced().play(fmt::format("{} choose 12", time)); });
 }
 
 // The next slice begins where the one before ended.
 TEST_F(OracleJobLimits, BeginsANewSliceAtTheEndOfTheOneBefore) {
     expect_limits(Rule::rr_slice, 1090, 1110, [](std::uint64_t time) {
-        return sliced().at(600).event("slice_end", 12).at(time).event("slice_end", 12);
+        return sliced().play(fmt::format("600 slice_end 12; {} slice_end 12", time));
     });
     expect_limits(Rule::rr_slice, 1180, 1220, [](std::uint64_t time) {
         Scene scene = sliced();
-        scene.at(600).event("slice_end", 12).at(700).leave(12).at(800).run(12);
-        return scene.at(time).event("slice_end", 12);
+        return scene.play(fmt::format("600 slice_end 12; 700 leave 12; 800 dispatch 12; {} slice_end 12", time));
     });
 }
 
 TEST_F(OracleJobLimits, DecidesWithinTheTolerance) {
     expect_limits(Rule::edf_order, std::nullopt, 213, [](std::uint64_t time) {
-        Scene scene;
-        scene.hard(12, Scene::kEdf, 500, 9000).hard(13, Scene::kEdf, 50, 300).at(100).release(12, 100, 9100).run(12);
-        return scene.at(201).release(13, 200, 500).at(time).event("set_mutex_post", 12, 7);
+        return Scene(fmt::format(R"(hard 12 edf 500 9000, hard 13 edf 50 300
+                                    100 release 12 by timer due 9100, dispatch 12
+                                    201 release 13 by timer at 200 due 500; {} set_mutex_post 12 7)",
+                                 time));
     });
 }
 

@@ -18,10 +18,9 @@ class OracleJobs : public support::OracleTest {};
 
 // One job from 100 to 150, then the next release.
 Scene second_release(std::uint32_t release, std::uint16_t level = Scene::kEdf) {
-    Scene scene;
-    scene.hard(12, level, 60, 1000).event("task_activate", 12).at(100).release(12, 100, 1100).run(12).at(150);
-    scene.end_job(12).run(Scene::kIdle).at(release + 2);
-    return scene.release(12, release, release + 1000);
+    return Scene(fmt::format(R"(hard 12 {} 60 1000, activate 12; 100 release 12 by timer due 1100, dispatch 12
+                                150 finish 12, dispatch idle; {} release 12 by timer at {} due {})",
+                             level, release + 2, release, release + 1000));
 }
 
 TEST_F(OracleJobs, ReleasesOncePerPeriod) {
@@ -36,10 +35,9 @@ TEST_F(OracleJobs, ReleasesOncePerPeriod) {
 
 TEST_F(OracleJobs, KeepsSporadicReleasesApart) {
     const auto activated = [](std::uint32_t release) {
-        Scene scene;
-        scene.hard(12, Scene::kEdf, 60, 1000).event("task_activate", 12).at(100).release(12, 100, 1100).run(12).at(150);
-        scene.end_job(12).run(Scene::kIdle).at(release + 2).event("task_activate", 12);
-        return scene.release(12, release, release + 1000);
+        return Scene(fmt::format(R"(hard 12 edf 60 1000, activate 12; 100 release 12 by timer due 1100, dispatch 12
+                                    150 finish 12, dispatch idle; {} activate 12, release 12 by timer at {} due {})",
+                                 release + 2, release, release + 1000));
     };
     EXPECT_THAT(judge(activated(1777)), IsEmpty());
     EXPECT_THAT(judge(activated(1100)), IsEmpty());
@@ -48,9 +46,7 @@ TEST_F(OracleJobs, KeepsSporadicReleasesApart) {
 
 TEST_F(OracleJobs, IsDueAtItsReleaseAndD) {
     const auto due = [](std::uint16_t level, std::uint32_t deadline) {
-        Scene scene;
-        scene.hard(12, level, 60, 1000, 800).at(100).release(12, 100, deadline);
-        return scene;
+        return Scene(fmt::format("hard 12 {} 60 1000 800; 100 release 12 by timer due {}", level, deadline));
     };
     EXPECT_THAT(judge(due(Scene::kEdf, 900)), IsEmpty());
     EXPECT_THAT(judge(due(Scene::kEdf, 901)), IsEmpty()) << "rounding";
@@ -58,33 +54,28 @@ TEST_F(OracleJobs, IsDueAtItsReleaseAndD) {
     EXPECT_THAT(judge(due(Scene::kRm, 1900)), ElementsAre("rm-deadline"));
     EXPECT_THAT(judge(due(Scene::kEdf, 700)), IsEmpty()) << "task_set_deadline may have made it shorter";
     EXPECT_EQ(of(Rule::edf_deadline).undecided, 1);
-    EXPECT_THAT(judge(due(Scene::kEdf, 900).event("job_deadline", 12, 1000)), IsEmpty()) << "or longer, for the job";
-    EXPECT_THAT(judge(due(Scene::kEdf, 900).event("job_deadline", 12, 1200)), ElementsAre("edf-deadline"));
+    EXPECT_THAT(judge(due(Scene::kEdf, 900).play("due 12 1000")), IsEmpty()) << "or longer, for the job";
+    EXPECT_THAT(judge(due(Scene::kEdf, 900).play("due 12 1200")), ElementsAre("edf-deadline"));
 }
 
 Scene running() {
-    Scene scene;
-    scene.hard(12, Scene::kEdf, 600, 1000, 800).at(100).release(12, 100, 900).run(12);
-    return scene;
+    return Scene("hard 12 edf 600 1000 800; 100 release 12 by timer due 900, dispatch 12");
 }
 
 TEST_F(OracleJobs, WantsAMissExactlyWhenAJobIsLate) {
-    EXPECT_THAT(judge(running().at(300).end_job(12).run(Scene::kIdle)), IsEmpty()) << testing::PrintToString(m_texts);
-    EXPECT_THAT(judge(running().at(300).event("task_deadline_miss", 12)), ElementsAre("deadline-miss"));
-    EXPECT_THAT(judge(running().at(300).end_job(12).run(Scene::kIdle).event("task_deadline_miss", 12)),
-                ElementsAre("deadline-miss"));
-    EXPECT_THAT(judge(running().at(920).event("task_schedule", 12, 12)), ElementsAre("deadline-miss"));
-    EXPECT_THAT(judge(running().at(901).event("task_deadline_miss", 12).at(920).event("task_schedule", 12, 12)),
-                IsEmpty());
-    EXPECT_THAT(judge(running().at(902).event("task_deadline_miss", 12).event("task_deadline_miss", 12)),
-                ElementsAre("deadline-miss"));
+    EXPECT_THAT(judge(running().play("300 finish 12, dispatch idle")), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(running().play("300 miss 12")), ElementsAre("deadline-miss"));
+    EXPECT_THAT(judge(running().play("300 finish 12, dispatch idle, miss 12")), ElementsAre("deadline-miss"));
+    EXPECT_THAT(judge(running().play("920 choose 12")), ElementsAre("deadline-miss"));
+    EXPECT_THAT(judge(running().play("901 miss 12; 920 choose 12")), IsEmpty());
+    EXPECT_THAT(judge(running().play("902 miss 12, miss 12")), ElementsAre("deadline-miss"));
 }
 
 TEST_F(OracleJobs, WantsAMissOfAJobThatEndsLate) {
-    const auto late = [] { return running().event("task_wcet_violation", 12).at(950).end_job(12); };
-    EXPECT_THAT(judge(late().run(Scene::kIdle)), Contains("deadline-miss"));
+    const auto late = [] { return running().play("overrun 12; 950 finish 12"); };
+    EXPECT_THAT(judge(late().play("dispatch idle")), Contains("deadline-miss"));
     Scene recorded = running();
-    recorded.at(705).event("task_wcet_violation", 12).at(950).end_job(12).event("task_deadline_miss", 12).run(1);
+    recorded.play("705 overrun 12; 950 finish 12, miss 12, dispatch idle");
     EXPECT_THAT(judge(recorded), IsEmpty()) << testing::PrintToString(m_texts);
 }
 
@@ -92,8 +83,8 @@ TEST_F(OracleJobs, WantsAMissOfAJobThatEndsLate) {
 TEST_F(OracleJobs, AcceptsAMissOfAJobThatIsAbortedAtItsDeadline) {
     const auto aborted = [](std::uint64_t missed) {
         Scene scene = running();
-        scene.at(895).event("task_wcet_violation", 12).leave(12).event("job_abort", 12).at(missed);
-        return scene.event("task_deadline_miss", 12).event("task_end_cycle", 12).run(Scene::kIdle);
+        return scene.play(
+            fmt::format("895 overrun 12, leave 12, abort 12; {} miss 12, complete 12, dispatch idle", missed));
     };
     EXPECT_THAT(judge(aborted(901)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(judge(aborted(899)), ElementsAre("deadline-miss"));
@@ -103,15 +94,14 @@ TEST_F(OracleJobs, AcceptsAMissOfAJobThatIsAbortedAtItsDeadline) {
 Scene in_steps(std::uint64_t begin) {
     Scene scene = running();
     for (std::uint64_t stamp = begin; stamp < 300'000; stamp += 1'000) {
-        scene.at(stamp).event("block", 1U << 12U, 0x1000);
+        scene.play(fmt::format("{} block 0x1000 0x1000", stamp));
     }
-    scene.at(299'900).run(12).event("context_switch", 12).at(300'000);
-    return scene.event("timer_wakeup_start").event("task_deadline_miss", 12).event("timer_wakeup_end", 12);
+    return scene.play("299'900 dispatch 12, switch 12; 300'000 timer, miss 12, timer_wakeup_end 12");
 }
 
 TEST_F(OracleJobs, WaitsForAMissAsLongAsASectionInSteps) {
     const auto violated = [this](const Scene& scene) { return judge(scene.chunk.bytes(), std::nullopt); };
-    EXPECT_THAT(violated(in_steps(500).run(12)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(violated(in_steps(500).play("dispatch 12")), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("may differ by 319402 ticks")));
     EXPECT_THAT(violated(in_steps(250'000)), Contains("deadline-miss")) << "no step explains what passed before";
 }
@@ -120,9 +110,10 @@ TEST_F(OracleJobs, WaitsForAMissAsLongAsASectionInSteps) {
 TEST_F(OracleJobs, ForgetsASectionInStepsAfterAWhile) {
     const auto violated = [this](std::uint32_t release) {
         Scene scene = in_steps(500);
-        scene.end_job(12).run(Scene::kIdle).at(release).event("task_activate", 12);
-        scene.release(12, release, release + 800).leave(Scene::kIdle).run(12);
-        return judge(scene.at(release + 100'000).event("task_schedule", 12, 12).chunk.bytes(), std::nullopt);
+        scene.play(fmt::format(R"(finish 12, dispatch idle
+                                  {} activate 12, release 12 by timer at {} due {}, leave idle, dispatch 12)",
+                               release, release, release + 800));
+        return judge(scene.play(fmt::format("{} choose 12", release + 100'000)).chunk.bytes(), std::nullopt);
     };
     EXPECT_THAT(violated(1'000'100), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(violated(4'000'100), ElementsAre("deadline-miss"));
@@ -131,17 +122,17 @@ TEST_F(OracleJobs, ForgetsASectionInStepsAfterAWhile) {
 // D is 800 us, and 900 or 700 us from 200 on, when release 0 is in progress.
 TEST_F(OracleJobs, FollowsAChangedDeadline) {
     const auto next = [this](std::uint32_t changed_us, std::uint32_t deadline, bool gap = false) {
-        Scene scene;
-        scene.hard(12, Scene::kEdf, 60, 1'000'000, 800'000).at(100).release(12, 100, 800'100).run(12).at(130);
-        scene.event("deadline_change", 12, changed_us);
+        Scene scene(fmt::format(R"(hard 12 edf 60 1'000'000 800'000; 100 release 12 by timer due 800'100, dispatch 12
+                                   130 deadline_change 12 {})",
+                                changed_us));
         if (changed_us > 800) {
-            scene.event("job_deadline", 12, 100 + changed_us * 1000);
+            scene.play(fmt::format("due 12 {}", 100 + changed_us * 1000));
         }
-        scene.end_job(12).run(Scene::kIdle);
+        scene.play("finish 12, dispatch idle");
         if (gap) {
-            scene.event("blackout_start").event("blackout_end", 0, 5);
+            scene.play("blackout, lost 5");
         }
-        return judge(scene.at(1'000'100).release(12, 1'000'100, deadline));
+        return judge(scene.play(fmt::format("1'000'100 release 12 by timer due {}", deadline)));
     };
     EXPECT_THAT(next(700, 1'700'100), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_EQ(of(Rule::edf_deadline).undecided, 0);
@@ -158,23 +149,21 @@ TEST_F(OracleJobs, FollowsAChangedDeadline) {
 }
 
 TEST_F(OracleJobs, WantsAnOverrunOncePerJob) {
-    EXPECT_THAT(judge(running().at(730).end_job(12)), ElementsAre("wcet-violation")) << "600 declared, 625 used";
-    EXPECT_THAT(judge(running().at(705).event("task_wcet_violation", 12).at(730).end_job(12)), IsEmpty());
-    EXPECT_THAT(judge(running().at(300).event("task_wcet_violation", 12)), ElementsAre("wcet-violation"));
-    EXPECT_THAT(judge(running().at(705).event("task_wcet_violation", 12).event("task_wcet_violation", 12)),
-                ElementsAre("wcet-violation"));
+    EXPECT_THAT(judge(running().play("730 finish 12")), ElementsAre("wcet-violation")) << "600 declared, 625 used";
+    EXPECT_THAT(judge(running().play("705 overrun 12; 730 finish 12")), IsEmpty());
+    EXPECT_THAT(judge(running().play("300 overrun 12")), ElementsAre("wcet-violation"));
+    EXPECT_THAT(judge(running().play("705 overrun 12, overrun 12")), ElementsAre("wcet-violation"));
 }
 
 TEST_F(OracleJobs, LooksAtAJobThatEndsWithItsTask) {
-    EXPECT_THAT(judge(running().at(300).leave(12).event("task_end", 12, 12)), IsEmpty());
-    EXPECT_THAT(judge(running().at(730).leave(12).event("task_end", 12, 12)), ElementsAre("wcet-violation"));
-    EXPECT_THAT(judge(running().at(705).event("task_wcet_violation", 12).at(950).leave(12).event("task_end", 12, 12)),
-                ElementsAre("deadline-miss"));
+    EXPECT_THAT(judge(running().play("300 leave 12, task_end 12 12")), IsEmpty());
+    EXPECT_THAT(judge(running().play("730 leave 12, task_end 12 12")), ElementsAre("wcet-violation"));
+    EXPECT_THAT(judge(running().play("705 overrun 12; 950 leave 12, task_end 12 12")), ElementsAre("deadline-miss"));
 }
 
 TEST_F(OracleJobs, LeavesStampsOfAHostClockUnjudged) {
     Scene scene = running();
-    scene.at(730).end_job(12);
+    scene.play("730 finish 12");
     scene.chunk.begin.clock_mode = tracer::ClockMode::emulated;
     EXPECT_THAT(judge(scene.chunk.bytes(), std::nullopt), IsEmpty());
     EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("--tolerance")));
@@ -183,24 +172,22 @@ TEST_F(OracleJobs, LeavesStampsOfAHostClockUnjudged) {
 
 TEST_F(OracleJobs, WantsAnEarlyActivation) {
     const auto early = [] {
-        Scene scene;
-        scene.hard(12, Scene::kEdf, 60, 1000).event("task_activate", 12).at(100).release(12, 100, 1100).run(12).at(150);
-        return scene.end_job(12).event("task_activate", 12);
+        return Scene(R"(hard 12 edf 60 1000, activate 12; 100 release 12 by timer due 1100, dispatch 12
+                        150 finish 12, activate 12)");
     };
-    EXPECT_THAT(judge(early().event("activation_violation", 12).run(Scene::kIdle)), IsEmpty());
-    EXPECT_THAT(judge(early().run(Scene::kIdle)), ElementsAre("activation-violation"));
-    EXPECT_THAT(judge(early().event("activation_violation", 12).at(1500).event("activation_violation", 12)),
+    EXPECT_THAT(judge(early().play("activation_violation 12, dispatch idle")), IsEmpty());
+    EXPECT_THAT(judge(early().play("dispatch idle")), ElementsAre("activation-violation"));
+    EXPECT_THAT(judge(early().play("activation_violation 12; 1500 activation_violation 12")),
                 ElementsAre("activation-violation"));
 }
 
 // The release at 1100 waits for the job before, and is dropped when the task goes to sleep.
 TEST_F(OracleJobs, CountsTheInterArrivalFromAReleaseThatWasDropped) {
     const auto early = [](std::uint64_t time) {
-        Scene scene;
-        scene.hard(12, Scene::kEdf, 600, 1000).at(100).release(12, 100, 1100).run(12);
-        scene.at(1101).event("task_deadline_miss", 12).event("task_timer", 12).at(1200).leave(12);
-        scene.event("task_disable", 12).run(Scene::kIdle).at(time).event("task_activate", 12);
-        return scene.event("activation_violation", 12);
+        return Scene(fmt::format(R"(hard 12 edf 600 1000; 100 release 12 by timer due 1100, dispatch 12
+                                    1101 miss 12, task_timer 12; 1200 leave 12, disable 12, dispatch idle
+                                    {} activate 12, activation_violation 12)",
+                                 time));
     };
     EXPECT_THAT(judge(early(1500)), testing::Not(Contains("activation-violation")));
     EXPECT_THAT(judge(early(2200)), Contains("activation-violation"));
@@ -208,40 +195,36 @@ TEST_F(OracleJobs, CountsTheInterArrivalFromAReleaseThatWasDropped) {
 
 TEST_F(OracleJobs, KeepsAndDropsActivationsOfABusyTaskOnly) {
     const auto busy = [] {
-        Scene scene;
-        scene.task(12, "load", {.level = Scene::kRr, .budget_ns = 5000}).event("task_activate", 12).release(12, 10);
-        return scene.run(12).event("task_activate", 12);
+        return Scene("task 12 load rr budget 5000, activate 12, release 12 at 10, dispatch 12, activate 12");
     };
-    EXPECT_THAT(judge(busy().event("job_queued", 12, 1).end_job(12).release(12, 20).run(12)), IsEmpty())
+    EXPECT_THAT(judge(busy().play("job_queued 12 1, finish 12, release 12 at 20, dispatch 12")), IsEmpty())
         << testing::PrintToString(m_texts);
-    EXPECT_THAT(judge(busy().event("job_queued", 12, 2)), ElementsAre("skip-save"));
-    EXPECT_THAT(judge(busy().event("job_queued", 12, 1).end_job(12).run(Scene::kIdle)), ElementsAre("skip-save"));
-    EXPECT_THAT(judge(busy().event("job_skipped", 12).end_job(12).run(Scene::kIdle)), IsEmpty());
-    EXPECT_THAT(judge(busy().event("job_skipped", 12).end_job(12).event("job_skipped", 12)), ElementsAre("skip-save"));
+    EXPECT_THAT(judge(busy().play("job_queued 12 2")), ElementsAre("skip-save"));
+    EXPECT_THAT(judge(busy().play("job_queued 12 1, finish 12, dispatch idle")), ElementsAre("skip-save"));
+    EXPECT_THAT(judge(busy().play("job_skipped 12, finish 12, dispatch idle")), IsEmpty());
+    EXPECT_THAT(judge(busy().play("job_skipped 12, finish 12, job_skipped 12")), ElementsAre("skip-save"));
 }
 
 TEST_F(OracleJobs, KeepsActivationsOfATaskThatWaitsForItsActivation) {
     const auto queued = [](bool activated) {
-        Scene scene;
-        scene.task(12, "late", {.level = Scene::kRr, .budget_ns = 1000});
+        Scene scene("task 12 late rr budget 1000");
         if (activated) {
-            scene.event("task_activate", 12); // for a later time
+            scene.play("activate 12"); // for a later time
         }
-        return scene.event("task_activate", 12).event("job_queued", 12, 1).release(12, 50);
+        return scene.play("activate 12, job_queued 12 1, release 12 at 50");
     };
     EXPECT_THAT(judge(queued(true)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(judge(queued(false)), ElementsAre("skip-save"));
-    EXPECT_THAT(judge(queued(true).event("task_end_cycle", 12).release(12, 60)), IsEmpty());
-    EXPECT_THAT(judge(queued(true).event("task_end_cycle", 12).run(Scene::kIdle)), ElementsAre("skip-save"));
+    EXPECT_THAT(judge(queued(true).play("complete 12, release 12 at 60")), IsEmpty());
+    EXPECT_THAT(judge(queued(true).play("complete 12, dispatch idle")), ElementsAre("skip-save"));
 }
 
 // Due at 400 and late; released again at 5000, T = 300.
 TEST_F(OracleJobs, CountsTheReleasesOfASporadicTaskFromTheirRecords) {
     const auto again = [](std::uint64_t time) {
-        Scene scene;
-        scene.hard(12, Scene::kEdf, 50, 300).at(100).release(12, 100, 400).run(12).at(401);
-        scene.event("task_deadline_miss", 12).at(5000).event("task_timer", 12);
-        return scene.at(time).event("task_schedule", 12, 12);
+        return Scene(fmt::format(R"(hard 12 edf 50 300; 100 release 12 by timer due 400, dispatch 12; 401 miss 12
+                                    5000 task_timer 12; {} choose 12)",
+                                 time));
     };
     EXPECT_THAT(judge(again(5100)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(judge(again(5400)), ElementsAre("deadline-miss"));
@@ -249,59 +232,57 @@ TEST_F(OracleJobs, CountsTheReleasesOfASporadicTaskFromTheirRecords) {
 
 TEST_F(OracleJobs, EndsASliceWhenItIsUsedUp) {
     const auto slice = [](std::uint64_t end) {
-        Scene scene;
-        scene.task(12, "load", {.level = Scene::kRr, .budget_ns = 500}).release(12, 10).at(100).run(12);
-        return scene.at(end);
+        return Scene(fmt::format("task 12 load rr budget 500, release 12 at 10; 100 dispatch 12; {}", end));
     };
-    EXPECT_THAT(judge(slice(600).event("slice_end", 12).event("task_schedule", 12, 12)), IsEmpty());
-    EXPECT_THAT(judge(slice(400).event("slice_end", 12)), ElementsAre("rr-slice"));
-    EXPECT_THAT(judge(slice(700).event("slice_end", 12)), ElementsAre("rr-slice"));
-    EXPECT_THAT(judge(slice(700).event("task_schedule", 12, 12)), ElementsAre("rr-slice"));
+    EXPECT_THAT(judge(slice(600).play("slice_end 12, choose 12")), IsEmpty());
+    EXPECT_THAT(judge(slice(400).play("slice_end 12")), ElementsAre("rr-slice"));
+    EXPECT_THAT(judge(slice(700).play("slice_end 12")), ElementsAre("rr-slice"));
+    EXPECT_THAT(judge(slice(700).play("choose 12")), ElementsAre("rr-slice"));
 }
 
 // --- semaphores ----------------------------------------------------------------------------------------------------
 
 Scene waiting() {
-    Scene scene;
-    scene.event("set_semaphore_create", 0, 7).hard(12, Scene::kEdf, 50, 900).hard(13, Scene::kEdf, 50, 300);
+    Scene scene("set_semaphore_create 0 7, hard 12 edf 50 900, hard 13 edf 50 300");
     for (const std::uint16_t context : {std::uint16_t{12}, std::uint16_t{13}}) {
-        scene.release(context, 100, context == 12 ? 1000 : 400).run(context).event("set_mutex_wait", context, 7);
-        scene.leave(context).event("task_block", context, (1U << 16) | 7U);
+        scene.play(fmt::format(R"(release {} by timer at 100 due {}, dispatch {}, set_mutex_wait {} 7, leave {}
+                                  wait {} semaphore 7)",
+                               context, context == 12 ? 1000 : 400, context, context, context, context));
     }
-    return scene.run(Scene::kIdle).event("set_mutex_post", 0, 7);
+    return scene.play("dispatch idle, set_mutex_post 0 7");
 }
 
 TEST_F(OracleJobs, WakesAWaiterAtOnceAndInTurn) {
-    EXPECT_THAT(judge(waiting().event("task_unblock", 12, (1U << 16) | 7U).leave(1).run(12)),
+    EXPECT_THAT(judge(waiting().play("wake 12 semaphore 7, leave idle, dispatch 12")),
                 kWakeOrder == WakeOrder::arrival ? testing::Matcher<std::vector<std::string>>(IsEmpty())
                                                  : ElementsAre("wake-order"));
-    EXPECT_THAT(judge(waiting().event("task_unblock", 13, (1U << 16) | 7U).leave(1).run(13)),
+    EXPECT_THAT(judge(waiting().play("wake 13 semaphore 7, leave idle, dispatch 13")),
                 kWakeOrder == WakeOrder::urgency ? testing::Matcher<std::vector<std::string>>(IsEmpty())
                                                  : ElementsAre("wake-order"));
-    EXPECT_THAT(judge(waiting().event("task_schedule", 1, 1)), ElementsAre("lost-wakeup"));
-    EXPECT_THAT(judge(waiting().event("task_schedule", 1, 1).event("task_unblock", 12, 6U << 16)), IsEmpty())
+    EXPECT_THAT(judge(waiting().play("choose idle")), ElementsAre("lost-wakeup"));
+    EXPECT_THAT(judge(waiting().play("choose idle, wake 12 suspended")), IsEmpty())
         << "it was suspended, and came back when it was resumed";
 }
 
 TEST_F(OracleJobs, WakesNoneInPlaceOfAWaiterThatEnded) {
     Scene ended = waiting();
-    ended.event("set_mutex_post", 0, 7).event("task_end", 12, 2).event("task_unblock", 13, (1U << 16) | 7U);
-    EXPECT_THAT(judge(ended.leave(1).run(13)), IsEmpty()) << testing::PrintToString(m_texts);
+    ended.play("set_mutex_post 0 7, task_end 12 2, wake 13 semaphore 7");
+    EXPECT_THAT(judge(ended.play("leave idle, dispatch 13")), IsEmpty()) << testing::PrintToString(m_texts);
     Scene other = waiting();
-    other.event("set_mutex_post", 0, 7).event("task_end", 12, 2);
-    EXPECT_THAT(judge(other.event("task_schedule", 1, 1)), ElementsAre("lost-wakeup")) << "the one that is left";
+    other.play("set_mutex_post 0 7, task_end 12 2");
+    EXPECT_THAT(judge(other.play("choose idle")), ElementsAre("lost-wakeup")) << "the one that is left";
 }
 
 TEST_F(OracleJobs, CountsUnits) {
     const auto one = [](std::uint16_t units) {
-        Scene scene;
-        scene.event("set_semaphore_create", units, 7).hard(12, Scene::kEdf, 50, 900).release(12, 3, 903).run(12);
-        return scene.event("set_mutex_wait", 12, 7);
+        return Scene(fmt::format(R"(set_semaphore_create {} 7, hard 12 edf 50 900, release 12 by timer at 3 due 903
+                                    dispatch 12, set_mutex_wait 12 7)",
+                                 units));
     };
-    EXPECT_THAT(judge(one(1).event("task_schedule", 12, 12)), IsEmpty());
-    EXPECT_THAT(judge(one(0).event("task_schedule", 12, 12)), ElementsAre("semaphore-count"));
-    EXPECT_THAT(judge(one(1).leave(12).event("task_block", 12, (1U << 16) | 7U)), ElementsAre("semaphore-count"));
-    EXPECT_THAT(judge(one(0).leave(12).event("task_block", 12, (1U << 16) | 7U).run(1)), IsEmpty());
+    EXPECT_THAT(judge(one(1).play("choose 12")), IsEmpty());
+    EXPECT_THAT(judge(one(0).play("choose 12")), ElementsAre("semaphore-count"));
+    EXPECT_THAT(judge(one(1).play("leave 12, wait 12 semaphore 7")), ElementsAre("semaphore-count"));
+    EXPECT_THAT(judge(one(0).play("leave 12, wait 12 semaphore 7, dispatch idle")), IsEmpty());
 }
 
 // --- servers -------------------------------------------------------------------------------------------------------
@@ -309,15 +290,14 @@ TEST_F(OracleJobs, CountsUnits) {
 // Q = 100, T = 1000; work at 500 renews: d = 1500, c = 100. It runs until `end` and is charged. reclaiming: somewhere
 // is a server that reclaims, and half of the processor is active.
 Scene served(std::uint16_t kind, std::uint64_t end, std::uint32_t left, bool reclaiming) {
-    Scene scene;
-    scene.at(490).task(12, "soft",
-                       {.level = kind == 1 ? Scene::kCbs : Scene::kGrub, .period_ns = 1000, .budget_ns = 100});
-    scene.server(3, kind, 100, 1000, 12).at(500);
+    Scene scene(fmt::format(R"(490 task 12 soft {} period 1000 budget 100; server 3 {} capacity 100 period 1000 for 12
+                               500)",
+                            kind == 1 ? Scene::kCbs : Scene::kGrub, kind));
     if (reclaiming) {
-        scene.hard(13, Scene::kEdf, 400, 1000).event("server_bandwidth", 0, 0x7FFF'FFFF); // 0.4 and 0.1
+        scene.play("hard 13 edf 400 1000, server_bandwidth 0 0x7FFF'FFFF"); // 0.4 and 0.1
     }
-    scene.arrive(3, 12, 100, 1500).run(12).at(end).leave(12);
-    return scene.event("server_budget", 3, left);
+    return scene.play(
+        fmt::format("arrive 12 at 3 budget 100 due 1500, dispatch 12; {} leave 12, budget 3 {}", end, left));
 }
 
 Scene served(std::uint16_t kind, std::uint64_t end, std::uint32_t left) {
@@ -330,8 +310,7 @@ TEST_F(OracleJobs, ChargesACbsInFullBesideOneThatReclaims) {
     EXPECT_THAT(judge(served(1, 585, 60, true)), ElementsAre("cbs-budget")) << "half of what ran";
     const auto exhausted = [](std::uint64_t end) {
         Scene scene = served(1, end, 0, true);
-        scene.event("server_exhaust", 0, 3).event("server_replenish", 0, 3).event("server_budget", 3, 100);
-        return scene.event("server_deadline", 3, 2500).event("job_deadline", 12, 2500);
+        return scene.play("exhaust 3, replenish 3, budget 3 100, server_deadline 3 2500, due 12 2500");
     };
     EXPECT_THAT(judge(exhausted(605)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(judge(exhausted(705)), Contains("cbs-exhaust")) << "only half of it was charged";
@@ -347,8 +326,8 @@ TEST_F(OracleJobs, ChargesACbsWhatRanInItsPlace) {
 TEST_F(OracleJobs, PostponesAnExhaustedCbs) {
     const auto exhausted = [](std::uint64_t end, std::uint32_t budget, std::uint32_t deadline) {
         Scene scene = served(1, end, 0);
-        scene.event("server_exhaust", 0, 3).event("server_replenish", 0, 3).event("server_budget", 3, budget);
-        return scene.event("server_deadline", 3, deadline).event("job_deadline", 12, deadline);
+        return scene.play(fmt::format("exhaust 3, replenish 3, budget 3 {}, server_deadline 3 {}, due 12 {}", budget,
+                                      deadline, deadline));
     };
     EXPECT_THAT(judge(exhausted(605, 100, 2500)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(judge(exhausted(605, 100, 1500)), ElementsAre("cbs-exhaust"));
@@ -361,7 +340,8 @@ TEST_F(OracleJobs, PostponesAnExhaustedCbs) {
 TEST_F(OracleJobs, RenewsOrKeepsADeadlineAtAnArrival) {
     const auto again = [](std::uint64_t time, std::uint32_t budget, std::uint32_t deadline) {
         Scene scene = served(1, 545, 60);
-        return scene.event("task_end_cycle", 12).run(Scene::kIdle).at(time).arrive(3, 12, budget, deadline);
+        return scene.play(
+            fmt::format("complete 12, dispatch idle; {} arrive 12 at 3 budget {} due {}", time, budget, deadline));
     };
     EXPECT_THAT(judge(again(700, 60, 1500)), IsEmpty()) << "60 * 1000 < 800 * 100: kept";
     EXPECT_THAT(judge(again(1100, 100, 2100)), IsEmpty()) << "60 * 1000 >= 400 * 100: renewed";
@@ -370,7 +350,7 @@ TEST_F(OracleJobs, RenewsOrKeepsADeadlineAtAnArrival) {
     EXPECT_THAT(judge(again(700, 90, 1500)), ElementsAre("cbs-arrival"));
     EXPECT_THAT(judge(again(1100, 100, 2300)), ElementsAre("cbs-arrival"));
     EXPECT_THAT(judge(again(1100, 90, 2100)), ElementsAre("cbs-arrival")) << "a new deadline, and not all of Q";
-    EXPECT_THAT(judge(again(700, 60, 1500).event("job_deadline", 12, 1400)), ElementsAre("edf-deadline"));
+    EXPECT_THAT(judge(again(700, 60, 1500).play("due 12 1400")), ElementsAre("edf-deadline"));
 }
 
 TEST_F(OracleJobs, ChargesAGrubByTheActiveBandwidth) {
@@ -381,11 +361,10 @@ TEST_F(OracleJobs, ChargesAGrubByTheActiveBandwidth) {
 
 TEST_F(OracleJobs, AddsUpTheActiveBandwidth) {
     const auto recorded = [](std::uint32_t bandwidth) {
-        Scene scene;
-        scene.hard(13, Scene::kEdf, 400, 1000);
-        scene.task(12, "soft", {.level = Scene::kGrub, .period_ns = 1000, .budget_ns = 100})
-            .server(3, 2, 100, 1000, 12);
-        return scene.at(500).event("server_bandwidth", 0, bandwidth).arrive(3, 12, 100, 1500).run(12);
+        return Scene(fmt::format(R"(hard 13 edf 400 1000, task 12 soft grub period 1000 budget 100
+                                    server 3 GRUB capacity 100 period 1000 for 12
+                                    500 server_bandwidth 0 {}, arrive 12 at 3 budget 100 due 1500, dispatch 12)",
+                                 bandwidth));
     };
     EXPECT_THAT(judge(recorded(0x7FFF'FFFF)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_EQ(of(Rule::grub_rate).checked, 1);
@@ -395,17 +374,15 @@ TEST_F(OracleJobs, AddsUpTheActiveBandwidth) {
 // C = 200, T = 1000 above; C = 100, D = 500, T = 1000; Q = 100, T = 1000.
 TEST_F(OracleJobs, CountsDeadlinesAndWhatRunsAboveThem) {
     const auto recorded = [](double bandwidth, bool removed = false) {
-        Scene scene;
-        scene.hard(13, Scene::kEdf, 100, 1000, 500).hard(14, Scene::kRm, 200, 1000);
-        scene.task(12, "soft", {.level = Scene::kGrub, .period_ns = 1000, .budget_ns = 100});
-        scene.server(3, 2, 100, 1000, 12)
-            .at(500)
-            .event("server_bandwidth", 0, static_cast<std::uint32_t>(bandwidth * 4294967295.0));
-        scene.arrive(3, 12, 100, 1500);
+        Scene scene(fmt::format(R"(hard 13 edf 100 1000 500, hard 14 rm 200 1000
+                                   task 12 soft grub period 1000 budget 100
+                                   server 3 GRUB capacity 100 period 1000 for 12
+                                   500 server_bandwidth 0 {}, arrive 12 at 3 budget 100 due 1500)",
+                                static_cast<std::uint32_t>(bandwidth * 4294967295.0)));
         if (removed) {
-            scene.event("task_end", 12).event("server_remove", 0, 3).run(Scene::kIdle);
+            scene.play("end 12, server_remove 0 3, dispatch idle");
         } else {
-            scene.run(12);
+            scene.play("dispatch 12");
         }
         return scene;
     };
@@ -417,16 +394,14 @@ TEST_F(OracleJobs, CountsDeadlinesAndWhatRunsAboveThem) {
 
 TEST_F(OracleJobs, CountsATaskThatEndedUntilNoneHasWork) {
     const auto ended = [](bool has_rested) {
-        Scene scene;
-        scene.hard(13, Scene::kEdf, 400, 1000);
-        scene.task(12, "soft", {.level = Scene::kGrub, .period_ns = 1000, .budget_ns = 100});
-        scene.server(3, 2, 100, 1000, 12).at(500).event("server_bandwidth", 0, 0x7FFF'FFFF);
-        scene.arrive(3, 12, 100, 1500).event("task_end", 13);
+        Scene scene(R"(hard 13 edf 400 1000, task 12 soft grub period 1000 budget 100
+                       server 3 GRUB capacity 100 period 1000 for 12
+                       500 server_bandwidth 0 0x7FFF'FFFF, arrive 12 at 3 budget 100 due 1500, end 13)");
         if (has_rested) {
-            scene.run(12).leave(12).event("server_budget", 3, 100).event("task_end_cycle", 12).run(Scene::kIdle);
-            scene.leave(Scene::kIdle).arrive(3, 12, 100, 1500);
+            scene.play(R"(dispatch 12, leave 12, budget 3 100, complete 12, dispatch idle, leave idle
+                          arrive 12 at 3 budget 100 due 1500)");
         }
-        return scene.run(12);
+        return scene.play("dispatch 12");
     };
     EXPECT_THAT(judge(ended(false)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(judge(ended(true)), ElementsAre("grub-rate", "grub-rate"));
@@ -436,9 +411,9 @@ TEST_F(OracleJobs, LeavesAServerItsBandwidthWhileItHasWork) {
     const auto after = [](std::string_view what, std::uint32_t value) {
         Scene scene = served(2, 585, 60);
         if (what == "job_release") {
-            scene.event("task_end_cycle", 12);
+            scene.play("complete 12");
         }
-        return scene.event(what, 12, value).at(990).run(Scene::kIdle);
+        return scene.play(fmt::format("{} 12 {}; 990 dispatch idle", what, value));
     };
     EXPECT_THAT(judge(after("job_release", 590)), testing::Not(Contains("grub-zero-lag"))) << "a kept activation";
     EXPECT_THAT(judge(after("task_block", 6U << 16)), IsEmpty()) << "suspended";
@@ -448,8 +423,8 @@ TEST_F(OracleJobs, LeavesAServerItsBandwidthWhileItHasWork) {
 TEST_F(OracleJobs, GivesBandwidthBackAtTheZeroLagTime) {
     const auto rests = [](std::uint64_t time, bool recorded) { // c = 60, d = 1500: at 900
         Scene scene = served(2, 585, 60);
-        scene.event("task_end_cycle", 12).at(time);
-        return recorded ? scene.event("server_reclaiming", 0, 3) : scene.run(Scene::kIdle);
+        scene.play(fmt::format("complete 12; {}", time));
+        return recorded ? scene.play("server_reclaiming 0 3") : scene.play("dispatch idle");
     };
     EXPECT_THAT(judge(rests(901, true)), IsEmpty());
     EXPECT_THAT(judge(rests(700, true)), ElementsAre("grub-zero-lag"));
@@ -459,20 +434,19 @@ TEST_F(OracleJobs, GivesBandwidthBackAtTheZeroLagTime) {
 
 // Q = 100, T = 1000, refilled at 1000, 2000, ...
 Scene fixed_server(std::uint16_t kind) {
-    Scene scene;
-    scene.task(12, "request", {.level = Scene::kServed}).server(3, kind, 100, 1000, 12);
-    scene.event("server_replenish", 0, 3).event("server_budget", 3, 100).event("server_deadline", 3, 1000);
+    Scene scene(fmt::format(R"(task 12 request served, server 3 {} capacity 100 period 1000 for 12, replenish 3
+                               budget 3 100, server_deadline 3 1000)",
+                            kind));
     if (kind == 3) {
-        scene.event("server_budget", 3, 0);
+        scene.play("budget 3 0");
     }
-    return scene.run(Scene::kIdle);
+    return scene.play("dispatch idle");
 }
 
 TEST_F(OracleJobs, RefillsAServerEachPeriod) {
     const auto refilled = [](std::uint64_t time, std::uint32_t budget, std::uint32_t next) {
         Scene scene = fixed_server(4);
-        scene.at(time).event("server_replenish", 0, 3).event("server_budget", 3, budget);
-        return scene.event("server_deadline", 3, next);
+        return scene.play(fmt::format("{} replenish 3, budget 3 {}, server_deadline 3 {}", time, budget, next));
     };
     EXPECT_THAT(judge(refilled(1002, 100, 2000)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(judge(refilled(1002, 80, 2000)), ElementsAre("server-replenish"));
@@ -484,41 +458,35 @@ TEST_F(OracleJobs, RefillsAServerEachPeriod) {
 TEST_F(OracleJobs, TakesThePollingServersBudgetWithoutRequests) {
     EXPECT_THAT(judge(fixed_server(3)), IsEmpty());
     Scene keeps = fixed_server(3);
-    keeps.at(1001).event("server_replenish", 0, 3).event("server_budget", 3, 100).event("server_deadline", 3, 2000);
-    EXPECT_THAT(judge(keeps.event("task_schedule", 1, 1)), ElementsAre("server-replenish"));
+    keeps.play("1001 replenish 3, budget 3 100, server_deadline 3 2000");
+    EXPECT_THAT(judge(keeps.play("choose idle")), ElementsAre("server-replenish"));
 }
 
 // The loss is recorded before the wait for which it is lost.
 TEST_F(OracleJobs, TakesThePollingServersBudgetWhenItsRequestWaits) {
     const auto lost = [](bool waits) {
         Scene scene = fixed_server(3);
-        scene.at(900)
-            .release(12, 900)
-            .event("task_schedule", 1, 1)
-            .at(1001)
-            .event("server_replenish", 0, 3)
-            .event("server_budget", 3, 100);
-        scene.event("server_deadline", 3, 2000).leave(Scene::kIdle).run(12).at(1050).leave(12);
-        scene.event("server_budget", 3, 55).event("server_budget", 3, 0);
-        return waits ? scene.event("task_block", 12, 2U << 16) : scene;
+        scene.play(R"(900 release 12, choose idle
+                      1001 replenish 3, budget 3 100, server_deadline 3 2000, leave idle, dispatch 12
+                      1050 leave 12, budget 3 55, budget 3 0)");
+        return waits ? scene.play("wait 12 delay") : scene;
     };
-    EXPECT_THAT(judge(lost(true).run(Scene::kIdle)), IsEmpty()) << testing::PrintToString(m_texts);
-    EXPECT_THAT(judge(lost(false).run(Scene::kIdle)), ElementsAre("server-budget"));
+    EXPECT_THAT(judge(lost(true).play("dispatch idle")), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(lost(false).play("dispatch idle")), ElementsAre("server-budget"));
     Scene again = lost(true);
-    again.event("task_unblock", 12, 2U << 16).event("server_active", 12, 3).event("server_budget", 3, 0);
-    EXPECT_THAT(judge(again.run(Scene::kIdle)), IsEmpty()) << "it is back";
+    again.play("wake 12 delay, server_active 12 3, budget 3 0");
+    EXPECT_THAT(judge(again.play("dispatch idle")), IsEmpty()) << "it is back";
 }
 
 TEST_F(OracleJobs, ServesOnlyWithinTheBudget) {
     const auto serve = [](std::uint64_t end, std::uint32_t left) {
         Scene scene = fixed_server(4);
-        scene.at(200).release(12, 200).leave(1).run(12).at(end).leave(12);
-        return scene.event("server_budget", 3, left);
+        return scene.play(fmt::format("200 release 12, leave idle, dispatch 12; {} leave 12, budget 3 {}", end, left));
     };
     EXPECT_THAT(judge(serve(250, 55)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(judge(serve(250, 100)), ElementsAre("server-budget"));
     EXPECT_THAT(judge(serve(350, 0)), ElementsAre("server-budget"));
-    EXPECT_THAT(judge(serve(305, 0).run(12)), ElementsAre("server-budget"));
+    EXPECT_THAT(judge(serve(305, 0).play("dispatch 12")), ElementsAre("server-budget"));
 }
 
 } // namespace

@@ -14,17 +14,12 @@ using testing::ElementsAre;
 
 class OracleReports : public support::OracleTest {};
 
-constexpr std::uint32_t kSemaphore = (1U << 16) | 7U;
-constexpr std::uint32_t kDelay = 2U << 16;
-constexpr std::uint32_t kSuspended = 6U << 16;
-
 TEST_F(OracleReports, OfReleasesAndDeadlines) {
-    Scene scene;
-    scene.hard(12, Scene::kEdf, 60, 1000, 800).hard(13, Scene::kRm, 60, 1000, 800);
-    scene.at(100).event("task_activate", 12).release(12, 100, 901).release(13, 110, 1111).at(200).run(12).at(230);
-    scene.end_job(12).run(13).at(260).end_job(13).run(Scene::kIdle).at(1150).release(12, 1150, 1950);
-    scene.at(1160).release(13, 1110, 1910).leave(Scene::kIdle).run(13).at(1170).end_job(13);
-    scene.at(1200).event("task_activate", 12).event("activation_violation", 12).run(12).end_job(12);
+    Scene scene(R"(hard 12 edf 60 1000 800, hard 13 rm 60 1000 800
+                   100 activate 12, release 12 by timer due 901, release 13 by timer at 110 due 1111; 200 dispatch 12
+                   230 finish 12, dispatch 13; 260 finish 13, dispatch idle; 1150 release 12 by timer due 1950
+                   1160 release 13 by timer at 1110 due 1910, leave idle, dispatch 13; 1170 finish 13
+                   1200 activate 12, activation_violation 12, dispatch 12, finish 12)");
     EXPECT_THAT(
         report(scene),
         ElementsAre("rm-deadline at 106 of 13: a job of hard13 (13) is due at 1111 ticks, its release 110 + D is 910",
@@ -38,14 +33,12 @@ TEST_F(OracleReports, OfReleasesAndDeadlines) {
 }
 
 TEST_F(OracleReports, OfMissesAndOverruns) {
-    Scene scene;
-    scene.hard(12, Scene::kEdf, 100, 1000, 300).hard(13, Scene::kRm, 100, 900, 300);
-    scene.at(100).release(12, 100, 400).release(13, 100, 400).run(13).event("task_deadline_miss", 13);
-    scene.event("task_wcet_violation", 13).event("task_wcet_violation", 13).at(150).end_job(13).run(12).at(350);
-    scene.end_job(12).run(Scene::kIdle).event("task_deadline_miss", 12);
-    scene.at(1000).release(13, 1000, 1300).leave(Scene::kIdle).run(13).at(1320).event("task_schedule", 13, 13);
-    scene.at(1330).end_job(13).run(Scene::kIdle).at(1900).release(13, 1900, 2200).leave(Scene::kIdle).run(13);
-    scene.at(2250).end_job(13).run(Scene::kIdle);
+    Scene scene(R"(hard 12 edf 100 1000 300, hard 13 rm 100 900 300
+                   100 release 12 by timer due 400, release 13 by timer due 400, dispatch 13, miss 13, overrun 13
+                   overrun 13; 150 finish 13, dispatch 12; 350 finish 12, dispatch idle, miss 12
+                   1000 release 13 by timer due 1300, leave idle, dispatch 13; 1320 choose 13
+                   1330 finish 13, dispatch idle; 1900 release 13 by timer due 2200, leave idle, dispatch 13
+                   2250 finish 13, dispatch idle)");
     EXPECT_THAT(
         report(scene),
         ElementsAre(
@@ -68,13 +61,11 @@ TEST_F(OracleReports, OfMissesAndOverruns) {
 }
 
 TEST_F(OracleReports, OfActivations) {
-    Scene scene;
-    scene.task(12, "load", {.level = Scene::kRr}).event("job_queued", 12, 1).event("job_skipped", 12);
-    scene.event("task_activate", 12).release(12, 20).run(12).event("task_activate", 12).event("job_queued", 12, 1);
-    scene.event("task_activate", 12).event("job_queued", 12, 3).event("task_activate", 12).event("job_skipped", 12);
-    scene.end_job(12).run(Scene::kIdle).release(12, 60).leave(Scene::kIdle).run(12).end_job(12);
-    scene.hard(13, Scene::kEdf, 60, 1000).event("task_activate", 13).at(100).release(13, 100, 1100).run(13).at(150);
-    scene.end_job(13).event("task_activate", 13).run(Scene::kIdle).at(2000).event("activation_violation", 13);
+    Scene scene(R"(task 12 load rr, job_queued 12 1, job_skipped 12, activate 12, release 12 at 20, dispatch 12
+                   activate 12, job_queued 12 1, activate 12, job_queued 12 3, activate 12, job_skipped 12
+                   finish 12, dispatch idle, release 12 at 60, leave idle, dispatch 12, finish 12
+                   hard 13 edf 60 1000, activate 13; 100 release 13 by timer due 1100, dispatch 13
+                   150 finish 13, activate 13, dispatch idle; 2000 activation_violation 13)");
     EXPECT_THAT(report(scene),
                 ElementsAre("skip-save at 3 of 12: an activation of load (12) is kept although it has no job",
                             "skip-save at 4 of 12: an activation of load (12) is dropped although it has no job",
@@ -92,19 +83,9 @@ TEST_F(OracleReports, OfActivations) {
 }
 
 TEST_F(OracleReports, OfSlices) {
-    Scene scene;
-    scene.task(12, "a", {.level = Scene::kRr, .budget_ns = 100}).release(12, 10);
-    scene.task(13, "b", {.level = Scene::kRr, .budget_ns = 100}).release(13, 11);
-    scene.at(50)
-        .run(13)
-        .at(100)
-        .event("slice_end", 13)
-        .leave(13)
-        .at(110)
-        .run(12)
-        .at(400)
-        .event("task_schedule", 12, 12);
-    scene.at(500).event("slice_end", 12).leave(12).run(13).at(610).event("slice_end", 13);
+    Scene scene(R"(task 12 a rr budget 100, release 12 at 10, task 13 b rr budget 100, release 13 at 11; 50 dispatch 13
+                   100 slice_end 13, leave 13; 110 dispatch 12; 400 choose 12; 500 slice_end 12, leave 12, dispatch 13
+                   610 slice_end 13)");
     EXPECT_THAT(
         report(scene),
         ElementsAre(
@@ -115,22 +96,22 @@ TEST_F(OracleReports, OfSlices) {
 }
 
 Scene served(std::uint16_t kind) {
-    Scene scene;
-    scene.at(480).task(12, "soft", {.level = kind == 1 ? Scene::kCbs : Scene::kGrub}).server(3, kind, 100, 1000, 12);
-    scene.at(490).hard(13, Scene::kEdf, 400, 1000);
+    Scene scene(fmt::format(R"(480 task 12 soft {}, server 3 {} capacity 100 period 1000 for 12
+                               490 hard 13 edf 400 1000)",
+                            kind == 1 ? Scene::kCbs : Scene::kGrub, kind));
     if (kind == 2) {
-        scene.event("server_bandwidth", 0, 0x7FFF'FFFF);
+        scene.play("server_bandwidth 0 0x7FFF'FFFF");
     }
-    return scene.at(500).arrive(3, 12, 100, 1500).at(506).run(12);
+    return scene.play("500 arrive 12 at 3 budget 100 due 1500; 506 dispatch 12");
 }
 
 TEST_F(OracleReports, OfAServerThatKeepsItsRules) {
     Scene scene = served(1);
-    scene.at(546).leave(12).event("server_budget", 3, 60).event("task_end_cycle", 12).run(Scene::kIdle).at(600);
-    scene.arrive(3, 12, 60, 1500).leave(Scene::kIdle).at(610).run(12).at(670).leave(12).event("server_budget", 3, 0);
-    scene.event("server_exhaust", 0, 3).event("server_replenish", 0, 3).event("server_budget", 3, 100);
-    scene.event("server_deadline", 3, 2500).event("job_deadline", 12, 2500).event("task_end_cycle", 12);
-    scene.run(Scene::kIdle).at(2400).arrive(3, 12, 100, 3400).leave(Scene::kIdle).run(12);
+    scene.play(R"(546 leave 12, budget 3 60, complete 12, dispatch idle
+                  600 arrive 12 at 3 budget 60 due 1500, leave idle; 610 dispatch 12
+                  670 leave 12, budget 3 0, exhaust 3, replenish 3, budget 3 100, server_deadline 3 2500
+                  due 12 2500, complete 12, dispatch idle
+                  2400 arrive 12 at 3 budget 100 due 3400, leave idle, dispatch 12)");
     EXPECT_THAT(report(scene), ElementsAre("level-order 5/0/0", "fifo-order 5/0/0", "block-state 5/0/0",
                                            "shadow-chain 5/0/0", "edf-deadline 4/0/0", "cbs-arrival 3/0/0",
                                            "cbs-exhaust 2/0/0", "cbs-budget 2/0/0", "cbs-isolation 5/1/0"));
@@ -138,10 +119,9 @@ TEST_F(OracleReports, OfAServerThatKeepsItsRules) {
 
 TEST_F(OracleReports, OfWhatACbsIsCharged) {
     Scene scene = served(1);
-    scene.at(546).leave(12).event("server_budget", 3, 90).event("server_deadline", 3, 1600).run(12).at(700).leave(12);
-    scene.event("server_budget", 3, 0).run(12).at(720).leave(12).event("server_exhaust", 0, 3);
-    scene.event("server_replenish", 0, 3).event("server_budget", 3, 300).event("server_deadline", 3, 2000).run(12);
-    scene.at(760).leave(12).event("server_exhaust", 0, 3);
+    scene.play(R"(546 leave 12, budget 3 90, server_deadline 3 1600, dispatch 12; 700 leave 12, budget 3 0, dispatch 12
+                  720 leave 12, exhaust 3, replenish 3, budget 3 300, server_deadline 3 2000, dispatch 12
+                  760 leave 12, exhaust 3)");
     EXPECT_THAT(report(scene), ElementsAre("cbs-budget at 547: server 3 of soft (12) has 90 ticks left, but of 100 it "
                                            "was charged 40 for the 40 that ran in its place",
                                            "cbs-exhaust at 548: the deadline of server 3 of soft (12) goes from 1500 "
@@ -164,8 +144,9 @@ TEST_F(OracleReports, OfWhatACbsIsCharged) {
 TEST_F(OracleReports, OfArrivalsAtACbs) {
     const auto again = [](std::uint64_t time, std::uint32_t budget, std::uint32_t deadline) {
         Scene scene = served(1);
-        scene.at(546).leave(12).event("server_budget", 3, 60).event("task_end_cycle", 12).run(Scene::kIdle).at(time);
-        return scene.arrive(3, 12, budget, deadline);
+        return scene.play(fmt::format(R"(546 leave 12, budget 3 60, complete 12, dispatch idle
+                                         {} arrive 12 at 3 budget {} due {})",
+                                      time, budget, deadline));
     };
     const Scene renewed_too_soon = again(700, 100, 1700);
     const Scene kept_too_long = again(1100, 60, 1500);
@@ -196,9 +177,8 @@ TEST_F(OracleReports, OfArrivalsAtACbs) {
 
 TEST_F(OracleReports, OfAGrub) {
     Scene scene = served(2);
-    scene.at(546).leave(12).event("server_budget", 3, 60).event("task_end_cycle", 12);
-    scene.event("server_bandwidth", 0, 0x1000).run(Scene::kIdle).at(990).event("task_schedule", 1, 1);
-    scene.at(1000).event("server_reclaiming", 0, 3).run(Scene::kIdle);
+    scene.play(R"(546 leave 12, budget 3 60, complete 12, server_bandwidth 0 0x1000, dispatch idle; 990 choose idle
+                  1000 server_reclaiming 0 3, dispatch idle)");
     EXPECT_THAT(report(scene), ElementsAre("grub-rate at 550: the active bandwidth is recorded as 4096 of 4294967295, "
                                            "the reservations and active servers add up to 2147483648",
                                            "grub-zero-lag at 990: server 3 without work still has its bandwidth at 990 "
@@ -213,13 +193,11 @@ TEST_F(OracleReports, OfAGrub) {
 }
 
 TEST_F(OracleReports, OfADeferrableServer) {
-    Scene scene;
-    scene.task(12, "request", {.level = Scene::kServed}).server(3, 4, 100, 1000, 12).event("server_replenish", 0, 3);
-    scene.event("server_budget", 3, 100).event("server_deadline", 3, 1000).run(Scene::kIdle).at(200).release(12, 200);
-    scene.leave(Scene::kIdle).run(12).at(240).leave(12).event("server_budget", 3, 90).event("server_exhaust", 0, 3);
-    scene.event("server_budget", 3, 0).run(12).at(700).event("server_replenish", 0, 3).event("server_budget", 3, 70);
-    scene.event("server_deadline", 3, 2500).leave(12).at(2500).event("server_replenish", 0, 3);
-    scene.event("server_budget", 3, 100).event("server_deadline", 3, 3500);
+    Scene scene(R"(task 12 request served, server 3 deferrable capacity 100 period 1000 for 12, replenish 3
+                   budget 3 100, server_deadline 3 1000, dispatch idle; 200 release 12, leave idle, dispatch 12
+                   240 leave 12, budget 3 90, exhaust 3, budget 3 0, dispatch 12
+                   700 replenish 3, budget 3 70, server_deadline 3 2500, leave 12
+                   2500 replenish 3, budget 3 100, server_deadline 3 3500)");
     EXPECT_THAT(
         report(scene),
         ElementsAre(
@@ -235,13 +213,10 @@ TEST_F(OracleReports, OfADeferrableServer) {
 }
 
 TEST_F(OracleReports, OfAPollingServer) {
-    Scene scene;
-    scene.task(12, "request", {.level = Scene::kServed}).server(3, 3, 100, 1000, 12).event("server_replenish", 0, 3);
-    scene.event("server_budget", 3, 100).event("server_deadline", 3, 1000).run(Scene::kIdle);
-    scene.event("server_budget", 3, 0).at(900).release(12, 900).event("task_schedule", 1, 1).at(1001);
-    scene.event("server_replenish", 0, 3).event("server_budget", 3, 100).event("server_deadline", 3, 2000);
-    scene.leave(Scene::kIdle).run(12).at(1050).leave(12).event("server_budget", 3, 55).event("server_budget", 3, 0);
-    scene.run(Scene::kIdle);
+    Scene scene(R"(task 12 request served, server 3 polling capacity 100 period 1000 for 12, replenish 3
+                   budget 3 100, server_deadline 3 1000, dispatch idle, budget 3 0; 900 release 12, choose idle
+                   1001 replenish 3, budget 3 100, server_deadline 3 2000, leave idle, dispatch 12
+                   1050 leave 12, budget 3 55, budget 3 0, dispatch idle)");
     EXPECT_THAT(
         report(scene),
         ElementsAre("server-replenish at 11: polling server 3 keeps 100 ticks of budget without a request",
@@ -251,12 +226,10 @@ TEST_F(OracleReports, OfAPollingServer) {
 }
 
 TEST_F(OracleReports, OfTheOwnersOfAMutex) {
-    Scene scene;
-    scene.hard(12, Scene::kEdf, 50, 9000).hard(13, Scene::kEdf, 50, 300).mutex(1, 1).mutex(2, 1);
+    Scene scene("hard 12 edf 50 9000, hard 13 edf 50 300, mutex 1 inheritance, mutex 2 inheritance");
     scene.chunk.name("mutex", 2, "bus");
-    scene.at(100).release(12, 100, 9100).run(12).event("set_mutex_unlock", 12, 2).event("set_mutex_inherit", 12, 1);
-    scene.event("set_mutex_lock", 12, 1).event("set_mutex_acquire", 12, 1).event("set_mutex_block", 12, 1);
-    scene.event("set_mutex_acquire", 13, 1).event("set_mutex_block", 12, 2).event("set_mutex_unlock", 12, 1);
+    scene.play(R"(100 release 12 by timer due 9100, dispatch 12, unlock 12 2, set_mutex_inherit 12 1, lock 12 1
+                  acquire 12 1, blocked 12 1, acquire 13 1, blocked 12 2, unlock 12 1)");
     EXPECT_THAT(
         report(scene),
         ElementsAre(
@@ -271,13 +244,11 @@ TEST_F(OracleReports, OfTheOwnersOfAMutex) {
 }
 
 TEST_F(OracleReports, OfCeilings) {
-    Scene scene;
-    scene.hard(12, Scene::kEdf, 50, 9'000'000).hard(13, Scene::kEdf, 50, 300'000).hard(14, Scene::kEdf, 50, 90'000);
-    scene.mutex(1, 2, 300).mutex(2, 2, 100).at(100).release(12, 100, 9'000'100).run(12);
-    scene.event("set_mutex_lock", 12, 1).event("set_mutex_acquire", 12, 1).at(150).release(13, 150, 300'150).leave(12);
-    scene.run(13).event("set_mutex_lock", 13, 2).event("set_mutex_acquire", 13, 2).event("set_mutex_unlock", 13, 2);
-    scene.release(14, 180, 90'180).leave(13).run(14).event("set_mutex_lock", 14, 2).event("set_mutex_acquire", 14, 2);
-    scene.event("set_mutex_unlock", 14, 2).event("set_mutex_lock", 14, 1).leave(14).event("set_mutex_block", 14, 1);
+    Scene scene(R"(hard 12 edf 50 9'000'000, hard 13 edf 50 300'000, hard 14 edf 50 90'000, mutex 1 ceiling 300
+                   mutex 2 ceiling 100; 100 release 12 by timer due 9'000'100, dispatch 12, lock 12 1, acquire 12 1
+                   150 release 13 by timer due 300'150, leave 12, dispatch 13, lock 13 2, acquire 13 2, unlock 13 2
+                   release 14 by timer at 180 due 90'180, leave 13, dispatch 14, lock 14 2, acquire 14 2
+                   unlock 14 2, lock 14 1, leave 14, blocked 14 1)");
     EXPECT_THAT(
         report(scene),
         ElementsAre(
@@ -291,12 +262,10 @@ TEST_F(OracleReports, OfCeilings) {
 }
 
 TEST_F(OracleReports, OfAStack) {
-    Scene scene;
-    scene.hard(12, Scene::kEdf, 50, 9'000'000).hard(13, Scene::kEdf, 50, 300'000).hard(14, Scene::kEdf, 50, 200'000);
-    scene.mutex(1, 3, 300).at(100).release(12, 100, 9'000'100).run(12, 0, true);
-    scene.event("set_mutex_lock", 12, 1).event("set_mutex_acquire", 12, 1).at(150).release(13, 150, 300'150).leave(12);
-    scene.run(13, 0, true).event("set_mutex_block", 13, 1).release(14, 180, 200'180).leave(13).run(14, 0, true);
-    scene.event("set_mutex_block", 14, 1);
+    Scene scene(R"(hard 12 edf 50 9'000'000, hard 13 edf 50 300'000, hard 14 edf 50 200'000, mutex 1 stack 300
+                   100 release 12 by timer due 9'000'100, dispatch 12 first, lock 12 1, acquire 12 1
+                   150 release 13 by timer due 300'150, leave 12, dispatch 13 first, blocked 13 1
+                   release 14 by timer at 180 due 200'180, leave 13, dispatch 14 first, blocked 14 1)");
     EXPECT_THAT(
         report(scene),
         ElementsAre(
@@ -314,21 +283,19 @@ TEST_F(OracleReports, OfAStack) {
 
 // 12 owns, 13 is blocked by it; 14 has a later deadline than 13.
 Scene blocked() {
-    Scene scene;
-    scene.hard(12, Scene::kEdf, 50, 9000).hard(13, Scene::kEdf, 50, 300).hard(14, Scene::kEdf, 50, 5000).mutex(1, 1);
-    scene.at(100).release(12, 100, 9100).run(12).event("set_mutex_lock", 12, 1).event("set_mutex_acquire", 12, 1);
-    scene.at(120).release(13, 120, 420).leave(12).run(13).event("set_mutex_lock", 13, 1).leave(13);
-    scene.event("set_mutex_block", 13, 1).event("set_mutex_inherit", 12, 1);
-    return scene.release(14, 130, 5130);
+    return Scene(R"(hard 12 edf 50 9000, hard 13 edf 50 300, hard 14 edf 50 5000, mutex 1 inheritance
+                    100 release 12 by timer due 9100, dispatch 12, lock 12 1, acquire 12 1
+                    120 release 13 by timer due 420, leave 12, dispatch 13, lock 13 1, leave 13, blocked 13 1
+                    set_mutex_inherit 12 1, release 14 by timer at 130 due 5130)");
 }
 
 TEST_F(OracleReports, OfChains) {
-    const Scene kept = blocked().run(12, 13).event("inheritance", 12, 13);
-    const Scene other = blocked().run(14, 13).event("inheritance", 14, 13);
-    const Scene none = blocked().run(14);
-    const Scene itself = blocked().run(13);
-    const Scene returned = blocked().run(12, 13).event("set_mutex_unlock", 12, 1).event("task_schedule", 12, 13);
-    const Scene late = blocked().run(12, 13).event("set_mutex_unlock", 12, 1).at(170).leave(12).run(13);
+    const Scene kept = blocked().play("dispatch 12 for 13, inheritance 12 13");
+    const Scene other = blocked().play("dispatch 14 for 13, inheritance 14 13");
+    const Scene none = blocked().play("dispatch 14");
+    const Scene itself = blocked().play("dispatch 13");
+    const Scene returned = blocked().play("dispatch 12 for 13, unlock 12 1, choose 12 for 13");
+    const Scene late = blocked().play("dispatch 12 for 13, unlock 12 1; 170 leave 12, dispatch 13");
     EXPECT_THAT(report(kept),
                 ElementsAre("level-order 3/0/0", "edf-order 2/0/0", "block-state 3/0/0", "shadow-chain 4/0/0",
                             "pi-inheritance 1/0/0", "mutex-owner 3/0/0", "edf-deadline 3/0/0", "deadline-miss 6/0/0"));
@@ -364,11 +331,11 @@ TEST_F(OracleReports, OfChains) {
 }
 
 TEST_F(OracleReports, OfStates) {
-    Scene scene;
-    scene.hard(12, Scene::kEdf, 50, 900).hard(13, Scene::kRm, 50, 300).task(14, "load", {.level = Scene::kRr});
-    scene.at(100).release(12, 100, 1000).release(13, 101, 401).release(14, 102).run(14).leave(14);
-    scene.event("task_block", 13, kDelay).run(13).leave(13).event("task_block", 12, kSuspended).run(14, 12).leave(14);
-    scene.event("task_unblock", 12, kSuspended).event("task_unblock", 13, kDelay).run(13).leave(13).run(99);
+    Scene scene(R"(hard 12 edf 50 900, hard 13 rm 50 300, task 14 load rr
+                   100 release 12 by timer due 1000, release 13 by timer at 101 due 401, release 14 at 102
+                   dispatch 14, leave 14, wait 13 delay, dispatch 13, leave 13, wait 12 suspended
+                   dispatch 14 for 12, leave 14, wake 12 suspended, wake 13 delay, dispatch 13, leave 13
+                   dispatch 99)");
     EXPECT_THAT(
         report(scene),
         ElementsAre(
@@ -382,32 +349,29 @@ TEST_F(OracleReports, OfStates) {
 }
 
 Scene waiting() {
-    Scene scene;
-    scene.event("set_semaphore_create", 1, 7).hard(12, Scene::kEdf, 50, 900).hard(13, Scene::kEdf, 50, 300);
-    scene.task(14, "load", {.level = Scene::kRr}).task(15, "more", {.level = Scene::kRr});
-    scene.release(12, 100, 1000).release(13, 100, 400).release(14, 100).release(15, 100);
-    scene.run(13).event("set_mutex_wait", 13, 7).event("set_mutex_wait", 13, 7).leave(13);
-    scene.event("task_block", 13, kSemaphore).run(12).event("set_mutex_wait", 12, 7).leave(12);
-    scene.event("task_block", 12, kSemaphore);
+    Scene scene(R"(set_semaphore_create 1 7, hard 12 edf 50 900, hard 13 edf 50 300, task 14 load rr
+                   task 15 more rr, release 12 by timer at 100 due 1000, release 13 by timer at 100 due 400
+                   release 14 at 100, release 15 at 100, dispatch 13, set_mutex_wait 13 7, set_mutex_wait 13 7
+                   leave 13, wait 13 semaphore 7, dispatch 12, set_mutex_wait 12 7, leave 12, wait 12 semaphore 7)");
     for (const std::uint16_t context : {std::uint16_t{14}, std::uint16_t{15}}) {
-        scene.run(context).event("set_mutex_wait", context, 7).leave(context).event("task_block", context, kSemaphore);
+        scene.play(fmt::format("dispatch {}, set_mutex_wait {} 7, leave {}, wait {} semaphore 7", context, context,
+                               context, context));
     }
-    return scene.run(Scene::kIdle);
+    return scene.play("dispatch idle");
 }
 
 TEST_F(OracleReports, OfWakeUps) {
     Scene in_turn = waiting();
     for (const std::uint16_t context : {std::uint16_t{13}, std::uint16_t{12}, std::uint16_t{14}, std::uint16_t{15}}) {
-        in_turn.event("set_mutex_post", 0, 7).event("task_unblock", context, kSemaphore);
+        in_turn.play(fmt::format("set_mutex_post 0 7, wake {} semaphore 7", context));
     }
     Scene reversed = waiting();
     for (const std::uint16_t context : {std::uint16_t{15}, std::uint16_t{14}, std::uint16_t{12}, std::uint16_t{13}}) {
-        reversed.event("set_mutex_post", 0, 7).event("task_unblock", context, kSemaphore);
+        reversed.play(fmt::format("set_mutex_post 0 7, wake {} semaphore 7", context));
     }
     Scene lost = waiting();
-    lost.event("set_mutex_post", 0, 7).event("task_schedule", 1, 1).event("set_mutex_post", 0, 7);
-    lost.event("task_schedule", 1, 1).event("task_unblock", 13, kSemaphore).event("task_unblock", 12, kSuspended);
-    lost.event("set_mutex_post", 0, 7).event("task_schedule", 1, 1);
+    lost.play(R"(set_mutex_post 0 7, choose idle, set_mutex_post 0 7, choose idle, wake 13 semaphore 7
+                 wake 12 suspended, set_mutex_post 0 7, choose idle)");
     EXPECT_THAT(report(in_turn),
                 ElementsAre("level-order 5/0/0", "edf-order 2/0/0", "fifo-order 3/0/0", "block-state 5/0/0",
                             "shadow-chain 5/0/0", "edf-deadline 2/0/0", "deadline-miss 10/0/0", "lost-wakeup 4/0/0",
@@ -434,11 +398,9 @@ TEST_F(OracleReports, OfWakeUps) {
 }
 
 TEST_F(OracleReports, OfUnits) {
-    Scene scene;
-    scene.event("set_semaphore_create", 2, 7).hard(12, Scene::kEdf, 50, 900).release(12, 100, 1000).run(12);
-    scene.event("set_mutex_wait", 12, 7).event("set_mutex_wait", 12, 7).event("set_mutex_wait", 12, 7);
-    scene.event("task_schedule", 12, 12).event("set_mutex_post", 12, 7).event("set_mutex_wait", 12, 7);
-    scene.event("set_mutex_post", 12, 7).leave(12).event("task_block", 12, kSemaphore).run(Scene::kIdle);
+    Scene scene(R"(set_semaphore_create 2 7, hard 12 edf 50 900, release 12 by timer at 100 due 1000, dispatch 12
+                   set_mutex_wait 12 7, set_mutex_wait 12 7, set_mutex_wait 12 7, choose 12, set_mutex_post 12 7
+                   set_mutex_wait 12 7, set_mutex_post 12 7, leave 12, wait 12 semaphore 7, dispatch idle)");
     EXPECT_THAT(
         report(scene),
         ElementsAre("semaphore-count at 12 of 12: hard12 (12) waits on semaphore 7, which has no unit, and continues",
@@ -449,21 +411,19 @@ TEST_F(OracleReports, OfUnits) {
 
 // After a gap no state is known, and rules are undecided until records show one.
 TEST_F(OracleReports, OfWhatIsUndecidedAfterAGap) {
-    const auto gap = [](Scene scene) { return scene.event("blackout_start").event("blackout_end", 0, 5); };
+    const auto gap = [](Scene scene) { return scene.play("blackout, lost 5"); };
     Scene jobs = gap(blocked());
-    jobs.event("set_mutex_acquire", 13, 1).event("set_mutex_block", 14, 1).event("task_deadline_miss", 13);
-    jobs.event("task_wcet_violation", 13).event("activation_violation", 13).event("job_deadline", 13, 500);
-    jobs.event("inheritance", 13, 14).run(13).leave(13).event("set_mutex_unlock", 13, 1).run(14, 13, true);
+    jobs.play(R"(acquire 13 1, blocked 14 1, miss 13, overrun 13, activation_violation 13, due 13 500
+                 inheritance 13 14, dispatch 13, leave 13, unlock 13 1, dispatch 14 for 13 first)");
     Scene server = gap(served(1));
-    server.event("server_active", 12, 3).event("server_budget", 3, 100).event("server_deadline", 3, 1700);
-    server.event("server_exhaust", 0, 3).event("server_budget", 3, 100).event("server_deadline", 3, 2700).run(12);
+    server.play(R"(server_active 12 3, budget 3 100, server_deadline 3 1700, exhaust 3, budget 3 100
+                   server_deadline 3 2700, dispatch 12)");
     Scene grub = gap(served(2));
-    grub.event("server_reclaiming", 0, 3).event("server_exhaust", 0, 3).event("server_budget", 3, 100);
-    grub.event("server_budget", 3, 90).event("server_bandwidth", 0, 0x7FFF'FFFF).run(12);
+    grub.play(R"(server_reclaiming 0 3, exhaust 3, budget 3 100, budget 3 90, server_bandwidth 0 0x7FFF'FFFF
+                 dispatch 12)");
     Scene semaphore = gap(waiting());
-    semaphore.event("set_mutex_wait", 12, 7).event("set_mutex_post", 0, 7).event("task_block", 12, kSemaphore);
-    semaphore.event("set_mutex_post", 0, 7).event("task_unblock", 13, kSemaphore).run(12).event("set_mutex_post", 0, 7);
-    semaphore.event("task_schedule", 12, 12);
+    semaphore.play(R"(set_mutex_wait 12 7, set_mutex_post 0 7, wait 12 semaphore 7, set_mutex_post 0 7
+                      wake 13 semaphore 7, dispatch 12, set_mutex_post 0 7, choose 12)");
     EXPECT_THAT(
         report(jobs),
         ElementsAre(

@@ -26,59 +26,59 @@ std::uint32_t low(std::uint64_t value) {
 // Q = 100, T = 1000; work at 500 has the deadline 1500 and all of Q, and is dispatched at 506. Of GRUB half of the
 // processor is active.
 Scene served(std::uint16_t kind) {
-    Scene scene;
-    scene.at(480).task(12, "soft", {.level = kind == kCbsKind ? Scene::kCbs : Scene::kGrub});
-    scene.server(3, kind, 100, 1000, 12).at(490).hard(13, Scene::kEdf, 400, 1000);
+    Scene scene(fmt::format(R"(480 task 12 soft {}, server 3 {} capacity 100 period 1000 for 12
+                               490 hard 13 edf 400 1000)",
+                            kind == kCbsKind ? Scene::kCbs : Scene::kGrub, kind));
     if (kind == kGrubKind) {
-        scene.event("server_bandwidth", 0, kHalf);
+        scene.play(fmt::format("server_bandwidth 0 {}", kHalf));
     }
-    return scene.at(500).arrive(3, 12, 100, 1500).at(506).run(12);
+    return scene.play("500 arrive 12 at 3 budget 100 due 1500; 506 dispatch 12");
 }
 
 TEST_F(OracleServerLimits, ChargesACbsWhatRanInItsPlace) {
     // 40 ran in one interval.
     expect_limits(Rule::cbs_budget, 40, 80, [](std::uint64_t left) {
-        return served(kCbsKind).at(546).leave(12).event("server_budget", 3, low(left));
+        return served(kCbsKind).play(fmt::format("546 leave 12, budget 3 {}", low(left)));
     });
     // Twice 20: in two intervals.
     expect_limits(Rule::cbs_budget, 30, 90, [](std::uint64_t left) {
         Scene scene = served(kCbsKind);
-        scene.at(526).leave(12).run(12).at(547).leave(12);
-        return scene.event("server_budget", 3, low(left));
+        return scene.play(fmt::format("526 leave 12, dispatch 12; 547 leave 12, budget 3 {}", low(left)));
     });
     // From the latest budget on.
     expect_limits(Rule::cbs_budget, 30, 70, [](std::uint64_t left) {
         Scene scene = served(kCbsKind);
-        scene.at(546).leave(12).event("server_budget", 3, 60).at(600).run(12).at(610).leave(12);
-        return scene.event("server_budget", 3, low(left));
+        return scene.play(
+            fmt::format("546 leave 12, budget 3 60; 600 dispatch 12; 610 leave 12, budget 3 {}", low(left)));
     });
 }
 
 TEST_F(OracleServerLimits, ChargesAGrubByTheActiveBandwidth) {
     // Of 80 it is charged 40.
     expect_limits(Rule::grub_budget, 40, 80, [](std::uint64_t left) {
-        return served(kGrubKind).at(586).leave(12).event("server_budget", 3, low(left));
+        return served(kGrubKind).play(fmt::format("586 leave 12, budget 3 {}", low(left)));
     });
 }
 
 TEST_F(OracleServerLimits, ExhaustsACbsWhenItsBudgetIsUsedUp) {
     expect_limits(Rule::cbs_exhaust, 506 + 80, std::nullopt, [](std::uint64_t time) {
         Scene scene = served(kCbsKind);
-        return scene.at(time).leave(12).event("server_exhaust", 0, 3);
+        return scene.play(fmt::format("{} leave 12, exhaust 3", time));
     });
-    expect_limits(Rule::cbs_exhaust, std::nullopt, 506 + 120,
-                  [](std::uint64_t time) { return served(kCbsKind).at(time).leave(12).event("server_budget", 3, 0); });
+    expect_limits(Rule::cbs_exhaust, std::nullopt, 506 + 120, [](std::uint64_t time) {
+        return served(kCbsKind).play(fmt::format("{} leave 12, budget 3 0", time));
+    });
     // Half of it, rounded up.
     expect_limits(Rule::cbs_exhaust, 506 + 159, std::nullopt, [](std::uint64_t time) {
-        return served(kGrubKind).at(time).leave(12).event("server_exhaust", 0, 3);
+        return served(kGrubKind).play(fmt::format("{} leave 12, exhaust 3", time));
     });
 }
 
 // Exhausted at 606, with all of its budget used.
 Scene exhausted(std::uint64_t budget, std::uint64_t deadline, std::uint64_t time = 606) {
     Scene scene = served(kCbsKind);
-    scene.at(time).leave(12).event("server_budget", 3, 0).event("server_exhaust", 0, 3).event("server_replenish", 0, 3);
-    return scene.event("server_budget", 3, low(budget)).event("server_deadline", 3, low(deadline));
+    return scene.play(fmt::format("{} leave 12, budget 3 0, exhaust 3, replenish 3, budget 3 {}; server_deadline 3 {}",
+                                  time, low(budget), low(deadline)));
 }
 
 TEST_F(OracleServerLimits, PostponesTheDeadlineByWholePeriods) {
@@ -102,16 +102,16 @@ TEST_F(OracleServerLimits, LetsACbsUseItsShareUpToItsDeadline) {
     // The second time it is exhausted it has used twice 100 up to the deadline 2500, of which 200 are its own.
     expect_limits(Rule::cbs_isolation, std::nullopt, 100 + 20 + 10, [](std::uint64_t used) {
         Scene scene = exhausted(100, 2500);
-        scene.at(700).run(12).at(700 + used + 0).leave(12);
-        return scene.event("server_budget", 3, 0);
+        return scene.play(fmt::format("700 dispatch 12; {} leave 12, budget 3 0", 700 + used + 0));
     });
 }
 
 // c = 60, d = 1500: kept up to 900, renewed from there on.
 Scene again(std::uint64_t time, std::uint64_t budget, std::uint64_t deadline) {
     Scene scene = served(kCbsKind);
-    scene.at(546).leave(12).event("server_budget", 3, 60).event("task_end_cycle", 12).run(Scene::kIdle).at(time);
-    return scene.arrive(3, 12, low(budget), low(deadline));
+    return scene.play(fmt::format(R"(546 leave 12, budget 3 60, complete 12, dispatch idle
+                                     {} arrive 12 at 3 budget {} due {})",
+                                  time, low(budget), low(deadline)));
 }
 
 TEST_F(OracleServerLimits, RenewsABudgetThatIsMoreThanItsShare) {
@@ -133,55 +133,52 @@ TEST_F(OracleServerLimits, RenewsAfterTheDeadline) {
 }
 
 TEST_F(OracleServerLimits, ChangesADeadlineOnlyAtAnArrivalOrAnExhaustion) {
-    expect_limits(Rule::cbs_exhaust, 1500, 1500,
-                  [](std::uint64_t deadline) { return served(kCbsKind).event("server_deadline", 3, low(deadline)); });
+    expect_limits(Rule::cbs_exhaust, 1500, 1500, [](std::uint64_t deadline) {
+        return served(kCbsKind).play(fmt::format("server_deadline 3 {}", low(deadline)));
+    });
 }
 
 // c = 60, d = 1500: the zero-lag time is 900. The job ends at 589.
 TEST_F(OracleServerLimits, GivesBandwidthBackAtTheZeroLagTime) {
-    const auto rests = [] {
-        return served(kGrubKind).at(586).leave(12).event("server_budget", 3, 60).event("task_end_cycle", 12);
-    };
+    const auto rests = [] { return served(kGrubKind).play("586 leave 12, budget 3 60, complete 12"); };
     expect_limits(Rule::grub_zero_lag, 890, 920,
-                  [&](std::uint64_t time) { return rests().at(time).event("server_reclaiming", 0, 3); });
+                  [&](std::uint64_t time) { return rests().play(fmt::format("{} server_reclaiming 0 3", time)); });
     expect_limits(Rule::grub_zero_lag, std::nullopt, 920,
-                  [&](std::uint64_t time) { return rests().at(time).event("task_schedule", 1, 1); });
+                  [&](std::uint64_t time) { return rests().play(fmt::format("{} choose idle", time)); });
     // A job that ends after that time gives it back at once.
-    const auto late = [] {
-        return served(kGrubKind).at(586).leave(12).event("server_budget", 3, 60).at(950).event("task_end_cycle", 12);
-    };
+    const auto late = [] { return served(kGrubKind).play("586 leave 12, budget 3 60; 950 complete 12"); };
     expect_limits(Rule::grub_zero_lag, std::nullopt, 970,
-                  [&](std::uint64_t time) { return late().at(time).event("server_reclaiming", 0, 3); });
+                  [&](std::uint64_t time) { return late().play(fmt::format("{} server_reclaiming 0 3", time)); });
     expect_limits(Rule::grub_zero_lag, std::nullopt, 970,
-                  [&](std::uint64_t time) { return late().at(time).event("task_schedule", 1, 1); });
+                  [&](std::uint64_t time) { return late().play(fmt::format("{} choose idle", time)); });
 }
 
 // C / min(D, T) of 13, Q / T of 3: two parts, each rounded up.
 TEST_F(OracleServerLimits, AddsUpTheActiveBandwidth) {
     constexpr std::uint64_t kSum = 1'717'986'918ULL + 429'496'730ULL;
     expect_limits(Rule::grub_rate, kSum - 2, kSum + 2, [](std::uint64_t bandwidth) {
-        Scene scene;
-        scene.at(490).hard(13, Scene::kEdf, 400, 1000).task(12, "soft", {.level = Scene::kGrub});
-        scene.server(3, kGrubKind, 100, 1000, 12).run(Scene::kIdle).leave(Scene::kIdle); // nothing of before counts
-        return scene.at(500).event("server_bandwidth", 0, low(bandwidth)).arrive(3, 12, 100, 1500).run(12);
+        Scene scene(R"(490 hard 13 edf 400 1000, task 12 soft grub
+                       server 3 GRUB capacity 100 period 1000 for 12, dispatch idle
+                       leave idle)"); // nothing of before counts
+        return scene.play(
+            fmt::format("500 server_bandwidth 0 {}, arrive 12 at 3 budget 100 due 1500, dispatch 12", low(bandwidth)));
     });
 }
 
 // Q = 100, T = 1000, next at 1000; polling servers have lost their budget.
 Scene fixed_server(std::uint16_t kind) {
-    Scene scene;
-    scene.task(12, "request", {.level = Scene::kServed}).server(3, kind, 100, 1000, 12);
-    scene.event("server_replenish", 0, 3).event("server_budget", 3, 100).event("server_deadline", 3, 1000);
+    Scene scene(fmt::format(R"(task 12 request served, server 3 {} capacity 100 period 1000 for 12, replenish 3
+                               budget 3 100, server_deadline 3 1000)",
+                            kind));
     if (kind == kPolling) {
-        scene.event("server_budget", 3, 0);
+        scene.play("budget 3 0");
     }
-    return scene.run(Scene::kIdle);
+    return scene.play("dispatch idle");
 }
 
 Scene refilled(std::uint64_t time, std::uint64_t budget, std::uint64_t next) {
     Scene scene = fixed_server(kDeferrable);
-    scene.at(time).event("server_replenish", 0, 3).event("server_budget", 3, low(budget));
-    return scene.event("server_deadline", 3, low(next));
+    return scene.play(fmt::format("{} replenish 3, budget 3 {}, server_deadline 3 {}", time, low(budget), low(next)));
 }
 
 TEST_F(OracleServerLimits, RefillsAServerAtTheEndOfItsPeriod) {
@@ -198,8 +195,8 @@ TEST_F(OracleServerLimits, RefillsAServerAtTheEndOfItsPeriod) {
 // Dispatched at 203, on 100 of budget.
 Scene serving(std::uint64_t end, std::uint64_t left) {
     Scene scene = fixed_server(kDeferrable);
-    scene.at(200).release(12, 200).leave(1).at(203).run(12).at(end).leave(12);
-    return scene.event("server_budget", 3, low(left));
+    return scene.play(
+        fmt::format("200 release 12, leave idle; 203 dispatch 12; {} leave 12, budget 3 {}", end, low(left)));
 }
 
 TEST_F(OracleServerLimits, ChargesAServerWhatRanInItsPlace) {
@@ -211,8 +208,7 @@ TEST_F(OracleServerLimits, ChargesAServerWhatRanInItsPlace) {
 TEST_F(OracleServerLimits, ExhaustsAServerWhenItsBudgetIsUsedUp) {
     expect_limits(Rule::server_budget, 203 + 80, std::nullopt, [](std::uint64_t end) {
         Scene scene = fixed_server(kDeferrable);
-        scene.at(200).release(12, 200).leave(1).at(203).run(12).at(end).leave(12);
-        return scene.event("server_exhaust", 0, 3);
+        return scene.play(fmt::format("200 release 12, leave idle; 203 dispatch 12; {} leave 12, exhaust 3", end));
     });
 }
 
@@ -220,7 +216,7 @@ TEST_F(OracleServerLimits, ExhaustsAServerWhenItsBudgetIsUsedUp) {
 TEST_F(OracleServerLimits, TakesWhatWasUsedTooMuchFromTheNextBudget) {
     expect_limits(Rule::server_replenish, 100 - 25 - 10, 101, [](std::uint64_t budget) {
         Scene scene = serving(203 + 105, 0);
-        scene.at(1000).event("server_replenish", 0, 3).event("server_budget", 3, low(budget));
+        scene.play(fmt::format("1000 replenish 3, budget 3 {}", low(budget)));
         return scene;
     });
 }
@@ -228,8 +224,9 @@ TEST_F(OracleServerLimits, TakesWhatWasUsedTooMuchFromTheNextBudget) {
 TEST_F(OracleServerLimits, TakesTheBudgetOfAPollingServerWithoutRequests) {
     expect_limits(Rule::server_replenish, std::nullopt, 0, [](std::uint64_t kept) {
         Scene scene = fixed_server(kPolling);
-        scene.at(1000).event("server_replenish", 0, 3).event("server_budget", 3, 100).event("server_deadline", 3, 2000);
-        return scene.event("server_budget", 3, low(kept)).event("task_schedule", 1, 1);
+        return scene.play(fmt::format(R"(1000 replenish 3, budget 3 100, server_deadline 3 2000, budget 3 {}
+                                         choose idle)",
+                                      low(kept)));
     });
 }
 

@@ -16,38 +16,35 @@ using testing::HasSubstr;
 
 class OracleUndecided : public support::OracleTest {};
 
-constexpr std::uint32_t kSemaphore = (1U << 16) | 7U;
-constexpr std::uint32_t kDelay = 2U << 16;
-
 // Tasks by deadlines and fixed priorities with mutexes, a round robin, a CBS, a polling server, a semaphore. first: the
 // record with which it begins.
 Scene everything(std::string_view first = "ipoint", std::uint32_t khz = 1'000'000) {
-    Scene scene(khz);
-    scene.event(first, 1).hard(12, Scene::kEdf, 100, 1000, 800).hard(13, Scene::kRm, 100, 2000, 900);
-    scene.task(14, "load", {.level = Scene::kRr, .budget_ns = 200}).task(15, "request", {.level = Scene::kServed});
-    scene.task(16, "soft", {.level = Scene::kCbs}).server(3, 3, 100, 1000, 15).server(4, 1, 100, 1000, 16);
-    scene.mutex(1, 1).mutex(2, 2, 0).mutex(5, 3, 0).event("set_semaphore_create", 1, 7);
-    scene.event("server_replenish", 0, 3).event("server_budget", 3, 100).event("server_deadline", 3, 1000);
-    scene.event("server_budget", 3, 0).run(Scene::kIdle).leave(Scene::kIdle);
+    Scene scene(fmt::format(R"({} 1, hard 12 edf 100 1000 800, hard 13 rm 100 2000 900, task 14 load rr budget 200
+                               task 15 request served, task 16 soft cbs
+                               server 3 polling capacity 100 period 1000 for 15
+                               server 4 CBS capacity 100 period 1000 for 16, mutex 1 inheritance, mutex 2 ceiling 0
+                               mutex 5 stack 0, set_semaphore_create 1 7, replenish 3, budget 3 100
+                               server_deadline 3 1000, budget 3 0, dispatch idle, leave idle)",
+                            first),
+                khz);
     // 12 runs 90 of 100, with a mutex of each protocol.
-    scene.at(100).event("task_activate", 12).release(12, 100, 900).run(12, 0, true);
+    scene.play("100 activate 12, release 12 by timer due 900, dispatch 12 first");
     for (const std::uint32_t mutex : {1U, 2U, 5U}) {
-        scene.event("set_mutex_lock", 12, mutex).event("set_mutex_acquire", 12, mutex);
-        scene.event("set_mutex_unlock", 12, mutex);
+        scene.play(fmt::format("lock 12 {}, acquire 12 {}, unlock 12 {}", mutex, mutex, mutex));
     }
-    scene.at(190).end_job(12).release(14, 192).run(14).at(300).leave(14);
+    scene.play("190 finish 12, release 14 at 192, dispatch 14; 300 leave 14");
     // 13 waits on the semaphore, and is woken.
-    scene.release(13, 300, 1200).run(13, 0, true).event("set_mutex_wait", 13, 7).event("set_mutex_wait", 13, 7);
-    scene.leave(13).event("task_block", 13, kSemaphore).run(14).event("set_mutex_post", 14, 7);
-    scene.event("task_unblock", 13, kSemaphore).leave(14).run(13).at(350).end_job(13);
+    scene.play(R"(release 13 by timer at 300 due 1200, dispatch 13 first, set_mutex_wait 13 7, set_mutex_wait 13 7
+                  leave 13, wait 13 semaphore 7, dispatch 14, set_mutex_post 14 7, wake 13 semaphore 7, leave 14
+                  dispatch 13; 350 finish 13)");
     // The CBS serves 40 of its 100.
-    scene.at(400).arrive(4, 16, 100, 1400).run(16).at(446).leave(16).event("server_budget", 4, 60);
-    scene.event("task_end_cycle", 16).run(14).at(520).event("slice_end", 14).leave(14);
+    scene.play(R"(400 arrive 16 at 4 budget 100 due 1400, dispatch 16
+                  446 leave 16, budget 4 60, complete 16, dispatch 14; 520 slice_end 14, leave 14)");
     // The polling server serves 30 of its 100, and loses the rest.
-    scene.at(900).release(15, 900).run(14).at(1000).event("server_replenish", 0, 3).event("server_budget", 3, 100);
-    scene.event("server_deadline", 3, 2000).leave(14).run(15).at(1035).leave(15).event("server_budget", 3, 70);
-    scene.event("server_budget", 3, 0).event("task_block", 15, kDelay).run(14).at(1100).release(12, 1100, 1900);
-    return scene.leave(14).run(12, 0, true).at(1180).end_job(12).run(14);
+    return scene.play(R"(900 release 15, dispatch 14
+                         1000 replenish 3, budget 3 100, server_deadline 3 2000, leave 14, dispatch 15
+                         1035 leave 15, budget 3 70, budget 3 0, wait 15 delay, dispatch 14
+                         1100 release 12 by timer due 1900, leave 14, dispatch 12 first; 1180 finish 12, dispatch 14)");
 }
 
 TEST_F(OracleUndecided, IsNothingInATraceThatShowsAll) {
