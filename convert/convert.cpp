@@ -70,20 +70,12 @@ std::optional<std::uint64_t> write_events(const Request& request, formats::Trace
                                           const std::function<void(std::uint64_t)>& report) {
     std::uint64_t events = 0;
     std::uint64_t next_report = kEventsPerReport;
-    const bool in_runs = !request.wanted && writer.takes_runs();
-    for (;;) {
-        if (const auto run = in_runs ? trace.next_run() : std::nullopt) {
-            writer.add_run(*run);
-            events += run->size();
-        } else if (const auto batch = trace.next_batch(); !batch.empty()) {
-            for (const trace::Event& event : batch) {
-                if (!event.metadata && (!request.wanted || request.wanted(event))) {
-                    writer.add(event);
-                    ++events;
-                }
+    for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
+        for (const trace::Event& event : batch) {
+            if (!event.metadata && (!request.wanted || request.wanted(event))) {
+                writer.add(event);
+                ++events;
             }
-        } else {
-            break;
         }
         if (events >= next_report) {
             next_report = events + kEventsPerReport;

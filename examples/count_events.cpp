@@ -19,9 +19,9 @@ int main(int argc, char** argv) {
         return static_cast<int>(diagnostics.exit_status(false));
     }
     std::map<std::string, unsigned long> counts;
-    for (host::trace::Event event; trace.value()->next(event);) {
+    trace.value()->for_each([&](const host::trace::Event& event) {
         counts[std::string(host::trace::event_name(event))] += event.metadata ? 0 : 1;
-    }
+    });
     for (const auto& [name, count] : counts) {
         std::printf("%10lu  %s\n", count, name.c_str());
     }

@@ -8,7 +8,6 @@
 #include "convert/rows.hpp"
 #include "foreign/kev/codes.hpp"
 #include "foreign/kev/header.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/metadata.hpp"
@@ -206,25 +205,6 @@ void KevWriter::add(const trace::Event& event) {
         return; // begin() refused the trace; a file that grew in between
     }
     trace::is_foreign(event) || !m_ours ? add_foreign(event) : add_ours(event);
-}
-
-// Nothing here asks for times.
-void KevWriter::add_run(const formats::dat::RecordRun& run) {
-    if (run.cpu() >= formats::kev::kProcessorsMax) {
-        return; // as above
-    }
-    trace::Event event = run.common();
-    const std::span<const std::byte> slots = run.slots();
-    for (std::size_t offset = 0; offset < slots.size(); offset += tracer::kRecordBytes) {
-        const tracer::Record record = formats::dat::load_record(slots.data() + offset);
-        event.ticks = record.stamp();
-        event.row = formats::dat::kPlainRows[record.event_code()];
-        event.raw_code = record.code;
-        event.code = record.event_code();
-        event.par1 = record.par1;
-        event.par2 = record.par2;
-        add_ours(event);
-    }
 }
 
 void KevWriter::add_ours(const trace::Event& event) {

@@ -26,9 +26,6 @@ class KevWriter final : public Writer {
     [[nodiscard]] lib::Result<void, Failure> begin(const Survey* survey) override;
     void add(const trace::Event& event) override;
 
-    [[nodiscard]] bool takes_runs() const override { return m_ours; }
-
-    void add_run(const formats::dat::RecordRun& run) override;
     [[nodiscard]] lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override;
 
   private:

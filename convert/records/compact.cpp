@@ -35,10 +35,6 @@ class Compact final : public Writer {
 
     void add(const trace::Event& event) override { m_chunks->add(event); }
 
-    [[nodiscard]] bool takes_runs() const override { return true; }
-
-    void add_run(const formats::dat::RecordRun& run) override { m_chunks->add(run); }
-
     lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) override { return m_chunks->finish(); }
 
   private:

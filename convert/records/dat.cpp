@@ -52,16 +52,6 @@ class Dat final : public Writer {
         m_file.append(std::as_bytes(std::span(m_plain)));
     }
 
-    [[nodiscard]] bool takes_runs() const override { return true; }
-
-    void add_run(const formats::dat::RecordRun& run) override {
-        if (m_chunks) {
-            m_chunks->add(run);
-        } else {
-            m_file.append(run.slots());
-        }
-    }
-
     lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) override {
         return m_chunks ? m_chunks->finish() : events_without_record(m_without_record);
     }

@@ -4,7 +4,6 @@
 #include "convert/records/record_chunks.hpp"
 
 #include "convert/losses.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 #include "lib/assert.hpp"
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -131,24 +129,6 @@ void RecordChunks::add(const trace::Event& event) {
     }
     m_records += stretch.records.size() - before;
     m_greatest = std::max(m_greatest, event.ticks);
-}
-
-// In pieces: a stretch takes no more than event by event.
-void RecordChunks::add(const formats::dat::RecordRun& run) {
-    trace::Event first = run.common();
-    for (std::span<const std::byte> slots = run.slots(); !slots.empty();) {
-        first.ticks = {formats::dat::load_stamp(slots.data())};
-        std::vector<tracer::Record>& records = stretch_for(first).records;
-        const std::size_t room = m_records < kRecordsMax ? kRecordsMax - m_records : 1;
-        const std::size_t count = std::min(room, slots.size() / tracer::kRecordBytes);
-        const auto piece = slots.first(count * tracer::kRecordBytes);
-        records.resize(records.size() + count);
-        std::memcpy(records.data() + records.size() - count, piece.data(), piece.size());
-        m_records += count;
-        const std::byte* const last = piece.data() + piece.size() - tracer::kRecordBytes;
-        m_greatest = std::max(m_greatest, lib::Ticks{formats::dat::load_stamp(last)});
-        slots = slots.subspan(piece.size());
-    }
 }
 
 void RecordChunks::take_source(std::uint32_t source, const trace::Names& names, Stretch& stretch) {

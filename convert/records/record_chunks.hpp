@@ -35,7 +35,6 @@ class RecordChunks {
     RecordChunks(const Survey& survey, Write write);
 
     void add(const trace::Event& event);
-    void add(const formats::dat::RecordRun& run);
 
     // Writes what is left, and an empty chunk for each described chunk of the input that had no records. Unusable:
     // there were events of another system, which have no record.

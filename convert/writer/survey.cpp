@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Counting: plain records where they are, everything else event by event.
 #include "convert/writer/survey.hpp"
 
-#include "host/formats/dat/plain_record.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/kernel_image.hpp"
 #include "host/trace/names.hpp"
@@ -56,37 +54,6 @@ void take(Survey& survey, const trace::Event& event) {
     }
 }
 
-// What par1 of a plain record names, by code.
-enum class Named : std::uint8_t { neither, context, vector };
-
-constexpr auto kNamed = [] {
-    std::array<Named, 256> named{};
-    for (const tracer::EventRow& row : tracer::kEvents) {
-        named[row.code] = row.par1.unit == tracer::Unit::context  ? Named::context
-                          : row.par1.unit == tracer::Unit::vector ? Named::vector
-                                                                  : Named::neither;
-    }
-    return named;
-}();
-
-// Of records that are plain: their stamps rise, and none of them reports a loss.
-void take(Survey& survey, const formats::dat::RecordRun& run) {
-    const std::span<const std::byte> slots = run.slots();
-    note_stamp(survey, {formats::dat::load_stamp(slots.data())});
-    note_processor(survey, run.cpu());
-    survey.events += run.size();
-    note_stamp(survey, run.last_stamp());
-    // A set for what is not counted, too: a branch on the code would be predicted wrongly, time after time.
-    std::bitset<0x1'0000> neither;
-    const std::array<std::bitset<0x1'0000>*, 3> seen = {&neither, &survey.contexts, &survey.vectors};
-    for (std::size_t offset = 0; offset < slots.size(); offset += tracer::kRecordBytes) {
-        const tracer::Record record = formats::dat::load_record(slots.data() + offset);
-        const std::uint8_t code = record.event_code();
-        ++survey.per_code[code];
-        note(*seen[static_cast<std::size_t>(kNamed[code])], record.par1);
-    }
-}
-
 // The texts of trace_printf that only the image has.
 using Formats = std::map<std::uint32_t, std::string>;
 
@@ -104,22 +71,12 @@ void note_format(Formats& formats, const trace::Event& event) {
 Survey survey_of(formats::Trace& trace, const std::function<bool(const trace::Event&)>& wanted) {
     Survey survey;
     Formats formats;
-    for (;;) {
-        if (const auto run = wanted ? std::nullopt : trace.next_run()) {
-            take(survey, *run);
-            continue;
+    trace.for_each([&](const trace::Event& event) {
+        if (!event.metadata && (!wanted || wanted(event))) {
+            take(survey, event);
+            note_format(formats, event);
         }
-        const auto batch = trace.next_batch();
-        if (batch.empty()) {
-            break;
-        }
-        for (const trace::Event& event : batch) {
-            if (!event.metadata && (!wanted || wanted(event))) {
-                take(survey, event);
-                note_format(formats, event);
-            }
-        }
-    }
+    });
     survey.facts = trace.facts();
     for (const auto& [id, text] : formats) {
         survey.facts.names.set_format(id, text);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "convert/writer/output.hpp"
-#include "host/formats/dat/record_run.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
 #include "host/trace/open_options.hpp"
@@ -48,11 +47,6 @@ class Writer {
 
     // Events in time order, metadata left out.
     virtual void add(const trace::Event& event) = 0;
-
-    // After begin(): whether plain records may come as they are, among the events, without being decoded.
-    [[nodiscard]] virtual bool takes_runs() const { return false; }
-
-    virtual void add_run(const formats::dat::RecordRun& /*run*/) {}
 
     // After the last event. Errors as begin().
     [[nodiscard]] virtual lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) { return {}; }

@@ -49,10 +49,12 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
         diagnostics.report("E-CPU", {.file = name}, begun.error().text);
         return lib::Error::unsupported;
     }
-    trace::Event event;
-    while (second.value()->next(event) && file.error_number() == 0) {
-        if (!event.metadata) {
-            writer.add(event);
+    for (auto batch = second.value()->next_batch(); !batch.empty() && file.error_number() == 0;
+         batch = second.value()->next_batch()) {
+        for (const trace::Event& event : batch) {
+            if (!event.metadata) {
+                writer.add(event);
+            }
         }
     }
     static_cast<void>(writer.finish(second.value()->facts())); // never fails: the file does

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,9 +26,13 @@ class TlogStream final : public trace::EventStream {
                                                                        const trace::OpenOptions& options,
                                                                        trace::Diagnostics& diagnostics);
 
-    [[nodiscard]] bool next(trace::Event& event) override;
+    [[nodiscard]] std::span<const trace::Event> next_batch() override {
+        return next(m_single) ? std::span<const trace::Event>(&m_single, 1) : std::span<const trace::Event>();
+    }
 
   private:
+    [[nodiscard]] bool next(trace::Event& event);
+
     struct Head {
         std::uint64_t key = 0; // greatest time of the process so far
         std::size_t process = 0;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Event by event, for any trace.
 #include "host/analyse/tally.hpp"
 
 #include "host/trace/foreign.hpp"
@@ -42,10 +41,9 @@ void Tally::add(const trace::Event& event) {
 }
 
 void Tally::finish() {
-    for (auto& [number, processor] : m_processors) {
+    for (auto& [number, processor] : m_processors.values()) {
         give(processor.finish());
     }
-    m_processors.clear(); // the two ways keep different notes of the same time
 }
 
 } // namespace host::analyse

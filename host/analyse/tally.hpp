@@ -1,40 +1,28 @@
 // SPDX-License-Identifier: MIT
-// The cheapest useful figures of a trace: how many of each event, and how long each task had the processor. There are
-// two ways to the same result: event by event for any trace (tally.cpp), and directly over blocks of raw records for a
-// file of plain records without any irregularity (tally_plain.cpp). The second gives up at the first irregularity, so
-// only the first one reports.
+// The cheapest useful figures of a trace: how many of each event, and how long each task had the processor.
 //
 // Busy time of a task: from each context_switch to it to the next one on the same processor, to a gap, or to the
 // processor's last record. Interrupt handlers are not taken off: that is what Summary is for.
 #pragma once
 
 #include "host/schedule/processor_time.hpp"
-#include "host/trace/byte_source.hpp"
 #include "host/trace/event.hpp"
-#include "host/workers/pool.hpp"
+#include "host/trace/number_map.hpp"
 #include "lib/units.hpp"
 
 #include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 
 namespace host::analyse {
 
 class Tally {
   public:
-    // In time order, as Trace::next() yields them. Metadata and broken events are passed over.
+    // In time order. Metadata and broken events are passed over.
     void add(const trace::Event& event);
 
     // Gives each running task its time up to the last record of its processor. Call once, at the end.
     void finish();
-
-    // A file that consists of plain records of one processor and one clock, whose stamps never fall: all of it, without
-    // finish(), each of the pool's workers a part. Nothing if any of this is not so, or reading failed: then the events
-    // must be taken one by one.
-    // khz: in, the rate that holds whatever the trace says, or 0; out, the rate, 0 if the trace has none.
-    [[nodiscard]] static std::optional<Tally> of_plain_file(trace::ByteSource& source, std::uint32_t& khz,
-                                                            workers::Pool& pool);
 
     // Sound events by code.
     [[nodiscard]] const std::array<std::uint64_t, 256>& counts() const { return m_counts; }
@@ -48,8 +36,6 @@ class Tally {
     // From the least to the greatest stamp.
     [[nodiscard]] lib::Ticks duration() const { return m_last >= m_first ? m_last - m_first : lib::Ticks{}; }
 
-    friend bool operator==(const Tally&, const Tally&) = default;
-
   private:
     using ProcessorTime = schedule::ProcessorTime;
 
@@ -58,7 +44,7 @@ class Tally {
     std::array<std::uint64_t, 256> m_counts{};
     std::uint64_t m_events = 0;
     std::map<std::uint16_t, lib::Ticks> m_busy;
-    std::map<std::uint16_t, ProcessorTime> m_processors;
+    trace::NumberMap<ProcessorTime> m_processors;
     lib::Ticks m_first{~std::uint64_t{0}};
     lib::Ticks m_last;
 };

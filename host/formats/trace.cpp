@@ -62,14 +62,6 @@ Trace::Trace(std::unique_ptr<trace::EventStream> stream)
     : m_stream(std::move(stream))
     , m_records(dynamic_cast<dat::RecordStream*>(m_stream.get())) {}
 
-std::optional<dat::RecordRun> Trace::next_run() {
-    auto run = m_records != nullptr ? m_records->next_run() : std::nullopt;
-    if (run) {
-        count(run->size());
-    }
-    return run;
-}
-
 const dat::Manifest* Trace::manifest() const {
     return m_records != nullptr ? m_records->manifest() : nullptr;
 }

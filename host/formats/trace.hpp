@@ -11,7 +11,6 @@
 #pragma once
 
 #include "host/formats/dat/manifest.hpp"
-#include "host/formats/dat/record_run.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event_stream.hpp"
@@ -22,7 +21,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -47,15 +45,7 @@ class Trace {
     Trace(const Trace&) = delete;
     Trace& operator=(const Trace&) = delete;
 
-    // The next event in time order; false at the end. The event is valid until the next call.
-    [[nodiscard]] bool next(trace::Event& event) {
-        const bool taken = m_stream->next(event);
-        m_exhausted = !taken;
-        count(taken ? 1 : 0);
-        return taken;
-    }
-
-    // As many calls of next() as are cheap together; empty at the end. The events are valid until the next call.
+    // The next events in time order, as EventStream has them; empty at the end. They are valid until the next call.
     [[nodiscard]] std::span<const trace::Event> next_batch() {
         const auto batch = m_stream->next_batch();
         m_exhausted = batch.empty();
@@ -63,7 +53,7 @@ class Trace {
         return batch;
     }
 
-    // All events to the end, which is the fastest way through them. Each is valid during the call.
+    // Calls each(event) for all events of all batches to the end.
     template <typename Each>
     void for_each(Each each) {
         for (auto batch = next_batch(); !batch.empty(); batch = next_batch()) {
@@ -73,17 +63,13 @@ class Trace {
         }
     }
 
-    // Records that follow, to be decoded by the caller, wherever and whenever. Nothing: next_batch() decides, and that
-    // may be the end.
-    [[nodiscard]] std::optional<dat::RecordRun> next_run();
-
     // Called now and then with the number of events that were taken, and at the end of the trace.
     void report_to(std::function<void(std::uint64_t events)> report) { m_report = std::move(report); }
 
     // Grows while events are taken; complete after the last one.
     [[nodiscard]] const trace::TraceFacts& facts() const { return m_stream->facts(); }
 
-    // next() has returned false, or next_batch() nothing.
+    // Whether next_batch() has returned nothing.
     [[nodiscard]] bool exhausted() const { return m_exhausted; }
 
     // Never `detect`.

@@ -40,13 +40,18 @@ class WholeScan final : public Scan {
     }
 
     bool next(trace::Event& event) override {
-        while (m_trace != nullptr && m_trace->next(event)) {
-            ++m_source.m_statistics.visited;
-            if (!event.metadata) {
-                return true;
+        do {
+            if (m_batch.empty() && m_trace != nullptr) {
+                m_batch = m_trace->next_batch();
             }
-        }
-        return false;
+            if (m_batch.empty()) {
+                return false;
+            }
+            event = m_batch.front();
+            m_batch = m_batch.subspan(1);
+            ++m_source.m_statistics.visited;
+        } while (event.metadata);
+        return true;
     }
 
     const trace::TraceFacts& facts() const override { return m_trace != nullptr ? m_trace->facts() : m_none; }
@@ -55,6 +60,7 @@ class WholeScan final : public Scan {
     Source& m_source;
     trace::Diagnostics m_diagnostics;
     std::unique_ptr<formats::Trace> m_trace;
+    std::span<const trace::Event> m_batch; // the rest of it
     trace::TraceFacts m_none;
 };
 

@@ -17,25 +17,19 @@ class EventStream {
     EventStream& operator=(const EventStream&) = delete;
     virtual ~EventStream() = default;
 
-    // The next event in time order; false at the end. The event, and what it points to, is valid until the next call.
-    // Each call costs time in proportion to the input it consumes; memory is bounded whatever the input.
-    [[nodiscard]] virtual bool next(Event& event) = 0;
-
-    // Several events at once, for those who take millions: as many calls of next(), with one price for all of them.
-    // Empty at the end. All are valid until the next call. If they are more than one, they are plain: records of ours,
-    // simple ones of our table, sound, without metadata, of one chunk image and so of one processor; stamps do not fall
-    // from one to the next; none of them begins or ends a gap (blackout_*, trace_start). So what is common to them need
-    // be looked at once.
-    [[nodiscard]] virtual std::span<const Event> next_batch() {
-        return next(m_single) ? std::span<const Event>(&m_single, 1) : std::span<const Event>();
-    }
+    // The next events in time order; empty at the end. They, and what they point to, are valid until the next call.
+    // Each call costs time in proportion to the input it consumes; memory is bounded whatever the input. A batch of one
+    // may be any event. The events of a batch of several are plain: records of ours, simple ones of our table, sound,
+    // without metadata, of one chunk image and so of one processor; stamps do not fall from one to the next; none of
+    // them begins or ends a gap (blackout_*, trace_start). So what is common to them need be looked at once.
+    [[nodiscard]] virtual std::span<const Event> next_batch() = 0;
 
     // Grows while events are taken; complete after the last one.
     [[nodiscard]] const TraceFacts& facts() const { return m_facts; }
 
   protected:
     TraceFacts m_facts;
-    Event m_single; // a batch of one
+    Event m_single; // the event of a batch of one
 };
 
 } // namespace host::trace

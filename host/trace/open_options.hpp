@@ -39,7 +39,6 @@ struct OpenOptions {
     bool strict = false;        // stop at the first damage
     bool salvage = false;       // also decode what is damaged by its checksum or count
     bool whole_first = false;   // a pipe is copied to a file first: damage is known before any record is used
-    unsigned workers = 1;       // threads that look through a long file before its events are read
     FollowOptions follow{};
 };
 

@@ -114,10 +114,9 @@ bool account(const std::string& path) {
             }
         });
     Schedule schedule;
-    trace::Event event;
-    while (trace.value()->next(event)) {
+    trace.value()->for_each([&](const trace::Event& event) {
         accounting.take(event, schedule.take(event), schedule, trace.value()->facts().clock.khz);
-    }
+    });
     accounting.finish();
     diagnostics.finish();
     std::fputs("null\n", stdout);

@@ -305,11 +305,9 @@ int measure(const std::string& path, const std::filesystem::path& scratch) {
     const auto events = static_cast<double>(records.size());
     Way ceil{.run = [&] { sum_fields(records); }};
     Way count{.run = [&] {
-        const auto source = trace::ByteSource::open(path);
-        std::uint32_t khz = 0;
-        workers::Pool alone(1);
-        const auto tally = analyse::Tally::of_plain_file(*source.value(), khz, alone);
-        g_kept = g_kept + (tally ? tally->events() : 0);
+        analyse::Tally tally;
+        read_events(path, [&tally](const trace::Event& event) { tally.add(event); });
+        g_kept = g_kept + tally.events();
     }};
     Way pass{.run = [&] { read_events(path, [](const trace::Event& event) { g_kept = g_kept + event.par1; }); }};
     Way naive_text{.run = [&] { print_with_to_chars(records, nowhere); }};

@@ -22,10 +22,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (!stream) {
         return 0;
     }
-    Event event;
     std::size_t events = 0;
     std::uint32_t sum = 0;
-    while (stream.value()->next(event)) {
+    for (auto batch = stream.value()->next_batch(); !batch.empty(); batch = stream.value()->next_batch()) {
+        const Event& event = batch.front();
         for (const std::uint32_t word : event.words) {
             sum += word;
         }

@@ -20,9 +20,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto trace = host::formats::Trace::open({.name = "fuzz", .bytes = spool.value().take(), .keep_open = true},
                                                   {.kind = InputKind::records}, diagnostics);
     std::size_t events = 0;
-    for (Event event; trace && trace.value()->next(event);) {
-        ++events;
-        static_cast<void>(event_name(event).size());
+    if (trace) {
+        trace.value()->for_each([&](const Event& event) {
+            ++events;
+            static_cast<void>(event_name(event).size());
+        });
     }
     bool compact = false;
     for (std::size_t i = 0; trace && i < trace.value()->facts().chunks.size(); ++i) {

@@ -162,8 +162,8 @@ inline KevReading read_kev(std::span<const std::byte> bytes) {
         host::formats::kev::KevStream::open({.name = "t.kev", .bytes = source_of(bytes)}, {}, diagnostics);
     reading.opened = stream.ok();
     if (stream) {
-        host::trace::Event event;
-        while (stream.value()->next(event)) {
+        for (auto batch = stream.value()->next_batch(); !batch.empty(); batch = stream.value()->next_batch()) {
+            const host::trace::Event& event = batch.front();
             auto& list = event.metadata ? reading.control : reading.events;
             list.push_back({event.ticks.value,
                             event.cpu,

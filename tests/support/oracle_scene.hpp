@@ -164,10 +164,7 @@ class OracleTest : public testing::Test {
                                                 finding.text));
             },
             tolerance);
-        host::trace::Event event;
-        while (opened.value()->next(event)) {
-            oracle.add(event, opened.value()->facts());
-        }
+        opened.value()->for_each([&](const host::trace::Event& event) { oracle.add(event, opened.value()->facts()); });
         oracle.finish(opened.value()->facts());
         m_relaxations = oracle.verdicts().relaxations();
         for (std::size_t i = 0; i < m_tallies.size(); ++i) {

@@ -25,9 +25,7 @@ class ReadingTest : public testing::Test {
         auto trace = host::formats::Trace::open(path, {.kind = kind}, *m_diagnostics);
         std::size_t events = 0;
         if (trace) {
-            for (Event event; trace.value()->next(event);) {
-                events += event.metadata ? 0 : 1;
-            }
+            trace.value()->for_each([&](const Event& event) { events += event.metadata ? 0 : 1; });
         }
         m_diagnostics->finish();
         return events;

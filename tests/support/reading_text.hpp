@@ -154,9 +154,7 @@ Lines reading_by(const Open& open) {
     Diagnostics diagnostics([&](std::string_view line) { reports.emplace_back(line); });
     bool is_usable = false;
     if (const auto trace = open(diagnostics)) {
-        for (Event event; trace.value()->next(event);) {
-            lines.push_back(event_text(event));
-        }
+        trace.value()->for_each([&](const Event& event) { lines.push_back(event_text(event)); });
         diagnostics.finish();
         add_facts(trace.value()->facts(), lines);
         is_usable = trace.value()->facts().usable_events != 0;

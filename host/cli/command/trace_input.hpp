@@ -161,7 +161,6 @@ inline trace::ExitStatus with_trace(const TraceInput& input, Context context, st
         }
     });
     trace::OpenOptions options = input.options;
-    options.workers = threads_for(input);
     if (options.follow.wanted) {
         catch_stop_signals();
         options.follow.stop = &stop_requested();

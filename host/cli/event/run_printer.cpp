@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "host/cli/event/run_printer.hpp"
 
+#include "host/trace/names.hpp"
+
 #include <algorithm>
-#include <array>
-#include <memory>
+#include <list>
 #include <new>
-#include <optional>
 #include <utility>
 
 namespace host::cli {
@@ -13,9 +13,44 @@ namespace host::cli {
 namespace {
 
 constexpr std::size_t kPiecesPerWorker = 4;
-constexpr std::size_t kEventsAtOnce = 64; // decoded events that stay in the first cache
+constexpr std::size_t kEvents = 1024;     // of a piece, and less than a batch more
+constexpr std::size_t kEventsAtOnce = 64; // that are formatted before a full output is written
 
 } // namespace
+
+// Events, and copies of all that they point to: the trace is read on while they are formatted.
+struct RunPrinter::Piece {
+    std::vector<trace::Event> events;
+    std::list<trace::Names> names; // each differs from the others
+    std::list<std::vector<std::byte>> payloads;
+    std::list<std::vector<std::uint32_t>> words;
+    fmt::memory_buffer text;
+    std::future<void> coming; // the text
+
+    void keep(std::span<const trace::Event> batch) {
+        for (const trace::Event& event : batch) {
+            trace::Event& kept = events.emplace_back(event);
+            if (names.empty() || names.back().version() != event.names->version()) {
+                names.push_back(*event.names);
+            }
+            kept.names = &names.back();
+            if (!event.payload.empty()) {
+                kept.payload = payloads.emplace_back(event.payload.begin(), event.payload.end());
+            }
+            if (!event.words.empty()) {
+                kept.words = words.emplace_back(event.words.begin(), event.words.end());
+            }
+        }
+    }
+
+    void clear() {
+        events.clear();
+        names.clear();
+        payloads.clear();
+        words.clear();
+        text.clear();
+    }
+};
 
 RunPrinter::RunPrinter(Output& out, unsigned workers, TimeUnit unit, Format format)
     : m_out(out)
@@ -24,6 +59,8 @@ RunPrinter::RunPrinter(Output& out, unsigned workers, TimeUnit unit, Format form
     , m_pieces_max(kPiecesPerWorker * workers)
     , m_pool(workers) {}
 
+RunPrinter::~RunPrinter() = default;
+
 void RunPrinter::print(formats::Trace& trace) {
     while (!m_out.failed() && add_next(trace)) {
         write_down_to(m_pieces_max);
@@ -31,64 +68,55 @@ void RunPrinter::print(formats::Trace& trace) {
     write_down_to(0);
 }
 
-// False at the end of the trace.
-bool RunPrinter::add_next(formats::Trace& trace) {
-    std::optional<formats::dat::RecordRun> run;
-    try {
-        run = trace.next_run();
-    } catch (const std::bad_alloc&) { // nothing was taken: again, with the memory of what is under way
-        if (m_pieces.empty()) {
-            throw;
+// Where there is no memory for one more, those under way are written, and one of them is used again.
+std::unique_ptr<RunPrinter::Piece> RunPrinter::new_piece() {
+    if (m_written.empty()) {
+        try {
+            auto piece = std::make_unique<Piece>();
+            piece->events.reserve(2 * kEvents);
+            return piece;
+        } catch (const std::bad_alloc&) {
+            if (m_pieces.empty()) {
+                throw;
+            }
+            m_pieces_max = 1;
+            write_down_to(0);
         }
-        m_pieces_max = 1;
-        write_down_to(0);
-        return true;
     }
-    const auto batch = run ? std::span<const trace::Event>() : trace.next_batch();
-    if (run) {
-        add(std::move(*run));
-    } else if (!batch.empty()) {
-        add(batch);
-    }
-    return run || !batch.empty();
+    auto piece = std::move(m_written.back());
+    m_written.pop_back();
+    return piece;
 }
 
-void RunPrinter::add(formats::dat::RecordRun run) {
-    Piece& piece = m_pieces.emplace_back();
-    piece.run = std::make_shared<const formats::dat::RecordRun>(std::move(run));
-    const auto room = std::make_shared<fmt::memory_buffer>();
-    if (!m_written.empty()) {
-        *room = std::move(m_written.back());
-        m_written.pop_back();
+// False at the end of the trace.
+bool RunPrinter::add_next(formats::Trace& trace) {
+    auto piece = new_piece();
+    while (piece->events.size() < kEvents) {
+        const auto batch = trace.next_batch();
+        if (batch.empty()) {
+            break;
+        }
+        piece->keep(batch);
     }
-    piece.coming = m_pool.submit([this, run = piece.run, room](std::size_t worker) {
-        fmt::memory_buffer text = std::move(*room);
-        format(*run, worker, text, false);
-        return text;
-    });
+    if (piece->events.empty()) {
+        return false;
+    }
+    piece->coming =
+        m_pool.submit([this, piece = piece.get()](std::size_t worker) { format(*piece, worker, piece->text, false); });
+    m_pieces.push_back(std::move(piece));
+    return true;
 }
 
 // is_flushed: into the output, which is written whenever it is full.
-void RunPrinter::format(const formats::dat::RecordRun& run, std::size_t worker, fmt::memory_buffer& text,
-                        bool is_flushed) {
-    std::array<trace::Event, kEventsAtOnce> events;
-    events.fill(run.common());
-    for (std::size_t at = 0; at < run.size(); at += events.size()) {
-        const auto some = std::span(events).first(std::min(events.size(), run.size() - at));
-        run.decode(at, some);
+void RunPrinter::format(const Piece& piece, std::size_t worker, fmt::memory_buffer& text, bool is_flushed) {
+    for (std::span<const trace::Event> rest = piece.events; !rest.empty();) {
+        const auto some = rest.first(std::min(kEventsAtOnce, rest.size()));
         m_format(text, m_writers[worker], some);
         if (is_flushed) {
             m_out.flush_if_full();
         }
+        rest = rest.subspan(some.size());
     }
-}
-
-// After the text before it, if that is not a run's.
-void RunPrinter::add(std::span<const trace::Event> events) {
-    if (m_pieces.empty() || m_pieces.back().coming.valid() || m_pieces.back().text.size() >= Output::kFlushBytes) {
-        m_pieces.emplace_back();
-    }
-    m_format(m_pieces.back().text, m_writers.back(), events);
 }
 
 // Until no more than so many pieces are under way, or the output fails.
@@ -99,23 +127,19 @@ void RunPrinter::write_down_to(std::size_t pieces) {
 }
 
 void RunPrinter::write_first() {
-    Piece piece = std::move(m_pieces.front());
+    auto piece = std::move(m_pieces.front());
     m_pieces.pop_front();
-    if (piece.run == nullptr) {
-        m_out.write({piece.text.data(), piece.text.size()});
-        return;
-    }
     try {
-        piece.text = m_pool.take(std::move(piece.coming));
+        m_pool.take(std::move(piece->coming));
     } catch (const std::bad_alloc&) { // its text has no room as a whole
         m_written.clear();
         m_pieces_max = 1;
-        format(*piece.run, m_pool.size() - 1, m_out.buffer(), true);
-        return;
+        piece->text = fmt::memory_buffer();
+        format(*piece, m_pool.size() - 1, m_out.buffer(), true);
     }
-    m_out.write({piece.text.data(), piece.text.size()});
-    piece.text.clear();
-    m_written.push_back(std::move(piece.text));
+    m_out.write({piece->text.data(), piece->text.size()});
+    piece->clear();
+    m_written.push_back(std::move(piece));
 }
 
 } // namespace host::cli

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Prints the events of a trace with several workers: each formats whole runs of records, and the texts are written in
-// the order of the trace, each as it is. The caller reads, writes, formats what is no run, and runs, too, while the
-// next text to be written is not there. So many runs are under way at once that no thread waits, and memory is theirs;
-// where there is none, fewer are.
+// Prints the events of a trace with several workers: each formats a piece of about a thousand events, and the texts are
+// written in the order of the trace. The caller reads, writes, and formats pieces, too, while the next text to be
+// written is not there. So many pieces are under way at once that no thread waits, and memory is theirs; where there is
+// none, fewer are.
 #pragma once
 
 #include "host/cli/event/event_lines.hpp"
@@ -34,21 +34,19 @@ class RunPrinter {
     using Format = std::function<void(fmt::memory_buffer&, Writers&, std::span<const trace::Event>)>;
 
     RunPrinter(Output& out, unsigned workers, TimeUnit unit, Format format);
+    RunPrinter(const RunPrinter&) = delete;
+    RunPrinter& operator=(const RunPrinter&) = delete;
+    ~RunPrinter();
 
     // To the end of the trace, or until the output fails.
     void print(formats::Trace& trace);
 
   private:
-    struct Piece {
-        fmt::memory_buffer text;
-        std::shared_ptr<const formats::dat::RecordRun> run; // instead of `text`, if it is not null
-        std::future<fmt::memory_buffer> coming;             // its text
-    };
+    struct Piece;
 
     [[nodiscard]] bool add_next(formats::Trace& trace);
-    void add(formats::dat::RecordRun run);
-    void add(std::span<const trace::Event> events);
-    void format(const formats::dat::RecordRun& run, std::size_t worker, fmt::memory_buffer& text, bool is_flushed);
+    [[nodiscard]] std::unique_ptr<Piece> new_piece();
+    void format(const Piece& piece, std::size_t worker, fmt::memory_buffer& text, bool is_flushed);
     void write_down_to(std::size_t pieces);
     void write_first();
 
@@ -56,9 +54,9 @@ class RunPrinter {
     Format m_format;
     std::vector<Writers> m_writers; // by worker
     std::size_t m_pieces_max;       // under way at once
-    std::deque<Piece> m_pieces;
-    std::vector<fmt::memory_buffer> m_written; // their memory is used again: new memory costs more than the text
-    workers::Pool m_pool;                      // last: it uses the others
+    std::deque<std::unique_ptr<Piece>> m_pieces;
+    std::vector<std::unique_ptr<Piece>> m_written; // their memory is used again: new memory costs more than the text
+    workers::Pool m_pool;                          // last: it uses the others
 };
 
 } // namespace host::cli

@@ -11,7 +11,6 @@
 #include "host/formats/dat/chunk_scope.hpp"
 #include "host/formats/dat/combined.hpp"
 #include "host/formats/dat/reader_memory.hpp"
-#include "host/formats/dat/record_run.hpp"
 #include "host/formats/dat/segment.hpp"
 #include "host/formats/dat/slot_feed.hpp"
 #include "host/trace/byte_source.hpp"
@@ -53,14 +52,9 @@ class ChunkCursor {
     // nothing was taken, next() decides. Every field of the events is written except time_ns and timed.
     [[nodiscard]] std::span<trace::Event> next_plain(std::uint64_t key, std::uint64_t limit);
 
-    // Likewise, all that are in the buffer, and left to be decoded. Nothing: too few to be worth it, or a stamp may be
-    // less than `least`.
-    [[nodiscard]] std::optional<RecordRun> next_run(std::uint64_t key, std::uint64_t least, std::uint64_t limit);
-
   private:
     static constexpr std::size_t kBatch = 64; // events that stay in the first cache
     static constexpr std::size_t kBatchMin = 4;
-    static constexpr std::size_t kRunMin = 64; // records
 
     [[nodiscard]] bool next_of_any_kind(trace::Event& event);
     [[nodiscard]] bool plain_records_may_follow() const;

@@ -45,7 +45,7 @@ void ChunkMerge::add(const trace::NamedSource& input) {
 void ChunkMerge::add_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
                           const Listed& listed) {
     const auto first = static_cast<std::ptrdiff_t>(m_added.size());
-    index_file(window, header, path, m_added, m_diagnostics, m_workers);
+    index_file(window, header, path, m_added, m_diagnostics);
     std::for_each(m_added.begin() + first, m_added.end(), [&listed](Segment& segment) {
         segment.damaged = listed.is_damaged;
         segment.holes_listed = listed.holes_listed;
@@ -142,17 +142,6 @@ std::span<trace::Event> ChunkMerge::next_plain() {
         m_current.key = std::max(m_current.key, batch.back().ticks.value);
     }
     return batch;
-}
-
-std::optional<RecordRun> ChunkMerge::next_run(const StampRange& range) {
-    if (m_current.cursor == nullptr) {
-        return std::nullopt;
-    }
-    auto run = m_current.cursor->next_run(m_current.key, range.least, std::min(m_turn, range.limit));
-    if (run) {
-        m_current.key = std::max(m_current.key, run->last_stamp().value);
-    }
-    return run;
 }
 
 bool ChunkMerge::next(trace::Event& event) {

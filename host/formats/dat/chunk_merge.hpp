@@ -6,7 +6,6 @@
 #pragma once
 
 #include "host/formats/dat/chunk_cursor.hpp"
-#include "host/formats/dat/record_run.hpp"
 #include "host/formats/dat/segment.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
@@ -24,12 +23,11 @@ namespace host::formats::dat {
 
 class ChunkMerge {
   public:
-    // The first two outlive the merge. workers: threads that look for the chunks of a file.
-    ChunkMerge(trace::TraceFacts& facts, trace::Diagnostics& diagnostics, DamagedChunks damaged, unsigned workers = 1)
+    // facts and diagnostics outlive the merge.
+    ChunkMerge(trace::TraceFacts& facts, trace::Diagnostics& diagnostics, DamagedChunks damaged)
         : m_facts(facts)
         , m_diagnostics(diagnostics)
-        , m_damaged(damaged)
-        , m_workers(workers) {}
+        , m_damaged(damaged) {}
 
     ChunkMerge(const ChunkMerge&) = delete;
     ChunkMerge& operator=(const ChunkMerge&) = delete;
@@ -72,9 +70,6 @@ class ChunkMerge {
     // The usual case: plain records of the current chunk, before any other chunk's turn. Empty: nothing was taken.
     [[nodiscard]] std::span<trace::Event> next_plain();
 
-    // Likewise, left to be decoded, with stamps in the range.
-    [[nodiscard]] std::optional<RecordRun> next_run(const StampRange& range);
-
     // Of the event that was returned last.
     [[nodiscard]] ChunkCursor& cursor() { return *m_current.cursor; }
 
@@ -98,7 +93,6 @@ class ChunkMerge {
     trace::TraceFacts& m_facts;
     trace::Diagnostics& m_diagnostics;
     DamagedChunks m_damaged;
-    unsigned m_workers;
     std::vector<Segment> m_added;
     std::span<const Segment> m_segments;       // in the order of their first stamps
     std::shared_ptr<trace::ByteSource> m_pipe; // instead of segments, when the input cannot be positioned

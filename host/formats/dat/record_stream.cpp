@@ -42,7 +42,7 @@ void add_unlisted(const std::string& directory, const Manifest& manifest, ChunkM
 
 RecordStream::RecordStream(const trace::OpenOptions& options, trace::Diagnostics& diagnostics)
     : m_diagnostics(diagnostics)
-    , m_merge(m_facts, diagnostics, options.salvage ? DamagedChunks::salvage : DamagedChunks::skip, options.workers)
+    , m_merge(m_facts, diagnostics, options.salvage ? DamagedChunks::salvage : DamagedChunks::skip)
     , m_time(m_facts, diagnostics, options.machine_clock)
     , m_images(diagnostics)
     , m_strict(options.strict)
@@ -148,49 +148,25 @@ lib::Result<void> RecordStream::add_session(SessionIndex& index) {
     return {};
 }
 
-bool RecordStream::next(trace::Event& event) {
-    if (take_plain()) {
-        event = m_plain.front();
-        m_plain = m_plain.subspan(1);
-        return true;
+std::span<const trace::Event> RecordStream::next_batch() {
+    if (m_time.has_started()) {
+        if (const std::span<trace::Event> plain = m_merge.next_plain(); !plain.empty()) {
+            m_time.set_plain(plain, m_merge.cursor());
+            return plain;
+        }
     }
     if (must_stop() || m_exhausted) {
-        return false;
+        return {};
     }
-    if (!m_merge.next(event)) {
+    if (!m_merge.next(m_single)) {
         finish();
-        return false;
+        return {};
     }
     ChunkCursor& cursor = m_merge.cursor();
-    m_time.set(event, cursor);
-    event.image = m_images.find(event, m_facts);
-    cursor.set_image(event.image); // for the plain records that follow
-    return !must_stop();
-}
-
-std::span<const trace::Event> RecordStream::next_batch() {
-    return take_plain() ? std::exchange(m_plain, {}) : trace::EventStream::next_batch();
-}
-
-std::optional<RecordRun> RecordStream::next_run() {
-    const auto range = m_plain.empty() && !must_stop() ? m_time.convertible() : std::nullopt;
-    auto run = range ? m_merge.next_run(*range) : std::nullopt;
-    if (run) {
-        m_time.set_run(*run);
-    }
-    return run;
-}
-
-// Whether plain events are at hand.
-bool RecordStream::take_plain() {
-    if (m_plain.empty() && m_time.has_started()) {
-        const std::span<trace::Event> batch = m_merge.next_plain();
-        if (!batch.empty()) {
-            m_time.set_plain(batch, m_merge.cursor());
-        }
-        m_plain = batch;
-    }
-    return !m_plain.empty();
+    m_time.set(m_single, cursor);
+    m_single.image = m_images.find(m_single, m_facts);
+    cursor.set_image(m_single.image); // for the plain records that follow
+    return must_stop() ? std::span<const trace::Event>() : std::span<const trace::Event>(&m_single, 1);
 }
 
 // What is known of the whole trace alone.

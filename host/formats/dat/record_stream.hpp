@@ -6,7 +6,6 @@
 #include "host/formats/dat/chunk_merge.hpp"
 #include "host/formats/dat/image_lookup.hpp"
 #include "host/formats/dat/manifest.hpp"
-#include "host/formats/dat/record_run.hpp"
 #include "host/formats/dat/trace_time.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
@@ -42,11 +41,7 @@ class RecordStream final : public trace::EventStream {
     of_sources(std::span<const trace::NamedSource> sources, const trace::OpenOptions& options,
                trace::Diagnostics& diagnostics);
 
-    [[nodiscard]] bool next(trace::Event& event) override;
     [[nodiscard]] std::span<const trace::Event> next_batch() override;
-
-    // What follows, as far as it may be decoded apart from the stream. Nothing: next() or next_batch() decides.
-    [[nodiscard]] std::optional<RecordRun> next_run();
 
     // What carried these records states that so much of it was lost.
     void note_absent(const trace::Absent& absent) { m_facts.absent = absent; }
@@ -66,7 +61,6 @@ class RecordStream final : public trace::EventStream {
     [[nodiscard]] bool must_stop() const { return m_strict && m_diagnostics.damages() != m_damages; }
 
     [[nodiscard]] lib::Result<void> add_session(SessionIndex& index);
-    [[nodiscard]] bool take_plain();
     void finish();
 
     trace::Diagnostics& m_diagnostics;
@@ -78,8 +72,7 @@ class RecordStream final : public trace::EventStream {
     ImageLookup m_images;
     bool m_strict;
     bool m_followed = false;
-    std::uint64_t m_damages;               // before anything was read
-    std::span<const trace::Event> m_plain; // events that were taken from the merge and not yet given out
+    std::uint64_t m_damages; // before anything was read
     bool m_exhausted = false;
 };
 

@@ -5,7 +5,6 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/plain_record.hpp"
-#include "host/formats/dat/plain_scan.hpp"
 #include "host/formats/dat/slot_window.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -53,45 +52,32 @@ struct Scanned {
     bool in_place = false;    // every slot up to the end of the file looks like a record: realign() finds nothing
 };
 
-// The slots that the window holds from here on; if a range begins here that was seen already, those of it.
-class Scan {
-  public:
-    Scan(SlotWindow& window, std::span<const RangeSeen> ranges)
-        : m_window(window)
-        , m_ranges(ranges) {}
-
-    // before: the stamp of the slot before the offset. Returns where the slots end.
-    std::uint64_t look(std::uint64_t offset, lib::Ticks before, SlotsSeen& seen) {
-        while (!m_ranges.empty() && m_ranges.front().begin_bytes < offset) {
-            m_ranges = m_ranges.subspan(1);
+// Passes the plain records that the window holds from the offset on, as long as no stamp falls or is far from the one
+// before. Returns the offset after them. last: in and out, the stamp of the slot before that offset.
+std::uint64_t pass_plain_records(const SlotWindow& window, std::uint64_t offset, lib::Ticks& last) {
+    const std::span<const std::byte> slots = window.from(offset);
+    const std::byte* slot = slots.data();
+    std::uint64_t latest = last.value;
+    for (; slot != slots.data() + slots.size(); slot += kSlot) {
+        const std::uint64_t stamp = load_stamp(slot);
+        if (plain_row(load_record(slot).code) == nullptr || stamp - latest >= kStampsApartMax) {
+            break;
         }
-        const std::uint64_t next = m_ranges.empty() ? ~std::uint64_t{0} : m_ranges.front().begin_bytes;
-        if (next == offset && m_ranges.front().before == before && m_ranges.front().seen.rises) {
-            seen = m_ranges.front().seen;
-            return m_ranges.front().end_bytes;
-        }
-        auto slots = m_window.from(offset);
-        slots = slots.first(next == offset ? slots.size() : std::min<std::uint64_t>(slots.size(), next - offset));
-        seen = look_at(slots, before);
-        return offset + slots.size();
+        latest = stamp;
     }
-
-  private:
-    SlotWindow& m_window;
-    std::span<const RangeSeen> m_ranges; // from the offset on
-};
+    last = {latest};
+    return offset + static_cast<std::uint64_t>(slot - slots.data());
+}
 
 // A chunk that does not describe itself: finds its end, the stamp it starts with and, if it was cyclic, its oldest
 // record.
-Scanned scan_plain(SlotWindow& window, std::span<const RangeSeen> ranges, Segment& segment, std::uint64_t end) {
-    Scan scan(window, ranges);
+Scanned scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
     std::uint64_t offset = segment.begin_bytes;
     std::optional<lib::Ticks> first;
     lib::Ticks previous;
     lib::Ticks after_fall;
     std::uint64_t falls = 0;
-    std::uint64_t looked_through = offset; // up to here one by one
-    std::optional<lib::Ticks> near;        // of the slot before, whatever it is
+    std::optional<lib::Ticks> near; // of the slot before, whatever it is
     Scanned scanned{.in_place = true};
     for (; offset + kSlot <= end; offset += kSlot) {
         const auto record = window.at(offset);
@@ -101,16 +87,11 @@ Scanned scan_plain(SlotWindow& window, std::span<const RangeSeen> ranges, Segmen
         }
         scanned.in_place = scanned.in_place && record->event_code() != trace::kCodeOf<"chunk_begin"> &&
                            looks_like_a_record(*record, near.value_or(record->stamp()));
-        if (first && offset >= looked_through) {
-            SlotsSeen seen;
-            looked_through = scan.look(offset, previous, seen);
-            if (seen.rises) {
-                scanned.in_place = scanned.in_place && seen.is_plain;
-                previous = seen.last;
-                near = previous;
-                offset = looked_through - kSlot;
-                continue;
-            }
+        if (const std::uint64_t passed = first ? pass_plain_records(window, offset, previous) : offset;
+            passed != offset) {
+            near = previous;
+            offset = passed - kSlot;
+            continue;
         }
         scanned.header_lost = scanned.header_lost || record->event_code() == trace::kCodeOf<"chunk_begin">;
         near = record->stamp();
@@ -344,7 +325,7 @@ std::optional<tracer::ChunkBegin> header_of(SlotWindow& window) {
 }
 
 void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
-                std::vector<Segment>& segments, trace::Diagnostics& diagnostics, unsigned workers) {
+                std::vector<Segment>& segments, trace::Diagnostics& diagnostics) {
     trace::ByteSource& source = window.source();
     const std::uint64_t end = window.end_bytes();
     if (end == 0) {
@@ -362,8 +343,7 @@ void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& hea
         Scanned scanned;
         bool is_left_to_its_sum = false; // its reader compares that, and looks for damage if it is wrong
         if (!first || !begins_chunk(*first)) {
-            const auto ranges = offset == 0 ? look_ahead(source, workers) : std::vector<RangeSeen>();
-            scanned = scan_plain(window, ranges, segment, end);
+            scanned = scan_plain(window, segment, end);
         } else {
             const auto description = offset == 0 ? header : header_at(window, offset);
             std::uint64_t next = end;

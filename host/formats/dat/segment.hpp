@@ -51,10 +51,9 @@ struct Segment {
 [[nodiscard]] std::optional<tracer::ChunkBegin> header_of(SlotWindow& window);
 
 // Appends the segments of a seekable file, which the window has looked at up to its header at most. header: header_of()
-// it. Reports E-EMPTY, E-TRUNC, E-IO; damage inside chunks is for the reader of the chunk to report. workers: threads
-// that look through it, if it is long and has no header.
+// it. Reports E-EMPTY, E-TRUNC, E-IO; damage inside chunks is for the reader of the chunk to report.
 void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
-                std::vector<Segment>& segments, trace::Diagnostics& diagnostics, unsigned workers = 1);
+                std::vector<Segment>& segments, trace::Diagnostics& diagnostics);
 
 // Null if its file cannot be opened (any more).
 [[nodiscard]] std::shared_ptr<trace::ByteSource> source_of(const Segment& segment);

@@ -53,28 +53,6 @@ void TraceTime::set_plain(std::span<trace::Event> events, const ChunkCursor& cur
     }
 }
 
-std::optional<StampRange> TraceTime::convertible() const {
-    if (!m_start || m_kernel_clock.in_use()) {
-        return std::nullopt;
-    }
-    if (m_facts.clock.khz == 0) {
-        return StampRange{};
-    }
-    constexpr std::uint64_t kMilliseconds = std::numeric_limits<std::int64_t>::max() / 1'000'000; // that fit, as ns
-    constexpr std::uint64_t kMost = ~std::uint64_t{0};
-    const std::uint64_t fitting = m_facts.clock.khz > kMost / kMilliseconds ? kMost : kMilliseconds * m_facts.clock.khz;
-    return StampRange{m_start->value, m_start->value + std::min(kMost - m_start->value, fitting)};
-}
-
-void TraceTime::set_run(RecordRun& run) {
-    ASSERT(has_started() && !m_kernel_clock.in_use());
-    m_kernel_clock.saw(run.cpu(), run.last_stamp());
-    if (m_facts.clock.khz != 0) {
-        update_scale();
-        run.set_time(*m_start, m_scale);
-    }
-}
-
 // A cyclic chunk that begins in the middle of the run, after settings of the clock that were overwritten: its next
 // setting states by how much the clock was set back before.
 void TraceTime::begin_kernel_clock(const trace::Event& event, const ChunkCursor& cursor) {

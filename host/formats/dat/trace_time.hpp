@@ -4,7 +4,6 @@
 
 #include "host/formats/dat/chunk_cursor.hpp"
 #include "host/formats/dat/kernel_clock.hpp"
-#include "host/formats/dat/record_run.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
@@ -37,12 +36,6 @@ class TraceTime {
 
     // Of plain records of one processor that this cursor returned, at least one. Precondition: has_started().
     void set_plain(std::span<trace::Event> events, const ChunkCursor& cursor);
-
-    // Stamps that are converted each by itself, and fit. Nothing: the time of an event depends on those before it.
-    [[nodiscard]] std::optional<StampRange> convertible() const;
-
-    // Of a run with stamps in convertible().
-    void set_run(RecordRun& run);
 
   private:
     void begin_kernel_clock(const trace::Event& event, const ChunkCursor& cursor);

@@ -48,9 +48,7 @@ bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Dia
     if (!opened) {
         return false;
     }
-    trace::Event event;
-    while (opened.value()->next(event)) {
-    }
+    opened.value()->for_each([](const trace::Event&) {});
     const trace::TraceFacts& facts = opened.value()->facts();
     auto chunk = formats::dat::ReadChunks(facts).of(path).value_or(formats::dat::ManifestChunk());
     chunk.file = file;

@@ -13,11 +13,10 @@ namespace host::cli {
 
 namespace {
 
-// What both ways of counting come to.
 struct Counted {
     analyse::Tally tally;
     std::uint32_t khz = 0; // 0: times are ticks
-    trace::Names names;    // of the tasks; a file of plain records has none
+    trace::Names names;    // of the tasks
 
     [[nodiscard]] std::uint64_t time(lib::Ticks ticks) const {
         return khz != 0 ? lib::TickRate{khz}.to_nanoseconds(ticks).value : ticks.value;
@@ -25,32 +24,6 @@ struct Counted {
 
     [[nodiscard]] std::string_view time_unit() const { return khz != 0 ? "ns" : "ticks"; }
 };
-
-// The fast path: only for a file, and only if nothing in it, nor in the options, needs to be reported.
-std::optional<Counted> count_plain_file(const TraceInput& input) {
-    const bool records =
-        input.options.kind == trace::InputKind::detect || input.options.kind == trace::InputKind::records;
-    if (!records || input.path == "-" || !input.options.kernel.empty()) {
-        return std::nullopt;
-    }
-    const auto source = trace::ByteSource::open(input.path);
-    if (!source || !source.value()->seekable()) {
-        return std::nullopt;
-    }
-    if (input.options.kind == trace::InputKind::detect &&
-        formats::kind_of(*source.value()) != trace::InputKind::records) {
-        return std::nullopt;
-    }
-    Counted counted;
-    counted.khz = input.options.tsc_khz;
-    workers::Pool pool(threads_for(input));
-    auto tally = analyse::Tally::of_plain_file(*source.value(), counted.khz, pool);
-    if (!tally) {
-        return std::nullopt;
-    }
-    counted.tally = std::move(*tally);
-    return counted;
-}
 
 void print_counts(Output& out, const Counted& counted) {
     for (const tracer::EventRow& row : tracer::kEvents) {
@@ -103,20 +76,13 @@ void print_json(Output& out, const Counted& counted) {
 }
 
 trace::ExitStatus count(const TraceInput& input, Context context) {
-    const auto show = [&](const Counted& counted) {
-        input.json ? print_json(context.out, counted) : print_counts(context.out, counted);
-    };
-    if (const auto plain = count_plain_file(input)) {
-        show(*plain);
-        return trace::ExitStatus::clean;
-    }
     return with_trace(input, context, "counting", [&](formats::Trace& trace) {
         Counted counted;
         trace.for_each([&](const trace::Event& event) { counted.tally.add(event); });
         counted.tally.finish();
         counted.khz = trace.facts().clock.khz;
         counted.names = trace.facts().names;
-        show(counted);
+        input.json ? print_json(context.out, counted) : print_counts(context.out, counted);
         return trace::ExitStatus::clean;
     });
 }

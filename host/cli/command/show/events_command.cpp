@@ -99,9 +99,7 @@ void print_declarations_json(Output& out, const trace::Names& names) {
 // The typed events that a trace declares.
 trace::ExitStatus print_declarations(const TraceInput& input, Context context) {
     return with_trace(input, context, "", [&](formats::Trace& trace) {
-        trace::Event event;
-        while (trace.next(event)) {
-        }
+        trace.for_each([](const trace::Event&) {});
         const trace::Names& names = trace.facts().names;
         if (input.json) {
             print_declarations_json(context.out, names);

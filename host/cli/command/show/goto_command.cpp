@@ -6,6 +6,7 @@
 
 #include "host/text/escape.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -129,7 +130,9 @@ class Surroundings {
 trace::ExitStatus go_to(const GotoOptions& options, Context context) {
     return with_trace(options.input, context, "", [&](formats::Trace& trace) {
         Surroundings surroundings(options, *place_of(options.place));
-        for (trace::Event event; trace.next(event) && surroundings.take(event, trace.facts());) {
+        const auto take = [&](const trace::Event& event) { return surroundings.take(event, trace.facts()); };
+        for (auto batch = trace.next_batch(); !batch.empty() && std::ranges::all_of(batch, take);
+             batch = trace.next_batch()) {
         }
         if (!surroundings.found()) {
             if (trace.facts().usable_events != 0) {

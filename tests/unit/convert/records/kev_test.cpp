@@ -53,8 +53,10 @@ class KevConverting : public support::CommandLine {
         trace::Diagnostics diagnostics([this](std::string_view line) { m_lines += std::string(line) + '\n'; });
         const auto trace = formats::Trace::open(path, {}, diagnostics);
         EXPECT_TRUE(trace.ok());
-        trace::Event event;
-        while (trace && trace.value()->next(event)) {
+        if (!trace) {
+            return kept;
+        }
+        trace.value()->for_each([&](const trace::Event& event) {
             if (!event.metadata) {
                 kept.push_back({event.ticks.value,
                                 event.code,
@@ -65,10 +67,8 @@ class KevConverting : public support::CommandLine {
                                 event.state,
                                 event.row != nullptr});
             }
-        }
-        if (trace) {
-            m_facts = trace.value()->facts();
-        }
+        });
+        m_facts = trace.value()->facts();
         return kept;
     }
 

@@ -39,9 +39,9 @@ class TlogConvert : public support::CommandLine {
         if (!opened) {
             return read;
         }
-        for (Event event; opened.value()->next(event);) {
+        opened.value()->for_each([&](const Event& event) {
             read.push_back({event.cpu, event.time_ns, event.number, event.words[0], event.words[1]});
-        }
+        });
         EXPECT_EQ(lines, "");
         EXPECT_EQ(std::filesystem::file_size(output) % 1024, 0U);
         return read;

@@ -427,10 +427,9 @@ TEST(KevReading, TimesComeFromTheExactRate) {
     file.time(0, 0x1000).user(0, 0x1000, 1).user(0, 0x1000 + 3'579'545, 2);
     trace::Diagnostics diagnostics([](std::string_view) {});
     const auto stream = KevStream::open({.name = "t", .bytes = support::source_of(file.bytes)}, {}, diagnostics);
-    trace::Event event;
     std::int64_t last = 0;
-    while (stream.value()->next(event)) {
-        last = event.time_ns;
+    for (auto batch = stream.value()->next_batch(); !batch.empty(); batch = stream.value()->next_batch()) {
+        last = batch.back().time_ns;
     }
     EXPECT_EQ(last, 1'000'000'000);
 }

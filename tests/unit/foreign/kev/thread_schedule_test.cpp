@@ -35,7 +35,8 @@ Meanings read(const KevBuilder& file) {
     Meanings meanings;
     trace::Diagnostics diagnostics([](std::string_view line) { ADD_FAILURE() << line; });
     const auto stream = KevStream::open({.name = "t.kev", .bytes = support::source_of(file.bytes)}, {}, diagnostics);
-    for (trace::Event event; stream.value()->next(event);) {
+    for (auto batch = stream.value()->next_batch(); !batch.empty(); batch = stream.value()->next_batch()) {
+        const trace::Event& event = batch.front();
         if (!event.metadata) {
             EXPECT_TRUE(trace::is_foreign(event));
             EXPECT_FALSE(event.words.empty());
@@ -123,7 +124,8 @@ TEST(ThreadSchedule, InterruptsBeyondTheLastVectorAreLeftOut) {
     std::size_t without = 0;
     trace::Diagnostics diagnostics([&](std::string_view line) { lines += line; });
     const auto stream = KevStream::open({.name = "t.kev", .bytes = support::source_of(file.bytes)}, {}, diagnostics);
-    for (trace::Event event; stream.value()->next(event);) {
+    for (auto batch = stream.value()->next_batch(); !batch.empty(); batch = stream.value()->next_batch()) {
+        const trace::Event& event = batch.front();
         if (!event.metadata) {
             event.row != nullptr ? static_cast<void>(vectors.insert(event.par1)) : static_cast<void>(++without);
         }
@@ -167,11 +169,12 @@ TEST(ThreadSchedule, OurOwnFilesKeepTheirContexts) {
     trace::Diagnostics diagnostics([](std::string_view) {});
     const KevBuilder file = threads({{1, 7, 43}}, keys);
     const auto stream = KevStream::open({.name = "t.kev", .bytes = support::source_of(file.bytes)}, {}, diagnostics);
-    trace::Event event;
-    while (stream.value()->next(event) && event.metadata) {
+    auto batch = stream.value()->next_batch();
+    while (batch.front().metadata) {
+        batch = stream.value()->next_batch();
     }
-    EXPECT_EQ(event.par1, 42);
-    EXPECT_FALSE(trace::is_foreign(event));
+    EXPECT_EQ(batch.front().par1, 42);
+    EXPECT_FALSE(trace::is_foreign(batch.front()));
 }
 
 } // namespace

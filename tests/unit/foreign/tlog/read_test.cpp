@@ -45,12 +45,11 @@ class TlogRead : public testing::Test {
             return seen;
         }
         m_kind = trace.value()->kind();
-        trace::Event event;
-        while (trace.value()->next(event)) {
+        trace.value()->for_each([&](const trace::Event& event) {
             EXPECT_EQ(event.words.size(), 2U);
             EXPECT_EQ(event.ticks.value, static_cast<std::uint64_t>(event.time_ns));
             seen.push_back({event.ticks.value, event.cpu, event.number, event.words[0], event.words[1], event.state});
-        }
+        });
         m_diagnostics->finish();
         m_usable = trace.value()->facts().usable_events;
         return seen;
@@ -253,11 +252,8 @@ TEST_F(TlogRead, APipeSaysTheSame) {
     trace::Diagnostics diagnostics([](std::string_view) {});
     auto trace = Trace::open("-", {}, diagnostics);
     ASSERT_TRUE(trace.ok());
-    trace::Event event;
     std::size_t events = 0;
-    while (trace.value()->next(event)) {
-        ++events;
-    }
+    trace.value()->for_each([&](const trace::Event& event) { ++events; });
     EXPECT_EQ(events, 10U);
 }
 

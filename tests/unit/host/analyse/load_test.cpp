@@ -29,13 +29,12 @@ TEST(LoadMeter, DividesTheTimeSinceTheLastLook) {
     ASSERT_TRUE(trace.ok());
 
     LoadMeter meter;
-    trace::Event event;
+    std::span<const trace::Event> batch;
     const auto take_until = [&](std::uint64_t ticks) {
-        while (trace.value()->next(event)) {
-            meter.add(event);
-            if (!event.metadata && event.ticks.value == ticks) {
-                break;
-            }
+        for (bool taken = false; !taken; batch = batch.subspan(1)) {
+            batch = batch.empty() ? trace.value()->next_batch() : batch;
+            meter.add(batch.front());
+            taken = !batch.front().metadata && batch.front().ticks.value == ticks;
         }
         return meter.look();
     };

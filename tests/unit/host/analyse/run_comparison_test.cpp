@@ -29,12 +29,11 @@ class RunComparison : public testing::Test {
         const auto opened = formats::Trace::open(m_directory.write("0trace.dat", scene.chunk.bytes()), {}, diagnostics);
         Recorded run;
         RunReader reader(m_phrases, run, {});
-        trace::Event event;
-        while (opened.value()->next(event)) {
+        opened.value()->for_each([&](const trace::Event& event) {
             if (!event.metadata) {
                 reader.add(event, opened.value()->facts().clock.khz);
             }
-        }
+        });
         reader.finish();
         run.names = opened.value()->facts().names;
         return run;

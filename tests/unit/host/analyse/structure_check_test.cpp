@@ -28,12 +28,11 @@ class StructureChecking : public testing::Test {
             m_texts.push_back(violation.text);
             m_records.push_back(violation.event != nullptr ? violation.event->record : 0);
         });
-        trace::Event event;
         schedule::Pass pass([](const schedule::JobAccount&) {});
-        while (opened.value()->next(event)) {
+        opened.value()->for_each([&](const trace::Event& event) {
             check.add(event, opened.value()->facts(), pass);
             pass.take(event, 0);
-        }
+        });
         check.finish(opened.value()->facts());
         m_relaxations = check.relaxations();
         return rules;

@@ -32,12 +32,11 @@ class StructureLosses : public testing::Test {
             line += violation.file.empty() ? "" : " in " + violation.file.substr(violation.file.rfind('/') + 1);
             lines.push_back(line + ": " + violation.text);
         });
-        trace::Event event;
         schedule::Pass pass([](const schedule::JobAccount&) {});
-        while (opened.value()->next(event)) {
+        opened.value()->for_each([&](const trace::Event& event) {
             check.add(event, opened.value()->facts(), pass);
             pass.take(event, 0);
-        }
+        });
         check.finish(opened.value()->facts());
         EXPECT_EQ(check.violations(), lines.size());
         m_relaxations = check.relaxations();

@@ -16,10 +16,7 @@ Summary summarise(const support::Bytes& bytes) {
     trace::Diagnostics diagnostics([](std::string_view) {});
     const auto opened = formats::Trace::open(directory.write("0trace.dat", bytes), {}, diagnostics);
     Summary summary;
-    trace::Event event;
-    while (opened.value()->next(event)) {
-        summary.add(event);
-    }
+    opened.value()->for_each([&](const trace::Event& event) { summary.add(event); });
     summary.finish();
     return summary;
 }

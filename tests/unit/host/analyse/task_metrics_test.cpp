@@ -34,9 +34,7 @@ class JobsOf12 : public testing::Test {
         trace::Diagnostics diagnostics([](std::string_view) {});
         const auto opened = formats::Trace::open(directory.write("0trace.dat", chunk.bytes()), {}, diagnostics);
         schedule::Pass pass([&](const schedule::JobAccount& account) { m_metrics.add(account); });
-        for (trace::Event event; opened.value()->next(event);) {
-            pass.take(event, 1'000'000);
-        }
+        opened.value()->for_each([&](const trace::Event& event) { pass.take(event, 1'000'000); });
     }
 
     [[nodiscard]] const TaskMetrics& task() const { return m_metrics.tasks().at(12); }

@@ -60,12 +60,13 @@ TEST(TimeCheck, FindsNothingInWhatAProcessorDid) {
     trace::Diagnostics diagnostics([](std::string_view) {});
     const auto opened = formats::Trace::open(directory.write("0trace.dat", chunk.bytes()), {}, diagnostics);
     Faults faults;
-    trace::Event event;
-    schedule::Pass pass([&](const schedule::JobAccount& account) { faults.check.add(account, event); });
-    while (opened.value()->next(event)) {
+    const trace::Event* current = nullptr;
+    schedule::Pass pass([&](const schedule::JobAccount& account) { faults.check.add(account, *current); });
+    opened.value()->for_each([&](const trace::Event& event) {
+        current = &event;
         faults.check.add(event);
         pass.take(event, 1'000'000);
-    }
+    });
     faults.check.finish();
     EXPECT_THAT(faults.texts, IsEmpty());
 }

@@ -91,13 +91,13 @@ Reading read(std::shared_ptr<trace::ByteSource> bytes, trace::InputKind kind) {
         return reading;
     }
     EXPECT_LT(allocated_bytes(), kMemoryMax);
-    for (trace::Event event; trace.value()->next(event);) {
+    trace.value()->for_each([&](const trace::Event& event) {
         ++reading.events;
         if (!event.metadata && event.is_sound()) {
             reading.sound.emplace(event.ticks.value, event.cpu, event.raw_code, event.par1, event.par2,
                                   std::vector<std::byte>(event.payload.begin(), event.payload.end()));
         }
-    }
+    });
     diagnostics.finish();
     return reading;
 }

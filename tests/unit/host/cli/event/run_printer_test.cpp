@@ -44,7 +44,7 @@ class RunPrinting : public testing::Test {
         return std::move(opened.value());
     }
 
-    // room: for the text of a run; what needs more has none.
+    // room: for the text of a piece; what needs more has none.
     std::string printed(const Bytes& bytes, unsigned threads, std::size_t room = ~std::size_t{0}) {
         trace::Diagnostics diagnostics([](std::string_view) {});
         const auto trace = open(bytes, diagnostics);
@@ -70,16 +70,13 @@ class RunPrinting : public testing::Test {
         return support::read_text(path);
     }
 
-    // Without runs.
+    // Event by event.
     static std::string expected(const Bytes& bytes) {
         trace::Diagnostics diagnostics([](std::string_view) {});
         const auto trace = open(bytes, diagnostics);
         EventLines lines(TimeUnit::nanoseconds);
         fmt::memory_buffer text;
-        trace::Event event;
-        while (trace->next(event)) {
-            lines.append(text, event);
-        }
+        trace->for_each([&](const trace::Event& event) { lines.append(text, event); });
         return {text.data(), text.size()};
     }
 
@@ -114,22 +111,6 @@ TEST_F(RunPrinting, WritesInPartsWhatHasNoRoomAsAWhole) {
     for (const unsigned threads : {1U, 2U, 8U}) {
         EXPECT_TRUE(printed(bytes, threads, Output::kFlushBytes) == text) << threads;
     }
-}
-
-TEST_F(RunPrinting, LeavesTheCounterOfEventsAsItIs) {
-    trace::Diagnostics diagnostics([](std::string_view) {});
-    const auto trace = open(chunks(), diagnostics);
-    std::size_t runs = 0;
-    while (true) {
-        if (const auto run = trace->next_run()) {
-            ++runs;
-            EXPECT_GE(run->size(), 64U);
-        } else if (trace->next_batch().empty()) {
-            break;
-        }
-    }
-    EXPECT_GT(runs, 4U) << "most records are in runs";
-    EXPECT_EQ(trace->facts().usable_events, 4 * 9'000U);
 }
 
 TEST_F(RunPrinting, FailsWithWhatAThreadThrows) {

@@ -63,18 +63,16 @@ class ChunkMergeTest : public testing::Test {
         const auto opened = Trace::open(m_directory.path(), {}, diagnostics);
         EXPECT_TRUE(opened.ok());
         std::uint64_t stamp = 0;
-        for (trace::Event event; opened && opened.value()->next(event);) {
+        opened.value()->for_each([&](const trace::Event& event) {
             if (event.metadata) {
-                continue;
+                return;
             }
-            if (event.ticks.value != stamp++) {
-                ADD_FAILURE() << event.ticks.value << " instead of " << stamp - 1;
-                break;
-            }
+            EXPECT_EQ(event.ticks.value, stamp);
+            ++stamp;
             if (stamp % 1000 == 0) {
                 most = std::max(most, allocated_bytes() - before);
             }
-        }
+        });
         EXPECT_EQ(stamp, events);
         return most;
     }

@@ -39,12 +39,11 @@ class CompactReading : public testing::Test {
         trace::Diagnostics diagnostics([this](std::string_view line) { m_lines += std::string(line) + '\n'; });
         const auto opened = Trace::open(path, options, diagnostics);
         EXPECT_TRUE(opened.ok());
-        trace::Event event;
-        while (opened.value()->next(event)) {
+        opened.value()->for_each([&](const trace::Event& event) {
             if (!event.metadata) {
                 m_seen.push_back({event.raw_code, event.ticks.value, event.par1, event.par2});
             }
-        }
+        });
         diagnostics.finish();
         m_chunks = opened.value()->facts().chunks;
         m_faults = analyse::manifest_faults(*opened.value()).size();
@@ -102,8 +101,7 @@ TEST_F(CompactReading, TakesNoMoreOfAStreamThanItsWindow) {
     const auto opened =
         Trace::open(m_directory.write("0trace.dat", chunk.compact(tracer::compact::Layout::a)), {}, diagnostics);
     ASSERT_TRUE(opened.ok());
-    trace::Event event;
-    while (opened.value()->next(event) && event.metadata) {
+    while (opened.value()->next_batch().front().metadata) {
     }
     constexpr std::size_t kWindowBytes = 4 * tracer::compact::Decoder::kLookaheadBytes;
     const std::uint64_t taken = opened.value()->facts().chunks.at(0).records;

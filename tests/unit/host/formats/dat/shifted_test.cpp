@@ -94,14 +94,14 @@ Reading read(const Bytes& bytes) {
         ADD_FAILURE() << "cannot be opened";
         return reading;
     }
-    for (trace::Event event; trace.value()->next(event);) {
+    trace.value()->for_each([&](const trace::Event& event) {
         if (!event.metadata) {
             reading.unsound += event.is_sound() ? 0 : 1;
             reading.shown.push_back({{event.ticks.value, event.raw_code, event.par1, event.par2,
                                       Bytes(event.payload.begin(), event.payload.end())},
                                      event.record});
         }
-    }
+    });
     diagnostics.finish();
     reading.status = diagnostics.exit_status(true);
     reading.chunks = trace.value()->facts().chunks;

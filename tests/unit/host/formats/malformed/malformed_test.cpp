@@ -29,13 +29,13 @@ Outcome MalformedInput::read_path(const std::string& path, const host::trace::Op
         outcome.status = diagnostics.exit_status(false);
         return outcome;
     }
-    for (Event event; trace.value()->next(event);) {
+    trace.value()->for_each([&](const Event& event) {
         if (!event.metadata) {
             ++(event.is_sound() ? outcome.events : outcome.unsound);
             outcome.late += event.state == EventState::late ? 1 : 0;
             outcome.ticks.push_back(event.ticks.value);
         }
-    }
+    });
     diagnostics.finish();
     outcome.status = diagnostics.exit_status(trace.value()->facts().usable_events != 0);
     return outcome;

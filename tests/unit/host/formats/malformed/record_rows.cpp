@@ -150,11 +150,11 @@ Outcome read_shrinking(MalformedInput& at) {
     Outcome outcome;
     Diagnostics diagnostics([&](std::string_view line) { outcome.lines += std::string(line) + '\n'; });
     const auto trace = host::formats::Trace::open(path, {}, diagnostics);
-    for (Event event; trace.value()->next(event);) {
+    trace.value()->for_each([&](const Event& event) {
         if (outcome.events++ == 0) {
             std::filesystem::resize_file(path, 70'000);
         }
-    }
+    });
     outcome.status = diagnostics.exit_status(true);
     return outcome;
 }

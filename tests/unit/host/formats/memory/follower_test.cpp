@@ -103,11 +103,13 @@ class MemoryFollower : public testing::Test {
         const auto stream = dat::RecordStream::of_sources(std::span(&pipe, 1), {}, diagnostics);
         EXPECT_TRUE(stream.ok());
         trace::Holes holes;
-        for (trace::Event event; stream.value()->next(event);) {
-            if (!event.metadata) {
-                ++reading.records;
-                if (holes.before(event, stream.value()->facts())) {
-                    reading.after_holes.push_back(event.ticks.value - 1000);
+        for (auto batch = stream.value()->next_batch(); !batch.empty(); batch = stream.value()->next_batch()) {
+            for (const trace::Event& event : batch) {
+                if (!event.metadata) {
+                    ++reading.records;
+                    if (holes.before(event, stream.value()->facts())) {
+                        reading.after_holes.push_back(event.ticks.value - 1000);
+                    }
                 }
             }
         }

@@ -92,8 +92,7 @@ TEST_F(Memory, NamesItsTasks) {
     const auto opened = Trace::open(path, {}, diagnostics);
     ASSERT_TRUE(opened.ok());
     EXPECT_EQ(opened.value()->kind(), trace::InputKind::memory);
-    for (trace::Event event; opened.value()->next(event);) {
-    }
+    opened.value()->for_each([&](const trace::Event& event) {});
     EXPECT_EQ(opened.value()->facts().names.find(tracer::Unit::context, 12), "control");
     EXPECT_EQ(opened.value()->facts().boot_id, 0x1122334455667788U);
     EXPECT_EQ(opened.value()->facts().chunks.size(), 2U);
@@ -182,11 +181,11 @@ TEST_F(Memory, AChunkThatIsLeftOutIsAGapOfItsRecordsInItsPlace) {
     ASSERT_TRUE(opened.ok());
     trace::Holes holes;
     std::vector<std::uint64_t> after;
-    for (trace::Event event; opened.value()->next(event);) {
+    opened.value()->for_each([&](const trace::Event& event) {
         if (!event.metadata && holes.before(event, opened.value()->facts())) {
             after.push_back(event.ticks.value);
         }
-    }
+    });
     EXPECT_EQ(after, std::vector<std::uint64_t>{3000});
     std::uint64_t missing = 0;
     std::uint64_t announced = 0;
@@ -219,11 +218,11 @@ TEST_F(Memory, WithoutAnActiveChunkThoseUsedLessOftenAreOlder) {
         const auto opened = Trace::open(path, {}, diagnostics);
         trace::Holes holes;
         std::vector<std::uint64_t> after;
-        for (trace::Event event; opened.value()->next(event);) {
+        opened.value()->for_each([&](const trace::Event& event) {
             if (!event.metadata && holes.before(event, opened.value()->facts())) {
                 after.push_back(event.ticks.value);
             }
-        }
+        });
         return after;
     };
     EXPECT_EQ(left_out(3, {2, 2, 1, 1}), std::vector<std::uint64_t>{3000});
@@ -256,8 +255,8 @@ TEST_F(Memory, IsFollowedFromBeforeTheMachineStarts) {
     std::atomic<bool> ended = false;
     std::thread reader([&] {
         const auto opened = Trace::open(path, {.follow = {.wanted = true, .idle = 60s}}, diagnostics);
-        for (trace::Event event; opened && opened.value()->next(event);) {
-            events += event.metadata ? 0 : 1;
+        if (opened) {
+            opened.value()->for_each([&](const trace::Event& event) { events += event.metadata ? 0 : 1; });
         }
         ended = true;
     });
@@ -397,8 +396,7 @@ TEST_F(Memory, DescribesItsChunks) {
     trace::Diagnostics diagnostics([](std::string_view line) { ADD_FAILURE() << line; });
     const auto opened = Trace::open(path, {}, diagnostics);
     ASSERT_TRUE(opened.ok());
-    for (trace::Event event; opened.value()->next(event);) {
-    }
+    opened.value()->for_each([&](const trace::Event& event) {});
     const auto& chunks = opened.value()->facts().chunks;
     ASSERT_EQ(chunks.size(), 2U);
     for (std::size_t number = 0; number < chunks.size(); ++number) {

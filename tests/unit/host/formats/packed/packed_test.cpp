@@ -57,12 +57,14 @@ std::set<Shown> events_of(std::span<const std::byte> archive) {
     Diagnostics diagnostics([](std::string_view) {});
     const auto trace = host::formats::Trace::open({.name = "x", .bytes = source_of(archive)},
                                                   {.kind = InputKind::packed}, diagnostics);
-    Event event;
-    while (trace.ok() && trace.value()->next(event)) {
+    if (!trace) {
+        return events;
+    }
+    trace.value()->for_each([&](const Event& event) {
         if (!event.metadata && event.is_sound()) {
             events.emplace(event.ticks.value, event.cpu, event.raw_code, event.par1, event.par2);
         }
-    }
+    });
     return events;
 }
 
@@ -110,12 +112,11 @@ TEST(Packed, ReadAsATraceItShowsTheSameEvents) {
     const auto trace =
         host::formats::Trace::open({.name = "x", .bytes = source_of(raw), .keep_open = true}, {}, diagnostics);
     std::set<Shown> events;
-    Event event;
-    while (trace.value()->next(event)) {
+    trace.value()->for_each([&](const Event& event) {
         if (!event.metadata) {
             events.emplace(event.ticks.value, event.cpu, event.raw_code, event.par1, event.par2);
         }
-    }
+    });
     EXPECT_EQ(events.size(), 21U);
     EXPECT_EQ(events_of(pack(raw)), events);
     EXPECT_FALSE(diagnostics.damaged());
