@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The one test for "does a whole chunk begin here?". A chunk that describes itself begins with a chunk_begin, a long
-// event of several slots: its first slot can be recognized alone, and it counts only if all of its slots are there and
-// can be decoded. Used wherever a chunk is looked for: in a file, in packets, in blocks, in a pipe.
+// Long events out of their slots, and the one test for "does a whole chunk begin here?". A chunk that describes itself
+// begins with a chunk_begin, a long event of several slots: its first slot can be recognized alone, and it counts only
+// if all of its slots are there and can be decoded. Used wherever a chunk is looked for: in a file, in packets, in
+// blocks, in a pipe.
 #pragma once
 
-#include "host/formats/dat/combined.hpp"
 #include "host/trace/event.hpp"
 #include "tracer/names/metadata.hpp"
 #include "tracer/record/record.hpp"
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,107 @@
 #include <utility>
 
 namespace host::formats::dat {
+
+// Puts the slots of one long event together again (tracer/names/metadata.hpp draws them). It never guesses inside a
+// damaged event: a slot that does not belong ends the assembly, and the outcome says how. Bounded by kCombineSlotsMax
+// slots.
+class CombinedAssembler {
+  public:
+    enum class Outcome : std::uint8_t {
+        simple,   // a slot of its own, and no event was open: single() makes a payload of it
+        open,     // belongs to a long event that continues
+        complete, // the last slot came: payload() is whole
+        broken,   // a simple or a first slot came while one was open: the open one is incomplete; feed the slot again
+        orphan,   // a middle or last slot without a first
+        mixed,    // a middle or last slot of another event: the open one is given up with it
+        too_long, // more than kCombineSlotsMax slots: given up
+        skipping, // rest of an event that was too long
+    };
+
+    constexpr Outcome feed(const tracer::Record& record) {
+        const tracer::Combine flag = record.combine();
+        if (flag == tracer::Combine::simple || flag == tracer::Combine::first) {
+            m_skipping = false;
+            if (m_slots != 0) {
+                m_slots = 0;
+                return Outcome::broken;
+            }
+            if (flag == tracer::Combine::simple) {
+                return Outcome::simple;
+            }
+            append(record);
+            m_first = record;
+            return Outcome::open;
+        }
+        if (m_skipping) {
+            return Outcome::skipping;
+        }
+        if (m_slots == 0) {
+            return Outcome::orphan;
+        }
+        if (record.event_code() != m_first.event_code() || record.stamp() != m_first.stamp()) {
+            m_slots = 0;
+            return Outcome::mixed;
+        }
+        if (m_slots == tracer::kCombineSlotsMax) {
+            m_slots = 0;
+            m_skipping = true;
+            return Outcome::too_long;
+        }
+        append(record);
+        if (flag == tracer::Combine::middle) {
+            return Outcome::open;
+        }
+        m_complete_bytes = m_slots * tracer::kPayloadBytesPerSlot;
+        m_slots = 0;
+        return Outcome::complete;
+    }
+
+    [[nodiscard]] constexpr bool is_open() const { return m_slots != 0; }
+
+    // A simple slot would change nothing.
+    [[nodiscard]] constexpr bool is_idle() const { return m_slots == 0 && !m_skipping; }
+
+    // Length word included, padding too. Valid after `complete`, until the next feed().
+    [[nodiscard]] constexpr std::span<const std::byte> payload() const {
+        return std::span(m_bytes).first(m_complete_bytes);
+    }
+
+    // A long event may take one slot: the payload of a slot for which feed() said `simple`.
+    constexpr std::span<const std::byte> single(const tracer::Record& record) {
+        append(record);
+        m_first = record;
+        m_slots = 0;
+        m_complete_bytes = tracer::kPayloadBytesPerSlot;
+        return payload();
+    }
+
+    // Of the codes of its slots, all bits together that are neither the event nor the flag. Valid as payload() is.
+    [[nodiscard]] constexpr std::uint16_t other_bits() const { return m_other_bits; }
+
+    constexpr void reset() {
+        m_slots = 0;
+        m_skipping = false;
+    }
+
+  private:
+    constexpr void append(const tracer::Record& record) {
+        m_other_bits = static_cast<std::uint16_t>((m_slots == 0 ? 0 : m_other_bits) |
+                                                  (record.code & ~(tracer::kCodeMask | tracer::kCombineMask)));
+        const auto piece = tracer::slot_payload(record);
+        for (std::size_t i = 0; i < piece.size(); ++i) {
+            m_bytes[m_slots * tracer::kPayloadBytesPerSlot + i] = piece[i];
+        }
+        ++m_slots;
+    }
+
+    std::array<std::byte, tracer::kCombineSlotsMax * tracer::kPayloadBytesPerSlot> m_bytes{};
+    std::size_t m_slots = 0;
+    std::size_t m_complete_bytes = 0;
+    tracer::Record m_first;
+    std::uint16_t m_other_bits = 0;
+    bool m_skipping = false;
+};
 
 // Code and flag of the first slot, reserved bits left out.
 inline constexpr std::uint16_t kChunkBeginCode =

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Slot by slot. Every branch that gives something up reports it. The fast path is in chunk_cursor_plain.cpp.
+// Slot by slot, and plain records in a row at the end. Every branch that gives something up reports it.
 #include "host/formats/dat/chunk_cursor.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/clock_rate.hpp"
 #include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/metadata.hpp"
@@ -11,6 +10,7 @@
 #include "lib/assert.hpp"
 #include "tracer/chunk/chunk_seal.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -44,7 +44,7 @@ ChunkCursor::ChunkCursor(Segment segment, std::shared_ptr<trace::ByteSource> sou
                          trace::Diagnostics& diagnostics, DamagedChunks damaged, ReaderMemory memory)
     : m_scope(std::move(segment), facts, diagnostics, damaged)
     , m_ledger(m_scope)
-    , m_feed(m_scope, std::move(source), std::move(memory.slots))
+    , m_slots(m_scope, std::move(source), std::move(memory.slots))
     , m_batch(std::move(memory.events)) {
     begin_chunk();
 }
@@ -58,7 +58,7 @@ void ChunkCursor::begin_chunk() {
 }
 
 std::optional<tracer::Record> ChunkCursor::look_ahead(std::uint8_t code) const {
-    return m_scope.chunk().compact() ? std::nullopt : m_feed.look_ahead(code);
+    return m_scope.chunk().compact() ? std::nullopt : m_slots.look_ahead(code);
 }
 
 bool ChunkCursor::read_slot(Slot& slot) {
@@ -66,14 +66,14 @@ bool ChunkCursor::read_slot(Slot& slot) {
         slot = *std::exchange(m_held, std::nullopt);
         return true;
     }
-    if (!m_feed.next(slot, m_ledger.is_skipped())) {
+    if (!m_slots.next(slot, m_ledger.is_skipped())) {
         return false;
     }
     if (!slot.compact && slot.index != 0 && begins_chunk(slot.record) && !m_assembler.is_open()) {
-        m_feed.finish_sum();
-        m_ledger.finish(m_feed.offset_bytes());
+        m_slots.finish_sum();
+        m_ledger.finish(m_slots.offset_bytes());
         m_scope.begin(slot.offset_bytes);
-        m_feed.restart(slot);
+        m_slots.restart(slot);
         begin_chunk();
         ASSERT(slot.index == 0 && !m_ledger.is_skipped());
     }
@@ -287,7 +287,7 @@ void ChunkCursor::take_metadata_payload(const trace::Event& event, std::span<con
 
 void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
     if (is_of_another_run(description) ||
-        !m_ledger.accept(description, m_first, m_feed.slots_taken(), m_feed.is_seekable())) {
+        !m_ledger.accept(description, m_first, m_slots.slots_taken(), m_slots.is_seekable())) {
         return;
     }
     trace::ChunkReport& chunk = m_scope.chunk();
@@ -295,7 +295,7 @@ void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
     chunk.described = true;
     chunk.description = description;
     m_exported = m_first.record.stamp();
-    chunk.preamble = m_feed.slots_taken();
+    chunk.preamble = m_slots.slots_taken();
     chunk.records = 0;
     chunk.events = 0;
     const auto length = lib::load_le<std::uint16_t>(m_assembler.payload());
@@ -330,7 +330,7 @@ void ChunkCursor::check_sum(const tracer::ChunkBegin& description) {
     }
     const ChunkSum sum(m_assembler.payload(), m_first.record.stamp(), m_assembler.other_bits());
     const std::uint64_t slots = std::uint64_t{description.preamble_slots} + description.records;
-    m_feed.check_sum(sum, description.crc32c, (slots - m_feed.slots_taken()) * tracer::kRecordBytes);
+    m_slots.check_sum(sum, description.crc32c, (slots - m_slots.slots_taken()) * tracer::kRecordBytes);
 }
 
 // Checks the first two slots of a chunk: true if they show that its header is damaged and the chunk is given up.
@@ -394,7 +394,7 @@ bool ChunkCursor::take_stray_stamp(trace::Event& event) {
     if (chunk.compact() || (!is_first && std::max(stamp, m_greatest) - std::min(stamp, m_greatest) <= kStrayTicks)) {
         return false;
     }
-    const auto next = m_feed.peek();
+    const auto next = m_slots.peek();
     const bool is_last = !next || is_metadata_family(next->code);
     if (is_last && (is_first || !tracer::is_sealed(chunk.description) || m_greatest > m_exported.value)) {
         return false;
@@ -439,11 +439,103 @@ void ChunkCursor::check_stamp(trace::Event& event) {
 
 void ChunkCursor::finish() {
     if (!std::exchange(m_finished, true)) {
-        m_feed.report_end();
-        m_feed.finish_sum();
-        m_ledger.finish(m_feed.offset_bytes());
+        m_slots.report_end();
+        m_slots.finish_sum();
+        m_ledger.finish(m_slots.offset_bytes());
         m_scope.finish();
     }
+}
+
+// --- the fast path: plain records in a row, straight from the buffer -------------------------------------------------
+
+// What all plain records of a chunk have in common.
+trace::Event ChunkCursor::common_of(const trace::ChunkReport& chunk) const {
+    trace::Event common;
+    common.cpu = chunk.description.cpu;
+    common.chunk = chunk.description.chunk;
+    common.generation = chunk.description.generation;
+    common.source = static_cast<std::uint32_t>(m_scope.index());
+    common.names = &m_names;
+    common.image = m_image;
+    return common;
+}
+
+// It stays in the batch from one call to the next.
+void ChunkCursor::prepare_batch(const trace::ChunkReport& chunk) {
+    const tracer::ChunkBegin& header = chunk.description;
+    if (m_prepared != 0 && (m_batch.front().source != m_scope.index() || m_batch.front().cpu != header.cpu ||
+                            m_batch.front().chunk != header.chunk || m_batch.front().generation != header.generation ||
+                            m_batch.front().image != m_image)) {
+        m_prepared = 0;
+    }
+    if (m_prepared < m_batch_size) {
+        m_batch.resize(std::max(m_batch.size(), m_batch_size));
+        std::fill(m_batch.begin() + static_cast<std::ptrdiff_t>(m_prepared),
+                  m_batch.begin() + static_cast<std::ptrdiff_t>(m_batch_size), common_of(chunk));
+        m_prepared = m_batch_size;
+    }
+}
+
+// So many of the buffered records, the last of which has this stamp.
+void ChunkCursor::take_plain(std::size_t records, std::uint64_t last) {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    m_greatest = last;
+    chunk.last_stamp->value = last;
+    chunk.records += records;
+    chunk.events += records;
+    m_scope.facts().usable_events += records;
+    m_slots.skip(records);
+}
+
+std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t limit) {
+    const std::span<const std::byte> slots = m_slots.buffered();
+    if (!m_plain_may_follow || key >= limit || slots.empty()) {
+        return {};
+    }
+    prepare_batch(m_scope.chunk());
+    trace::Event* const first = m_batch.data();
+    const trace::Event* const end = first + std::min(m_batch_size, slots.size() / tracer::kRecordBytes);
+    const std::byte* slot = slots.data();
+    std::uint64_t index = m_slots.slots_taken();
+    std::uint64_t offset_bytes = m_slots.offset_bytes();
+    std::uint64_t last = m_greatest;
+    trace::Event* event = first;
+    for (; event != end; ++event) {
+        const tracer::Record record = load_record(slot);
+        const tracer::EventRow* const row = plain_row(record.code);
+        const std::uint64_t stamp = load_stamp(slot);
+        if (row == nullptr || stamp - last > kStrayTicks || stamp >= limit) { // a fall is the farthest rise
+            break;
+        }
+        last = stamp;
+        event->ticks = {stamp};
+        event->record = index++;
+        event->offset_bytes = offset_bytes;
+        event->row = row;
+        event->raw_code = record.code;
+        event->code = static_cast<std::uint8_t>(record.code); // a plain one is canonical
+        event->par1 = record.par1;
+        event->par2 = record.par2;
+        slot += tracer::kRecordBytes;
+        offset_bytes += tracer::kRecordBytes;
+    }
+    const auto count = static_cast<std::size_t>(event - first);
+    if (count != 0) {
+        take_plain(count, last);
+    }
+    if (count == m_batch_size) {
+        m_batch_size = std::min(2 * m_batch_size, kBatch);
+    }
+    return std::span(m_batch).first(count);
+}
+
+// No record that is still to come in this chunk needs more than what next_plain() looks at. Only next() changes any of
+// this.
+bool ChunkCursor::plain_records_may_follow() const {
+    const trace::ChunkReport& chunk = m_scope.chunk();
+    const bool in_preamble = chunk.described && m_slots.slots_taken() < chunk.description.preamble_slots;
+    return !m_held && !m_ledger.is_skipped() && !in_preamble && !chunk.compact() && m_assembler.is_idle() &&
+           chunk.last_stamp;
 }
 
 } // namespace host::formats::dat

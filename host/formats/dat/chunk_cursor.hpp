@@ -2,17 +2,15 @@
 // Turns the slots of one segment into events, in the order of the slots. A segment of a file holds one chunk; a pipe
 // may hold many, one after the other, each of which begins with its chunk_begin.
 //
-//      SlotFeed  ->  CombinedAssembler  ->  ChunkCursor  ->  Event
-//      (slots)       (long events)             |
-//                                         ChunkLedger: what the chunk promised, what is read of it
+//      ChunkSlots  ->  ChunkCursor  ->  Event           CombinedAssembler: puts the slots of long events together
+//      (slots)              |
+//                      ChunkLedger: what the chunk announced, and what is found of it
 #pragma once
 
+#include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/chunk_ledger.hpp"
-#include "host/formats/dat/chunk_scope.hpp"
-#include "host/formats/dat/combined.hpp"
-#include "host/formats/dat/reader_memory.hpp"
+#include "host/formats/dat/chunk_slots.hpp"
 #include "host/formats/dat/segment.hpp"
-#include "host/formats/dat/slot_feed.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/event.hpp"
 
@@ -25,6 +23,12 @@
 
 namespace host::formats::dat {
 
+// What the cursor of a chunk leaves to the next one.
+struct ReaderMemory {
+    SlotBuffer slots;
+    std::vector<trace::Event> events;
+};
+
 class ChunkCursor {
   public:
     // source: null if the segment's file is to be opened for each read. facts and diagnostics outlive the cursor. Adds
@@ -35,7 +39,7 @@ class ChunkCursor {
     ChunkCursor& operator=(const ChunkCursor&) = delete;
 
     // The cursor is not used any more.
-    [[nodiscard]] ReaderMemory take_memory() { return {.slots = m_feed.take_memory(), .events = std::move(m_batch)}; }
+    [[nodiscard]] ReaderMemory take_memory() { return {.slots = m_slots.take_memory(), .events = std::move(m_batch)}; }
 
     // False at the end. time_ns is left to the caller, who knows where the trace starts.
     [[nodiscard]] bool next(trace::Event& event);
@@ -85,7 +89,7 @@ class ChunkCursor {
 
     ChunkScope m_scope;
     ChunkLedger m_ledger;
-    SlotFeed m_feed;
+    ChunkSlots m_slots;
     CombinedAssembler m_assembler;
     Slot m_first;                    // of the long event that is open
     std::optional<Slot> m_held;      // a slot that broke off a long event and is still to be decoded

@@ -7,6 +7,8 @@
 #include "lib/assert.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 namespace host::formats::dat {
 
@@ -221,6 +223,220 @@ void ChunkLedger::finish(std::uint64_t end_bytes) {
         chunk.skipped += std::max<std::uint64_t>(header.events - std::min(header.events, chunk.events), 1);
         m_scope.report("E-COMPACT", end_bytes,
                        fmt::format("the chunk decodes to {} records and announces {}", chunk.events, header.events));
+    }
+}
+
+// --- chunks that are read in parts -----------------------------------------------------------------------------------
+
+namespace {
+
+using trace::ChunkReport;
+using Reports = std::vector<ChunkReport>;
+
+// The report of the part's chunk, which is not the part's own. None for a part that does not say whose it is.
+Reports::iterator whole_of(Reports& reports, std::size_t part) {
+    const ChunkReport& of = reports[part];
+    return std::ranges::find_if(reports, [&of](const ChunkReport& report) {
+        return &report != &of && of.described && report.described && report.description.cpu == of.description.cpu &&
+               report.description.chunk == of.description.chunk;
+    });
+}
+
+void add(ChunkReport& whole, const ChunkReport& part) {
+    const std::uint64_t overwritten = whole.description.overwritten + part.description.overwritten;
+    whole.order = part.order;
+    whole.description = part.description;
+    whole.description.overwritten = overwritten;
+    whole.preamble += part.preamble;
+    whole.records += part.records;
+    whole.events += part.events;
+    whole.missing += part.missing;
+    whole.extra += part.extra;
+    whole.unused += part.unused;
+    whole.skipped += part.skipped;
+    whole.gaps += part.gaps;
+    whole.blackout += part.blackout;
+    whole.in_blackout = part.in_blackout;
+    whole.damaged = whole.damaged || part.damaged;
+    whole.numevents = part.numevents;
+    whole.first_stamp = whole.first_stamp ? whole.first_stamp : part.first_stamp;
+    whole.last_stamp = part.last_stamp ? part.last_stamp : whole.last_stamp;
+}
+
+} // namespace
+
+void add_part(Reports& reports, std::size_t part) {
+    const auto whole = whole_of(reports, part);
+    if (whole != reports.end()) {
+        add(*whole, reports[part]);
+    } else if (reports[part].described) {
+        ChunkReport first = reports[part];
+        reports.push_back(std::move(first));
+    }
+}
+
+void end_parts(Reports& reports, std::size_t part) {
+    const auto whole = whole_of(reports, part);
+    if (whole != reports.end()) {
+        add(*whole, reports[part]);
+        reports[part] = std::move(*whole);
+        reports.erase(whole);
+    }
+}
+
+// --- the clock of the machine ----------------------------------------------------------------------------------------
+
+void take_rate(ChunkScope& scope, std::uint32_t khz, std::uint64_t offset_bytes) {
+    trace::Clock& clock = scope.facts().clock;
+    if (clock.overridden) {
+        return;
+    }
+    if (!trace::is_plausible_rate(khz)) {
+        scope.report("E-FREQ", offset_bytes,
+                     fmt::format("a clock of {} kHz is not believed ({} to {}): times stay ticks unless --tsc-khz is "
+                                 "given",
+                                 khz, trace::kTscKhzMin, trace::kTscKhzMax));
+    } else if (clock.khz == 0) {
+        clock.khz = khz;
+    } else if (clock.khz != khz) {
+        scope.report("W-RATE", offset_bytes,
+                     fmt::format("the clock's rate is now {} kHz; times continue with {} kHz", khz, clock.khz));
+    }
+}
+
+void take_clock(ChunkScope& scope, const tracer::ChunkBegin& description, std::uint64_t offset_bytes) {
+    trace::Clock& clock = scope.facts().clock;
+    clock.source = description.tsc_source;
+    clock.mode = description.clock_mode;
+    clock.error_ppm = description.tsc_error_ppm;
+    if (description.tsc_khz != 0 || description.tsc_source != tracer::TscSource::unknown) {
+        take_rate(scope, description.tsc_khz, offset_bytes);
+    } else if (clock.khz == 0 && scope.diagnostics().count("W-NORATE") == 0) {
+        scope.report("W-NORATE", offset_bytes,
+                     "the clock's rate is not known: times stay ticks unless --tsc-khz is given");
+    }
+}
+
+// --- chunks compared with each other ---------------------------------------------------------------------------------
+
+namespace {
+
+// The counters of a chunk are those of the moment at which it was handed over, often long after its last record. So a
+// rise means lost records only if it exceeds what the blackouts of all later chunks report.
+using Chunks = std::vector<const trace::ChunkReport*>; // of one processor, as they were handed over
+
+trace::Place place_of(const trace::ChunkReport& chunk) {
+    return {.file = chunk.file,
+            .offset_bytes = chunk.begin_bytes,
+            .chunk = chunk.description.chunk,
+            .cpu = chunk.description.cpu};
+}
+
+void check_falls(const Chunks& chunks, const std::optional<tracer::ExportEnd>& end, trace::Diagnostics& diagnostics) {
+    struct Counter {
+        std::string_view name;
+        std::uint64_t tracer::ChunkBegin::*value;
+        std::uint64_t tracer::ExportEnd::*total;
+    };
+
+    for (const Counter& counter : {Counter{"dropped", &tracer::ChunkBegin::dropped, &tracer::ExportEnd::dropped},
+                                   Counter{"refused", &tracer::ChunkBegin::refused, &tracer::ExportEnd::refused}}) {
+        std::uint64_t before = 0;
+        for (const trace::ChunkReport* const chunk : chunks) {
+            const std::uint64_t now = chunk->description.*counter.value;
+            if (now < before) {
+                diagnostics.report("W-COUNTER", place_of(*chunk),
+                                   fmt::format("the number of {} records falls from {} to {}: the greater one counts",
+                                               counter.name, before, now));
+            } else if (end && now > (*end).*counter.total) {
+                diagnostics.report("W-COUNTER", place_of(*chunk),
+                                   fmt::format("{} {} records are more than the {} of the whole export", now,
+                                               counter.name, (*end).*counter.total));
+            }
+            before = std::max(before, now);
+        }
+    }
+}
+
+void check_gaps(const Chunks& chunks, trace::Diagnostics& diagnostics) {
+    // Dropped, and not reported by any blackout up to each chunk. Signed: a chunk may have been handed over before its
+    // counter rose.
+    std::optional<std::int64_t> first;
+    std::int64_t unreported = 0;
+    std::uint64_t reported = 0;
+    const trace::ChunkReport* rose = nullptr; // the first from which on all have more than the first
+    const trace::ChunkReport* before_rise = nullptr;
+    const trace::ChunkReport* previous = nullptr;
+    for (const trace::ChunkReport* const chunk : chunks) {
+        reported += chunk->blackout;
+        unreported = static_cast<std::int64_t>(chunk->description.dropped - reported);
+        first = first.value_or(std::max<std::int64_t>(unreported, 0));
+        if (unreported <= *first) {
+            rose = nullptr;
+        } else if (rose == nullptr) {
+            rose = chunk;
+            before_rise = previous;
+        }
+        previous = chunk;
+    }
+    // How many an open blackout cost, a later chunk would say.
+    if (rose != nullptr && before_rise != nullptr && !previous->in_blackout) {
+        diagnostics.report(
+            "W-GAP", place_of(*rose),
+            fmt::format(
+                "{} records were dropped after chunk {} and no blackout reports them: some blackouts are missing",
+                unreported - *first, before_rise->description.chunk));
+    }
+}
+
+} // namespace
+
+void check_counters(const trace::TraceFacts& facts, trace::Diagnostics& diagnostics) {
+    std::map<std::uint16_t, Chunks> processors;
+    for (const trace::ChunkReport& chunk : facts.chunks) {
+        if (chunk.described) {
+            processors[chunk.description.cpu].push_back(&chunk);
+        }
+    }
+    for (auto& [cpu, chunks] : processors) {
+        std::ranges::stable_sort(chunks, {}, &trace::ChunkReport::order);
+        check_falls(chunks, facts.export_end, diagnostics);
+        check_gaps(chunks, diagnostics);
+    }
+}
+
+void report_missing(const trace::TraceFacts& facts, trace::Diagnostics& diagnostics) {
+    std::uint64_t missing = 0;
+    for (const trace::ChunkReport& chunk : facts.chunks) {
+        missing += chunk.missing;
+    }
+    if (missing != 0) {
+        diagnostics.report("W-GAP", {.file = facts.chunks.front().file},
+                           fmt::format("{} records in all are missing: whoever follows a machine must not be slower "
+                                       "than it; write the output to a file, not to a pager or a slow pipe",
+                                       missing));
+    }
+}
+
+void check_clock(const trace::TraceFacts& facts, trace::Diagnostics& diagnostics) {
+    std::optional<lib::Ticks> stamp;
+    const trace::ChunkReport* first = nullptr;
+    for (const trace::ChunkReport& chunk : facts.chunks) {
+        if (!chunk.first_stamp) {
+            continue;
+        }
+        if (*chunk.first_stamp != *chunk.last_stamp || (stamp && *stamp != *chunk.first_stamp)) {
+            return;
+        }
+        stamp = chunk.first_stamp;
+        first = first != nullptr ? first : &chunk;
+    }
+    if (first != nullptr && facts.usable_events > 1 && diagnostics.count("W-TIME") == 0) {
+        diagnostics.report(
+            "W-CLOCK", {.file = first->file, .offset_bytes = first->begin_bytes},
+            fmt::format("all {} events have the stamp {}: the clock did not advance, their order is that of the "
+                        "input",
+                        facts.usable_events, stamp->value));
     }
 }
 

@@ -4,7 +4,9 @@
 #include "host/trace/checksum.hpp"
 #include "host/trace/event.hpp"
 #include "lib/assert.hpp"
+#include "lib/endian.hpp"
 #include "tracer/chunk/chunk_seal.hpp"
+#include "tracer/compact/stream_header.hpp"
 
 #include <algorithm>
 #include <array>
@@ -64,6 +66,31 @@ ChunkBytes check_bytes(trace::ByteSource& source, std::uint64_t offset_bytes, st
         at += piece.size();
     }
     return sum.value() == stated ? ChunkBytes::whole : holed ? ChunkBytes::holed : ChunkBytes::damaged;
+}
+
+bool compact_checksum_holds(trace::ByteSource& source, std::uint64_t offset_bytes, std::uint64_t stream_bytes) {
+    using namespace tracer::compact; // NOLINT(google-build-using-namespace): one function about one thing
+    std::array<std::byte, kHeaderBytes> head{};
+    const auto count = source.read(offset_bytes, head);
+    const std::span<const std::byte> view = head;
+    const bool sealed = count && count.value() == head.size() && lib::load_le<std::uint32_t>(view) == kMagic &&
+                        (std::to_integer<std::uint8_t>(view[6]) & kFlagSealed) != 0 &&
+                        lib::load_le<std::uint32_t>(view.subspan(16)) == stream_bytes;
+    if (!sealed || stream_bytes < head.size()) {
+        return true;
+    }
+    std::uint32_t crc = trace::checksum(view.first(kChecksumAt));
+    std::vector<std::byte> buffer(trace::ByteSource::kBufferBytes);
+    for (std::uint64_t at = head.size(); at < stream_bytes;) {
+        const auto piece = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), stream_bytes - at));
+        const auto got = source.read(offset_bytes + at, piece);
+        if (!got || got.value() != piece.size()) {
+            return true; // it is cut: the decoder reports where
+        }
+        crc = trace::checksum(piece, crc);
+        at += piece.size();
+    }
+    return crc == lib::load_le<std::uint32_t>(view.subspan(kChecksumAt));
 }
 
 } // namespace host::formats::dat

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The checksum of a chunk as its chunk_begin states it (docs/trace-format.md, section 3): over all bytes of the chunk
-// as the machine sent them, the four of the checksum itself taken as zeros.
+// The one place on the host where checksums in a chunk are computed and compared. That of the chunk, as its chunk_begin
+// states it (docs/trace-format.md, section 3), is over all bytes of the chunk as the machine sent them, the four of the
+// checksum itself taken as zeros.
 #pragma once
 
 #include "host/trace/byte_source.hpp"
@@ -41,5 +42,10 @@ enum class ChunkBytes : std::uint8_t {
 // memory already, from the first on.
 [[nodiscard]] ChunkBytes check_bytes(trace::ByteSource& source, std::uint64_t offset_bytes, std::uint64_t size_bytes,
                                      ChunkSum sum, std::uint32_t stated, std::span<const std::byte> held = {});
+
+// Whether a compact stream has the checksum that its header states, or is not sealed, or is cut before its end (then
+// its decoder reports where). Reads it once, in pieces.
+[[nodiscard]] bool compact_checksum_holds(trace::ByteSource& source, std::uint64_t offset_bytes,
+                                          std::uint64_t stream_bytes);
 
 } // namespace host::formats::dat

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/record_stream.hpp"
 
-#include "host/formats/dat/chunk_counters.hpp"
+#include "host/formats/dat/chunk_ledger.hpp"
 #include "host/formats/dat/session_files.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"

@@ -4,12 +4,19 @@
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
+#include "host/trace/checksum.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <system_error>
+#include <unistd.h>
+#include <utility>
 
 namespace host::formats::dat {
 
@@ -70,6 +77,135 @@ std::vector<std::string> unlisted_files(const std::string& path, const Manifest&
     }
     std::erase_if(files.value(), [&listed](const std::string& name) { return listed.contains(name); });
     return std::move(files.value());
+}
+
+// --- the manifest on the disk, and checksums of the files beside it -------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kManifestBytesMax = 64 * 1024 * 1024;
+
+lib::Error error_of_errno() {
+    return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+}
+
+bool write_whole(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t count = ::write(descriptor, text.data(), text.size());
+        if (count < 0 && errno != EINTR) {
+            return false;
+        }
+        if (count > 0) {
+            text.remove_prefix(static_cast<std::size_t>(count));
+        }
+    }
+    return true;
+}
+
+} // namespace
+
+lib::Result<Manifest, trace::Failure<lib::Error>> load_manifest(const std::string& directory) {
+    auto text = trace::read_file(directory + '/' + std::string(kManifestName), kManifestBytesMax);
+    if (!text && text.error().cause == lib::Error::not_found) {
+        return trace::Failure<lib::Error>{
+            lib::Error::not_found,
+            "the directory holds no manifest.json, so it is no session; if Ntrace.dat files were copied into it, run "
+            "`remora adopt` on it first"};
+    }
+    if (!text) {
+        return text.error();
+    }
+    auto manifest = parse_manifest(std::move(text.value()));
+    if (!manifest) {
+        return trace::Failure<lib::Error>{lib::Error::corrupt, manifest.error().text};
+    }
+    return std::move(manifest.value());
+}
+
+lib::Result<void> save_manifest(const Manifest& manifest, const std::string& directory) {
+    return save_text(to_json_text(manifest), directory, kManifestName);
+}
+
+lib::Result<void> save_text(std::string_view text, const std::string& directory, std::string_view name) {
+    const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return lib::Error::io;
+    }
+    const auto saved = save_text(text, descriptor, name);
+    ::close(descriptor);
+    return saved;
+}
+
+lib::Result<void> save_text(std::string_view text, int directory, std::string_view name) {
+    const std::string final_name(name);
+    const std::string beside = final_name + ".new";
+    ::unlinkat(directory, beside.c_str(), 0); // what another writer left there, and a link, which would be followed
+    const int descriptor =
+        ::openat(directory, beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (descriptor < 0) {
+        return error_of_errno();
+    }
+    const bool written = write_whole(descriptor, text) && ::fsync(descriptor) == 0;
+    const lib::Error write_error = error_of_errno();
+    if (::close(descriptor) != 0 || !written) {
+        ::unlinkat(directory, beside.c_str(), 0);
+        return written ? error_of_errno() : write_error;
+    }
+    if (::renameat(directory, beside.c_str(), directory, final_name.c_str()) != 0) {
+        return error_of_errno();
+    }
+    // A file system that cannot flush a directory says so with EINVAL.
+    return ::fsync(directory) == 0 || errno == EINVAL ? lib::Result<void>() : error_of_errno();
+}
+
+ReadChunks::ReadChunks(const trace::TraceFacts& facts) {
+    m_reports.reserve(facts.chunks.size());
+    for (const trace::ChunkReport& report : facts.chunks) {
+        m_reports.push_back(&report);
+    }
+    std::ranges::stable_sort(m_reports, {}, &trace::ChunkReport::file);
+}
+
+std::optional<ManifestChunk> ReadChunks::of(const std::string& path) const {
+    std::optional<ManifestChunk> chunk;
+    auto at = std::ranges::lower_bound(m_reports, path, {}, &trace::ChunkReport::file);
+    for (; at != m_reports.end() && (*at)->file == path; ++at) {
+        const trace::ChunkReport* const report = *at;
+        if (!chunk) {
+            chunk.emplace();
+            chunk->described = report->described;
+            chunk->description = report->description;
+            chunk->first_tsc = report->first_stamp ? std::optional(report->first_stamp->value) : std::nullopt;
+        }
+        chunk->preamble += report->preamble;
+        chunk->records += report->records;
+        chunk->missing += report->missing;
+        chunk->last_tsc = report->last_stamp ? std::optional(report->last_stamp->value) : chunk->last_tsc;
+    }
+    return chunk;
+}
+
+lib::Result<FileChecksum> checksum_file(const std::string& path) {
+    const auto source = trace::ByteSource::open_file(path);
+    if (!source) {
+        return source.error();
+    }
+    // One more than the file has: its end shows in the read that brings its last byte.
+    const std::size_t size = std::min<std::uint64_t>(source.value()->size_bytes() + 1, trace::ByteSource::kBufferBytes);
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
+    const std::span buffer(memory.get(), size);
+    FileChecksum checksum;
+    while (true) {
+        const auto count = source.value()->read(checksum.bytes, buffer);
+        if (!count) {
+            return count.error();
+        }
+        checksum.crc32c = trace::checksum(buffer.first(count.value()), checksum.crc32c);
+        checksum.bytes += count.value();
+        if (count.value() < size) {
+            return checksum;
+        }
+    }
 }
 
 } // namespace host::formats::dat

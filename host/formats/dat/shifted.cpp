@@ -2,11 +2,10 @@
 // From the first slot on, as long as they look like records. Where they do not, the next records are looked for at
 // every byte. A slot is known by its code and by the high half of its stamp, its first eight bytes: whether its other
 // bytes are those of the machine, it cannot say itself. So what a place may have damaged follows from where it may be.
-#include "host/formats/dat/shifted.hpp"
+#include "host/formats/dat/segment.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/plain_record.hpp"
-#include "host/formats/dat/slot_window.hpp"
 #include "host/trace/event.hpp"
 #include "tracer/chunk/chunk_seal.hpp"
 

@@ -3,17 +3,105 @@
 #pragma once
 
 #include "host/formats/dat/chunk_cursor.hpp"
-#include "host/formats/dat/kernel_clock.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
 #include "host/trace/tick_scale.hpp"
 #include "lib/units.hpp"
+#include "lib/wire_numbers.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 
 namespace host::formats::dat {
+
+// The kernel's clock. Stamps are the machine's counter; where the kernel set its own clock back (clock_compensated),
+// its deadlines and decisions follow that clock: the stamp less what was removed from it by then, on that processor.
+// The clock never falls (but once in a trace that begins in the middle: take() has the rule): after a setting to a time
+// before one that was already seen, it stops until that time. After a gap, in which settings may be missing, it stops
+// until its next record.
+class KernelClock {
+  public:
+    // Whether any clock was set back so far.
+    [[nodiscard]] bool in_use() const { return m_in_use; }
+
+    // Whether this processor had any event.
+    [[nodiscard]] bool knows(std::uint16_t cpu) const { return m_processors.contains(cpu); }
+
+    // Before the first event of a processor whose clock was set back before the trace begins: removed by then.
+    void begin(std::uint16_t cpu, std::uint64_t removed) {
+        m_in_use = true;
+        m_processors[cpu].removed = removed;
+    }
+
+    // Events that need nothing else were seen, up to this stamp. Only before a clock was set back.
+    void saw(std::uint16_t cpu, lib::Ticks stamp) {
+        if (cpu != m_seen_cpu || m_seen == nullptr) {
+            m_seen_cpu = cpu;
+            m_seen = &m_processors[cpu];
+        }
+        m_seen->last = std::max(m_seen->last, stamp.value);
+    }
+
+    // Notes what the event says of the clock and sets its time to that of the kernel's clock. Must be called in the
+    // order of stamps, without metadata. start: of the trace. A clock that lags by more than the trace has lasted was
+    // set back before the trace began: only then it falls, once, to where it is.
+    void take(trace::Event& event, lib::Ticks start, trace::TraceFacts& facts) {
+        if (event.is(trace::kCodeOf<"compensation_count">) && event.par1 < lib::kWords<lib::StepOutcome>.size()) {
+            compensation(facts).steps[event.par1] += event.par2;
+        }
+        const bool setting = event.is(trace::kCodeOf<"clock_compensated">);
+        if (!setting && !m_in_use) {
+            saw(event.cpu, event.ticks);
+            return;
+        }
+        Processor& cpu = m_processors[event.cpu];
+        const bool gap = event.is(trace::kCodeOf<"trace_start">) || event.is(trace::kCodeOf<"blackout_end">);
+        if (gap && cpu.removed != 0) { // a clock that was never set back is not recorded again
+            cpu.is_settled = false;
+        }
+        if (setting) {
+            m_in_use = true;
+            cpu.is_settled = true;
+            const std::uint64_t removed = std::uint64_t{event.par1} << 32 | event.par2;
+            const std::uint64_t lasted = event.ticks.value - std::min(event.ticks.value, start.value);
+            const bool earlier = cpu.removed == 0 && removed > lasted;
+            cpu.last = earlier ? 0 : cpu.last;
+            if (!earlier && removed > cpu.removed) {
+                lib::Ticks& sum = compensation(facts).removed_meanwhile;
+                sum = sum + lib::Ticks{removed - cpu.removed};
+            }
+            const bool set_back = removed != cpu.removed; // else it is a repetition
+            cpu.removed = removed;
+            compensation(facts).removed = {std::max(compensation(facts).removed.value, cpu.removed)};
+            compensation(facts).settings += set_back ? 1 : 0;
+        }
+        const std::uint64_t stamp = event.ticks.value;
+        if (cpu.is_settled) {
+            cpu.last = std::max(cpu.last, stamp - std::min(stamp, cpu.removed));
+        }
+        event.ticks = {cpu.last};
+    }
+
+  private:
+    struct Processor {
+        std::uint64_t removed = 0;
+        std::uint64_t last = 0;
+        bool is_settled = true; // false: `removed` may have grown unseen
+    };
+
+    static trace::Compensation& compensation(trace::TraceFacts& facts) {
+        return facts.compensation ? *facts.compensation : facts.compensation.emplace();
+    }
+
+    std::map<std::uint16_t, Processor> m_processors;
+    Processor* m_seen = nullptr; // of m_seen_cpu
+    std::uint16_t m_seen_cpu = 0;
+    bool m_in_use = false;
+};
 
 class TraceTime {
   public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the counters, stamps and gaps of all chunks say together: each report at its limit, with its place and text.
-#include "host/formats/dat/chunk_counters.hpp"
+#include "host/formats/dat/chunk_ledger.hpp"
 
 #include <gmock/gmock.h>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reports of parts become one for each chunk: every count of it.
-#include "host/formats/dat/chunk_parts.hpp"
+#include "host/formats/dat/chunk_ledger.hpp"
 
 #include <gtest/gtest.h>
 #include <vector>
