@@ -8,7 +8,6 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
-#include "host/trace/checksum.hpp"
 #include "host/trace/json.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "convert/ctf/ctf_text.hpp"
 
 #include "host/text/escape.hpp"
-#include "host/trace/sorted_names.hpp"
+#include "host/trace/names.hpp"
 #include "host/trace/value_text.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/record/unit_words.hpp"

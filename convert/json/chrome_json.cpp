@@ -19,9 +19,9 @@
 #include "convert/track_writer.hpp"
 #include "convert/vector_labels.hpp"
 #include "convert/writer/event_words.hpp"
+#include "host/text/digits.hpp"
 #include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"
-#include "host/text/rising_number.hpp"
 #include "host/trace/user_event.hpp"
 #include "lib/assert.hpp"
 

@@ -9,10 +9,9 @@
 #include "foreign/kev/codes.hpp"
 #include "foreign/kev/header.hpp"
 #include "host/text/format.hpp"
+#include "host/trace/facts.hpp"
 #include "host/trace/foreign.hpp"
-#include "host/trace/metadata.hpp"
 #include "host/trace/names.hpp"
-#include "host/trace/sorted_names.hpp"
 #include "tracer/names/metadata.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "convert/linux/tracefs_formats.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/sorted_names.hpp"
+#include "host/trace/names.hpp"
 #include "tracer/record/unit_words.hpp"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "convert/perfetto/perfetto_packets.hpp"
 #include "convert/task_labels.hpp"
 #include "convert/writer/event_words.hpp"
-#include "host/trace/value_texts.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <array>
 #include <cstdint>

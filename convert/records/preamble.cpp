@@ -4,7 +4,7 @@
 #include "convert/records/preamble.hpp"
 
 #include "host/trace/event.hpp"
-#include "host/trace/sorted_names.hpp"
+#include "host/trace/names.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>

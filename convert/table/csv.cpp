@@ -11,9 +11,8 @@
 #include "convert/rows.hpp"
 #include "host/text/format.hpp"
 
-#include "host/text/csv.hpp"
 #include "host/text/digits.hpp"
-#include "host/text/short_text.hpp"
+#include "host/text/escape.hpp"
 #include "lib/assert.hpp"
 #include "tracer/record/record.hpp"
 

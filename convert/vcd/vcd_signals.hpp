@@ -4,8 +4,7 @@
 #pragma once
 
 #include "convert/writer/output.hpp"
-#include "host/text/rising_number.hpp"
-#include "host/text/short_text.hpp"
+#include "host/text/digits.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -3,10 +3,10 @@
 // Text from the trace is escaped, so a line stays a line.
 #pragma once
 
+#include "host/text/digits.hpp"
 #include "host/text/format.hpp"
-#include "host/text/short_text.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/value_texts.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <array>
 #include <cstdint>

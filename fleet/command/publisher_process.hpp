@@ -3,7 +3,7 @@
 // be sent now is kept and sent later. One that ends is not started again here.
 #pragma once
 
-#include "host/trace/descriptor.hpp"
+#include "host/trace/byte_source.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 

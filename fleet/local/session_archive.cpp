@@ -2,7 +2,6 @@
 #include "fleet/local/session_archive.hpp"
 
 #include "host/formats/packed/archive_writer.hpp"
-#include "host/formats/packed/files_to_pack.hpp"
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"

@@ -5,8 +5,8 @@
 #include "fleet/questions/runs.hpp"
 #include "fleet/questions/selection.hpp"
 #include "fleet/server.hpp"
+#include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "host/text/shell_word.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -4,7 +4,7 @@
 #include "foreign/kev/clock_rate.hpp"
 #include "foreign/kev/event_names.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/metadata.hpp"
+#include "host/trace/facts.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "foreign/kev/time_line.hpp"
 
-#include "host/trace/nearest_time.hpp"
+#include "host/trace/tick_scale.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -2,7 +2,7 @@
 // One pass over the events; see the header for what each figure means.
 #include "host/analyse/summary.hpp"
 
-#include "host/trace/by_code.hpp"
+#include "host/trace/code_set.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 

@@ -4,7 +4,7 @@
 // however that ends; the file is removed at a clean end and used again otherwise.
 #pragma once
 
-#include "host/trace/descriptor.hpp"
+#include "host/trace/byte_source.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 

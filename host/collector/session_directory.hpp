@@ -5,7 +5,7 @@
 #pragma once
 
 #include "host/collector/directory_lock.hpp"
-#include "host/trace/descriptor.hpp"
+#include "host/trace/byte_source.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "host/collector/limits.hpp"
 #include "host/collector/session_directory.hpp"
-#include "host/trace/descriptor.hpp"
+#include "host/trace/byte_source.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -9,7 +9,7 @@
 
 #include "host/collector/session_directory.hpp"
 #include "host/formats/dat/manifest.hpp"
-#include "host/trace/descriptor.hpp"
+#include "host/trace/byte_source.hpp"
 #include "lib/result.hpp"
 
 #include <condition_variable>

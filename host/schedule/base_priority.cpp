@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/schedule/base_priority.hpp"
 
-#include "host/trace/nearest_time.hpp"
+#include "host/trace/tick_scale.hpp"
 #include "lib/wire_numbers.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/trace/event.hpp"
-#include "host/trace/nearest_time.hpp"
+#include "host/trace/tick_scale.hpp"
 #include "lib/units.hpp"
 
 #include <algorithm>

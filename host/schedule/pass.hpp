@@ -10,7 +10,7 @@
 
 #include "host/schedule/accounting_step.hpp"
 #include "host/schedule/schedule_step.hpp"
-#include "host/trace/by_code.hpp"
+#include "host/trace/code_set.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/sorted_names.hpp"
+#include "host/trace/names.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "host/text/escape.hpp"
 
 #include "host/text/digits.hpp"
-#include "host/text/utf8.hpp"
+#include "host/text/json_string.hpp"
 
 #include <algorithm>
 #include <array>
@@ -75,6 +75,38 @@ std::string escaped(std::string_view text_untrusted) {
         out.append("...");
     }
     return out;
+}
+
+// --- xml -------------------------------------------------------------------------------------------------------------
+
+std::string xml_escaped(std::string_view text_untrusted) {
+    std::string out;
+    while (true) {
+        const std::string_view line = text_untrusted.substr(0, text_untrusted.find('\n'));
+        for (const char character : made_printable(line)) {
+            switch (character) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>': // ]]> is forbidden in text
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += character;
+            }
+        }
+        if (line.size() == text_untrusted.size()) {
+            return out;
+        }
+        out += '\n';
+        text_untrusted.remove_prefix(line.size() + 1);
+    }
 }
 
 } // namespace host::text

@@ -2,7 +2,6 @@
 #include "host/text/json_string.hpp"
 
 #include "host/text/digits.hpp"
-#include "host/text/utf8.hpp"
 
 namespace host::text {
 

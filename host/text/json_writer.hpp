@@ -15,7 +15,6 @@
 #include "host/text/digits.hpp"
 #include "host/text/format.hpp"
 #include "host/text/json_string.hpp"
-#include "host/text/short_text.hpp"
 
 #include <algorithm>
 #include <concepts>

@@ -13,6 +13,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace host::trace {
@@ -134,5 +136,43 @@ class Spool {
     int m_descriptor = -1;
     std::uint64_t m_size_bytes = 0;
 };
+
+// A file descriptor that is closed with its owner.
+class Descriptor {
+  public:
+    Descriptor() = default;
+
+    explicit Descriptor(int number)
+        : m_number(number) {}
+
+    Descriptor(Descriptor&& other) noexcept
+        : m_number(std::exchange(other.m_number, -1)) {}
+
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(m_number, other.m_number);
+        return *this;
+    }
+
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    ~Descriptor() {
+        if (m_number >= 0) {
+            ::close(m_number);
+        }
+    }
+
+    // -1: none.
+    [[nodiscard]] int number() const { return m_number; }
+
+    [[nodiscard]] explicit operator bool() const { return m_number >= 0; }
+
+  private:
+    int m_number = -1;
+};
+
+// CRC-32C at the speed at which blocks are packed: lib::crc32c, computed by the processor's own instruction where there
+// is one.
+[[nodiscard]] std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t previous = 0);
 
 } // namespace host::trace

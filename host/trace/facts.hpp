@@ -11,8 +11,10 @@
 #include "tracer/record/unit_words.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,5 +95,14 @@ struct TraceFacts {
     std::uint64_t misplaced = 0;     // breaches of an order that another system's format promises, each reported
     std::uint64_t usable_events = 0; // decoded, of a known code, metadata not counted
 };
+
+// The one decoder of what this tracer's metadata events say about the machine: names, parameters of tasks,
+// declarations, the build, the cost of a record, the totals. Used for every format that carries these events.
+// chunk_begin describes a chunk, not the machine, and belongs to the format of chunks.
+//
+// payload: with its length word. False, and nothing was taken: a field is cut or makes no sense. Names enter
+// facts.names, and chunk_names as well if it is not null: what is known at one chunk, not in the whole trace.
+[[nodiscard]] bool take_metadata(std::uint8_t code, std::span<const std::byte> payload_untrusted, TraceFacts& facts,
+                                 Names* chunk_names = nullptr);
 
 } // namespace host::trace

@@ -12,6 +12,7 @@
 #include "tracer/names/user_fields.hpp"
 #include "tracer/record/event_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -20,6 +21,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace host::trace {
 
@@ -105,5 +108,22 @@ class Names {
     std::uint64_t m_version = 0;
     std::shared_ptr<Content> m_content = no_content(); // shared with copies until one of them changes
 };
+
+// The names of one kind of object in the order of their numbers, for heads of files that list them.
+//
+// Of a unit, tasks included; those of names, which outlives them. A name may be empty.
+[[nodiscard]] inline std::vector<std::pair<std::uint16_t, std::string_view>> sorted_names(const Names& names,
+                                                                                          tracer::Unit unit) {
+    std::vector<std::pair<std::uint16_t, std::string_view>> sorted;
+    if (unit == tracer::Unit::context) {
+        for (const auto& [context, task] : names.tasks()) {
+            sorted.emplace_back(context, task.name);
+        }
+    } else if (const Names::Table* const table = names.entries(unit); table != nullptr) {
+        sorted.assign(table->begin(), table->end());
+        std::ranges::sort(sorted);
+    }
+    return sorted;
+}
 
 } // namespace host::trace

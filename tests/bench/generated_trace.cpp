@@ -4,7 +4,7 @@
 #include "convert/records/preamble.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/checksum.hpp"
+#include "host/trace/byte_source.hpp"
 #include "host/trace/event.hpp"
 
 #include <algorithm>

@@ -11,8 +11,8 @@
 #include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
-#include "host/trace/nearest_time.hpp"
 #include "host/trace/number_map.hpp"
+#include "host/trace/tick_scale.hpp"
 #include "lib/units.hpp"
 #include "lib/wire_numbers.hpp"
 

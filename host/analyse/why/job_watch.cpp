@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/analyse/why/job_watch.hpp"
 
-#include "host/trace/nearest_time.hpp"
+#include "host/trace/tick_scale.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "host/cli/event/event_text.hpp"
+#include "host/text/digits.hpp"
 #include "host/text/format.hpp"
-#include "host/text/short_text.hpp"
-#include "host/trace/value_texts.hpp"
+#include "host/trace/value_text.hpp"
 #include "tracer/record/event_table.hpp"
 
 #include <cstdint>

@@ -4,10 +4,10 @@
 // a sound event of one slot goes through append_json() itself.
 #pragma once
 
+#include "host/text/digits.hpp"
 #include "host/text/format.hpp"
-#include "host/text/short_text.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/value_texts.hpp"
+#include "host/trace/value_text.hpp"
 #include "tracer/record/event_table.hpp"
 
 #include <cstdint>

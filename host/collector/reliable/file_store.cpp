@@ -4,7 +4,7 @@
 
 #include "host/collector/reliable/journal_entry.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/descriptor.hpp"
+#include "host/trace/byte_source.hpp"
 #include "lib/crc32c.hpp"
 #include "tracer/reliable/packet.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The frames of a network capture: pcap in both byte orders with micro- or nanoseconds, and pcapng with any number of
-// sections and interfaces. Read from front to back, so a pipe will do. Lengths in the file are believed only as far as
-// they can be right. Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
+// The frames of a network capture, and the datagrams in them. Captures: pcap in both byte orders with micro- or
+// nanoseconds, and pcapng with any number of sections and interfaces; read from front to back, so a pipe will do.
+// Lengths in the file are believed only as far as they can be right. Sources: draft-ietf-opsawg-pcap,
+// draft-ietf-opsawg-pcapng; RFC 768, RFC 791, RFC 1071; IEEE 802.1Q; the list of link types at tcpdump.org.
 #pragma once
 
 #include "host/trace/byte_source.hpp"
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace host::formats::capture {
@@ -63,5 +65,30 @@ class FrameSource {
     std::uint16_t m_link_type = 0;             // pcap
     std::vector<std::uint16_t> m_link_types{}; // pcapng: of the section's interfaces
 };
+
+enum class Verdict : std::uint8_t {
+    datagram,
+    unknown_link, // no link type that is known here
+    other,        // not IPv4, or not UDP: no business of ours
+    vlan,         // more than two tags
+    cut,          // captured shorter than its lengths say
+    bad_header,   // lengths that contradict each other
+    fragment,
+    bad_checksum,
+};
+
+inline constexpr std::size_t kVerdicts = 8;
+
+// Why a frame was skipped; empty if nothing is lost with it.
+[[nodiscard]] std::string_view verdict_text(Verdict verdict);
+
+struct Datagram {
+    std::uint32_t source_address = 0;
+    std::uint16_t source_port = 0;
+    std::span<const std::byte> payload;
+};
+
+// Sets `datagram` for Verdict::datagram and Verdict::bad_checksum.
+[[nodiscard]] Verdict find_datagram(std::uint16_t link_type, std::span<const std::byte> frame, Datagram& datagram);
 
 } // namespace host::formats::capture

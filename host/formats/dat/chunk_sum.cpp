@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/chunk_sum.hpp"
 
-#include "host/trace/checksum.hpp"
+#include "host/trace/byte_source.hpp"
 #include "host/trace/event.hpp"
 #include "lib/assert.hpp"
 #include "lib/endian.hpp"

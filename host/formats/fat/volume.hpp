@@ -7,6 +7,8 @@
 #include "host/trace/byte_source.hpp"
 #include "lib/result.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +17,33 @@
 #include <vector>
 
 namespace host::formats::fat {
+
+// Directory entries: short names, and long ones spread over entries of their own ("Long directory entries").
+inline constexpr std::size_t kEntryBytes = 32;
+inline constexpr std::byte kEndOfDirectory{0x00};
+
+// A file that is there: no directory, label or deleted entry. Precondition: entry.size() == kEntryBytes.
+[[nodiscard]] bool is_file(std::span<const std::byte> entry);
+
+// Collects the pieces of a long name, which precede their short entry, the last piece first.
+class LongName {
+  public:
+    // False: the entry is no piece of a long name.
+    [[nodiscard]] bool take(std::span<const std::byte> entry);
+
+    // The name of a short entry: the long one collected, if it is complete and belongs to it. Characters outside ASCII
+    // become '?'.
+    [[nodiscard]] std::string name_of(std::span<const std::byte> entry) const;
+
+  private:
+    static constexpr std::size_t kPieceChars = 13;
+    static constexpr std::size_t kPiecesMax = 20;
+
+    std::array<char, kPieceChars * kPiecesMax> m_text{};
+    unsigned m_pieces = 0;
+    unsigned m_expected = 0; // number of the next piece; 0: all are there, or none
+    std::byte m_checksum{};
+};
 
 struct File {
     std::string name; // the long one, if it has one

@@ -6,7 +6,6 @@
 
 #include "host/formats/memory/black_box.hpp"
 #include "host/formats/memory/chunk_copy.hpp"
-#include "host/formats/memory/chunk_image.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/open_options.hpp"
 

@@ -2,7 +2,6 @@
 #include "host/formats/memory/memory.hpp"
 
 #include "host/formats/memory/chunk_copy.hpp"
-#include "host/formats/memory/chunk_image.hpp"
 #include "host/formats/memory/follower.hpp"
 #include "host/text/format.hpp"
 

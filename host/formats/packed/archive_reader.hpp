@@ -4,8 +4,9 @@
 // block and a line per block of the index.
 #pragma once
 
+#include "host/formats/dat/record_stream.hpp"
 #include "host/formats/packed/block.hpp"
-#include "host/formats/packed/columns.hpp"
+#include "host/formats/packed/column_codec.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/open_options.hpp"
@@ -83,5 +84,11 @@ class ArchiveReader {
     bool m_has_first = false;
     bool m_whole = true;
 };
+
+// The events of a packed session. Its files are unpacked to where they can be positioned, and read as any records are.
+//
+// Any error was reported to diagnostics.
+[[nodiscard]] lib::Result<std::unique_ptr<dat::RecordStream>>
+open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
 
 } // namespace host::formats::packed

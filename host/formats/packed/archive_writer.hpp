@@ -5,9 +5,10 @@
 
 #include "host/formats/dat/segment.hpp"
 #include "host/formats/packed/block.hpp"
-#include "host/formats/packed/columns.hpp"
+#include "host/formats/packed/column_codec.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/failure.hpp"
+#include "lib/result.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -58,5 +59,10 @@ class ArchiveWriter {
     std::uint64_t m_sequence = 0;
     std::uint64_t m_done_bytes = 0;
 };
+
+// Which files an archive is made of: all of a session, or one file.
+//
+// Sorted by name. Refused: a file cannot be read, or the directory has none.
+[[nodiscard]] lib::Result<std::vector<FileToPack>, trace::Refusal> files_to_pack(const std::string& input);
 
 } // namespace host::formats::packed

@@ -6,6 +6,7 @@
 #include "tracer/record/record.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -54,5 +55,57 @@ class Prediction {
     std::size_t m_long_at = 0;
     std::size_t m_short_at = 0;
 };
+
+// The distance between two stamps as a symbol and the bits that follow it. The symbol has the magnitude and the three
+// bits after the leading one: it is worth an entropy code, since distances crowd around a few magnitudes. The bits
+// below are stored uncoded: they are nearly random, and no code makes random bits smaller.
+//
+//   symbol 0 to 15:   the distance itself, no bits
+//   symbol 16 to 239: magnitude 5 to 32 (bits that the distance has), 8 symbols for each; magnitude - 4 bits follow
+//   symbol 255:       the stamp itself follows, 64 bits: time falls, or nothing happened for 2^32 ticks
+inline constexpr std::uint8_t kEscapeSymbol = 255;
+inline constexpr unsigned kSymbolBits = 3; // after the leading one
+inline constexpr std::uint64_t kDirect = 16;
+inline constexpr unsigned kLeastMagnitude = 5;
+inline constexpr unsigned kGreatestMagnitude = 32;
+
+struct CodedDelta {
+    std::uint8_t symbol;
+    std::uint8_t bits; // how many follow
+    std::uint64_t rest;
+};
+
+// Precondition: delta < 2^32.
+[[nodiscard]] constexpr CodedDelta code_delta(std::uint64_t delta) {
+    if (delta < kDirect) {
+        return {static_cast<std::uint8_t>(delta), 0, 0};
+    }
+    const auto magnitude = static_cast<unsigned>(std::bit_width(delta));
+    const unsigned bits = magnitude - 1 - kSymbolBits;
+    const auto top = static_cast<unsigned>(delta >> bits) & ((1U << kSymbolBits) - 1);
+    return {static_cast<std::uint8_t>(kDirect + ((magnitude - kLeastMagnitude) << kSymbolBits) + top),
+            static_cast<std::uint8_t>(bits), delta & ((std::uint64_t{1} << bits) - 1)};
+}
+
+[[nodiscard]] constexpr bool is_delta_symbol(std::uint8_t symbol) {
+    return symbol < kDirect + ((kGreatestMagnitude - kLeastMagnitude + 1) << kSymbolBits);
+}
+
+// Of a symbol for which is_delta_symbol() holds.
+[[nodiscard]] constexpr unsigned bits_after(std::uint8_t symbol) {
+    return symbol < kDirect ? 0 : ((symbol - static_cast<unsigned>(kDirect)) >> kSymbolBits) + 1;
+}
+
+// The distance but for the bits that follow.
+[[nodiscard]] constexpr std::uint64_t base_of(std::uint8_t symbol) {
+    if (symbol < kDirect) {
+        return symbol;
+    }
+    const std::uint64_t top = (symbol & ((1U << kSymbolBits) - 1)) | (1U << kSymbolBits);
+    return top << bits_after(symbol);
+}
+
+static_assert(bits_after(16) == 1 && base_of(16) == 16 && code_delta(31).symbol == 23);
+static_assert(code_delta(0xFFFF'FFFF).symbol == 239 && bits_after(239) == 28 && base_of(239) == 0xF000'0000);
 
 } // namespace host::formats::packed

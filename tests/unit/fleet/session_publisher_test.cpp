@@ -2,7 +2,7 @@
 // What is published of a session, in which order, and what is left after a failure at any message.
 #include "fleet/session_publisher.hpp"
 
-#include "host/trace/checksum.hpp"
+#include "host/trace/byte_source.hpp"
 #include "tests/support/fleet/fake_outlet.hpp"
 #include "tests/support/host_trace_builder.hpp"
 

@@ -5,7 +5,6 @@
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "host/text/xml.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -6,7 +6,6 @@
 
 #include "host/formats/packed/archive_reader.hpp"
 #include "host/formats/packed/archive_writer.hpp"
-#include "host/formats/packed/files_to_pack.hpp"
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 

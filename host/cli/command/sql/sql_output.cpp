@@ -3,7 +3,6 @@
 #include "host/cli/command/sql/sql_output.hpp"
 
 #include "host/cli/event/json_version.hpp"
-#include "host/text/csv.hpp"
 #include "host/text/escape.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fields of CSV.
-#include "host/text/csv.hpp"
+#include "host/text/escape.hpp"
 
 #include <gtest/gtest.h>
 

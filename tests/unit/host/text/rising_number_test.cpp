@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is kept of one number is right for the next, whether it is near, far above or below.
-#include "host/text/rising_number.hpp"
+#include "host/text/digits.hpp"
 
 #include "host/text/format.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Text that a reader of XML 1.0 accepts; tests/viewers/junit.py has readers.
-#include "host/text/xml.hpp"
+#include "host/text/escape.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,6 @@
 // from a session's copy. What formats become: rendering_test.cpp.
 #include "host/trace/kernel_image.hpp"
 
-#include "host/trace/demangler.hpp"
 #include "host/trace/value_text.hpp"
 #include "tests/support/host_trace_builder.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The decoder of metadata events, which every format that carries them uses: what it takes, and what it refuses whole.
-#include "host/trace/metadata.hpp"
+#include "host/trace/facts.hpp"
 
 #include "tests/support/host_trace_builder.hpp"
 

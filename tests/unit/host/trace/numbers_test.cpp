@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The fast ways of readers: stamps to nanoseconds, checksums, texts of values that are kept; each gives what the plain
 // way gives.
-#include "host/trace/checksum.hpp"
+#include "host/trace/byte_source.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/tick_scale.hpp"
-#include "host/trace/value_texts.hpp"
+#include "host/trace/value_text.hpp"
 #include "lib/crc32c.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Very many chunks that overlap: what is open and what is kept in memory while they are merged.
 #include "host/formats/dat/manifest.hpp"
 #include "host/formats/trace.hpp"
-#include "host/trace/checksum.hpp"
+#include "host/trace/byte_source.hpp"
 #include "tests/support/allocated_bytes.hpp"
 #include "tests/support/host_trace_builder.hpp"
 

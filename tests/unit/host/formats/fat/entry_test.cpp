@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Names in the entries of a FAT directory: short ones with their dot, long ones in their pieces, which belong to the
 // short entry after them or are ignored.
-#include "host/formats/fat/entry.hpp"
+#include "host/formats/fat/volume.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,10 +3,10 @@
 #include "host/formats/input_kind.hpp"
 #include "host/formats/packed/archive_reader.hpp"
 #include "host/formats/packed/archive_writer.hpp"
-#include "host/formats/packed/delta.hpp"
+#include "host/formats/packed/prediction.hpp"
 #include "host/formats/trace.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/checksum.hpp"
+#include "host/trace/byte_source.hpp"
 
 #include "tests/support/packed_archives.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/trace/metadata.hpp"
+#include "host/trace/facts.hpp"
 
 #include "tracer/names/metadata.hpp"
 

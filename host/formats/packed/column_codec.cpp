@@ -2,10 +2,9 @@
 // The body of a block of records: six columns one after the other, each preceded by its sizes (see
 // docs/packed-format.md). A column that the entropy coder cannot make smaller is stored uncoded. Unpacking trusts
 // nothing: each column's raw size is checked against what the number of records allows before anything is decoded.
-#include "host/formats/packed/columns.hpp"
+#include "host/formats/packed/column_codec.hpp"
 
 #include "host/formats/dat/plain_record.hpp"
-#include "host/formats/packed/delta.hpp"
 #include "host/formats/packed/prediction.hpp"
 #include "host/text/format.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/formats/fat/image.hpp"
+#include "host/formats/fat/chunk_files.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/session_files.hpp"
