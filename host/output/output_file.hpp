@@ -5,7 +5,7 @@
 // commit() reports it.
 #pragma once
 
-#include "host/output/failure.hpp"
+#include "host/output/output_failure.hpp"
 #include "host/trace/byte_source.hpp"
 #include "lib/assert.hpp"
 #include "lib/result.hpp"

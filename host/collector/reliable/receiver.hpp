@@ -10,7 +10,7 @@
 // HELLO.
 #pragma once
 
-#include "host/collector/reliable/session.hpp"
+#include "host/collector/reliable/reliable_session.hpp"
 #include "host/collector/reliable/store.hpp"
 #include "lib/result.hpp"
 #include "lib/units.hpp"

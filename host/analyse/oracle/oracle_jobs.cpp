@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Releases, deadlines and activations. Misses and costs are in jobs_late.cpp.
-#include "host/analyse/oracle/jobs.hpp"
+// Releases, deadlines and activations. Misses and costs are in oracle_jobs_late.cpp.
+#include "host/analyse/oracle/oracle_jobs.hpp"
 
 #include "host/text/format.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Late jobs and overruns: each is reported exactly when it must be. A deadline is checked once, at its time: a late job
 // is reported once, and so is each job that waits after it, when that one is due.
-#include "host/analyse/oracle/jobs.hpp"
+#include "host/analyse/oracle/oracle_jobs.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/collector/reliable/session.hpp"
+#include "host/collector/reliable/reliable_session.hpp"
 
 #include "lib/crc32c.hpp"
 
