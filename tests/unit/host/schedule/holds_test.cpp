@@ -21,7 +21,6 @@ namespace host::schedule {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 std::string text_of(const std::optional<Moment>& moment) {
     return moment ? std::to_string(moment->ticks.value) : "-";

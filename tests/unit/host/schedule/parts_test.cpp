@@ -19,7 +19,6 @@ namespace host::schedule {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr std::uint32_t kKhz = 1'000'000;
 

@@ -10,7 +10,6 @@ namespace host::analyse::why {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 
 // Jobs of high, one each 1000 ticks, that take so long; each is due after 100.

@@ -11,7 +11,6 @@ namespace host::analyse::why {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class WhyWindow : public testing::Test {
   protected:
