@@ -8,23 +8,24 @@
 // with its time; one without continues at the time of the group before. Stamps never decrease on a processor, except
 // where a `!` precedes the time. `@1` at the end of an event is the number of its processor.
 //
-// Words of events, T being a task (a number, or one of the names below), N a number:
+// The words of events. T, U, V are tasks: numbers, or the names below. N is a number.
 //
-//     T -> U [for V] [in N]      T leaves, U is chosen (in the place of V), dispatched, and switched to N ticks later
-//     switch T    leave T        the last record of this row alone, and the first one
-//     choose T [for V]           the scheduler's decision: T runs (in the place of V)
-//     dispatch T [for V] [first] the same, and T is dispatched, to begin its job
-//     finish T                   T leaves, its job is complete
-//     release T [by timer] [at N] [due N]    a job; released at the time of the group, unless something else is said
-//     due T N     begin T   complete T   abort T   miss T   overrun T    what happens to a job
-//     create T    end T     activate T   sleep T   disable T  ... and to a task
-//     wait T KIND [N]       wake T KIND [N]       KIND is mutex, semaphore, delay, suspended, ... (lib::WaitKind)
-//     lock T N    acquire T N   unlock T N        the mutex N; blocked T N: a task in its queue, by the mutex
-//     protocol N WORD                             of a mutex: none, inheritance, ceiling, stack
-//     server N KIND [capacity N] [period N] for T a server is created: polling, deferrable, CBS, GRUB
-//     budget N N  exhaust N     replenish N       of a server
-//     irq N       iret N        timer     timer_end     cli     sti     the handler of an interrupt; interrupts off
-//     blackout    lost N                          records are missing from here on; so many were
+//     T -> U [for V] [in N]        T leaves; U is chosen, in the place of V, and dispatched; N ticks later it runs
+//     leave T, switch T            the first and the last record of such a change
+//     choose T [for V]             the scheduler decides that T runs, in the place of V
+//     dispatch T [for V] [first]   T is chosen and dispatched; `first`: its job begins
+//     finish T                     T leaves and its job is complete
+//     release T [by timer] [at N] [due N]      a job is released at N, without `at` at the time of the group
+//     begin T, complete T, abort T, miss T, overrun T, due T N     what happens to a job; due: its deadline is N
+//     create T, end T, activate T, sleep T, disable T              what happens to a task
+//     wait T KIND [N], wake T KIND [N]         KIND: mutex, semaphore, delay, suspended and others (lib::WaitKind)
+//     lock T N, acquire T N, unlock T N        T and the mutex N; blocked T N: the mutex keeps T from running
+//     protocol N WORD                          of the mutex N: none, inheritance, ceiling, stack
+//     server N KIND [capacity N] [period N] for T     a server is created; KIND: polling, deferrable, CBS, GRUB
+//     budget N N, exhaust N, replenish N       the server has this budget; it is exhausted, or replenished
+//     irq N, iret N, timer, timer_end          the handler of a vector, or of the timer, begins or ends
+//     cli, sti                                 interrupts are off, on
+//     blackout, lost N                         from here on records are dropped; N were
 //
 // Any event of the table (tracer/record/event_table.hpp) may be named instead, with its two parameters.
 #pragma once
