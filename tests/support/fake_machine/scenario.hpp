@@ -3,6 +3,7 @@
 // kernel includes this and says `using namespace hosted;`.
 #pragma once
 
+#include "kernel/sync/mutex.hpp"
 #include "kernel/task/signal.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/support/fake_machine/hosted_kernel.hpp"
@@ -28,6 +29,14 @@ template <char Name, std::uint64_t Count>
 void once(void*) {
     static constexpr char kName[] = {Name, '\0'};
     work(kName, Count);
+}
+
+// Works that many milliseconds while it holds the mutex.
+template <kernel::Mutex& Held, char Name, std::uint64_t Count>
+void holding(void*) {
+    must(kernel::mutex_lock(Held));
+    once<Name, Count>(nullptr);
+    must(kernel::mutex_unlock(Held));
 }
 
 // Works without end.

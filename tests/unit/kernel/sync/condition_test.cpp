@@ -191,14 +191,7 @@ TEST(Condition, KeepsTheMutexFromOthersIfItHasNoTimeToWait) {
     EXPECT_EQ(hosted::run([] {
                   init();
                   must(mutex_lock(s_mutex));
-                  start(
-                      "H",
-                      [](void*) {
-                          must(mutex_lock(s_mutex));
-                          work("H", 1);
-                          must(mutex_unlock(s_mutex));
-                      },
-                      hard(1, 100, 20));
+                  start("H", holding<s_mutex, 'H', 1>, hard(1, 100, 20));
                   pause_until(0);
                   work("m", 2);
                   note_result("main", cond_timedwait(s_change, s_mutex, {}));
@@ -220,14 +213,7 @@ TEST(Condition, LocksAgainHoweverLongThatTakesAfterALimit) {
                           must(mutex_unlock(s_mutex));
                       },
                       hard(1, 100, 20));
-                  start(
-                      "owner",
-                      [](void*) {
-                          must(mutex_lock(s_mutex));
-                          work("o", 4);
-                          must(mutex_unlock(s_mutex));
-                      },
-                      hard(4, 100, 50));
+                  start("owner", holding<s_mutex, 'o', 4>, hard(4, 100, 50));
                   pause_until(20);
               }),
               "o 0-4 | waiter: timeout | end@4");

@@ -60,13 +60,7 @@ template <MutexProtocol Protocol>
 std::string pathfinder() {
     return hosted::run([] {
         init<Protocol>({&s_a});
-        start_user("weather",
-                   [](void*) {
-                       lock(s_a);
-                       work("w", 4);
-                       unlock(s_a);
-                   },
-                   hard(4, 100, 90), {&s_a});
+        start_user("weather", holding<s_a, 'w', 4>, hard(4, 100, 90), {&s_a});
         const kernel::Pid bus = start_user("bus",
                                            [](void*) {
                                                lock(s_a);
@@ -158,14 +152,7 @@ TEST(MutexProtocol, NoneBreaksAChain) {
     EXPECT_EQ(hosted::run([] {
                   init<MutexProtocol::none>({&s_a});
                   init<MutexProtocol::inheritance>({&s_b});
-                  start(
-                      "L",
-                      [](void*) {
-                          lock(s_a);
-                          work("l", 4);
-                          unlock(s_a);
-                      },
-                      hard(4, 100, 90));
+                  start("L", holding<s_a, 'l', 4>, hard(4, 100, 90));
                   start(
                       "W",
                       [](void*) {
@@ -176,14 +163,7 @@ TEST(MutexProtocol, NoneBreaksAChain) {
                           unlock(s_b);
                       },
                       hard(1, 100, 60, 1));
-                  start(
-                      "H",
-                      [](void*) {
-                          lock(s_b);
-                          work("h", 1);
-                          unlock(s_b);
-                      },
-                      hard(1, 100, 20, 2));
+                  start("H", holding<s_b, 'h', 1>, hard(1, 100, 20, 2));
                   start(
                       "M", [](void*) { work("M", 3); }, hard(3, 100, 40, 3));
                   pause_until(20);
@@ -520,13 +500,7 @@ TEST(MutexProtocol, StackLendsPlacesToTheOwnerOfAHigherMutexThatComesLater) {
                              hard(2, 100, 90), {&s_a});
                   start(
                       "N", [](void*) { work("N", 2); }, hard(2, 100, 60, 2));
-                  start_user("K",
-                             [](void*) {
-                                 lock(s_b);
-                                 work("k", 3);
-                                 unlock(s_b);
-                             },
-                             hard(3, 100, 10, 55), {&s_b});
+                  start_user("K", holding<s_b, 'k', 3>, hard(3, 100, 10, 55), {&s_b});
                   start(
                       "M", [](void*) { work("M", 1); }, hard(1, 100, 8, 56));
                   pause_until(90);

@@ -92,14 +92,7 @@ TEST(MutexWait, TakesBackThePlaceThatItLentAlongAChain) {
     EXPECT_EQ(hosted::run([] {
                   must(mutex_init(s_one, "one"));
                   must(mutex_init(s_two, "two"));
-                  start(
-                      "L",
-                      [](void*) {
-                          must(mutex_lock(s_two));
-                          work("l", 8);
-                          must(mutex_unlock(s_two));
-                      },
-                      hard(8, 100, 90));
+                  start("L", holding<s_two, 'l', 8>, hard(8, 100, 90));
                   start(
                       "M",
                       [](void*) {
@@ -173,14 +166,7 @@ TEST(MutexWait, IsOverAtTheLimitEvenIfTheMutexIsFreeByThen) {
                           note_result("again", mutex_timedlock(s_one, ms(3)));
                       },
                       hard(1, 100, 20, 1));
-                  start(
-                      "K",
-                      [](void*) {
-                          must(mutex_lock(s_two));
-                          work("k", 1);
-                          must(mutex_unlock(s_two));
-                      },
-                      hard(1, 100, 10, 2));
+                  start("K", holding<s_two, 'k', 1>, hard(1, 100, 10, 2));
                   pause_until(30);
               }),
               "l 0-5 | k 5-6 | H: timeout | again: ok");
@@ -294,14 +280,7 @@ TEST(MutexWait, FreesEveryMutexOfAnOwnerInTheMiddleOfAChain) {
     EXPECT_EQ(hosted::run([] {
                   must(mutex_init(s_one, "one"));
                   must(mutex_init(s_two, "two"));
-                  start(
-                      "L",
-                      [](void*) {
-                          must(mutex_lock(s_two));
-                          work("l", 6);
-                          must(mutex_unlock(s_two));
-                      },
-                      hard(6, 100, 90));
+                  start("L", holding<s_two, 'l', 6>, hard(6, 100, 90));
                   s_pid = start(
                       "M",
                       [](void*) {
@@ -309,14 +288,7 @@ TEST(MutexWait, FreesEveryMutexOfAnOwnerInTheMiddleOfAChain) {
                           must(mutex_lock(s_two));
                       },
                       hard(1, 100, 60, 1));
-                  start(
-                      "H",
-                      [](void*) {
-                          must(mutex_lock(s_one));
-                          work("h", 1);
-                          must(mutex_unlock(s_one));
-                      },
-                      hard(1, 100, 20, 2));
+                  start("H", holding<s_one, 'h', 1>, hard(1, 100, 20, 2));
                   start(
                       "K", [](void*) { must(kernel::task_kill(s_pid)); }, hard(1, 100, 10, 4));
                   pause_until(30);

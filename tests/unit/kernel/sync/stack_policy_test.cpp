@@ -55,14 +55,7 @@ TEST(StackPolicy, StopsEachJobOfASoftTask) {
     EXPECT_EQ(hosted::run([] {
                   init_stack(10);
                   s_pid = start("S", periodic<'S', 1>, kernel::SoftModel{ms(2), ms(30)});
-                  start_user(
-                      "L",
-                      [](void*) {
-                          must(mutex_lock(s_one));
-                          work("l", 4);
-                          must(mutex_unlock(s_one));
-                      },
-                      hard(4, 100, 90));
+                  start_user("L", holding<s_one, 'l', 4>, hard(4, 100, 90));
                   at_time(3, [](void*) { must(kernel::task_activate(s_pid)); });
                   pause_until(20);
               }),
@@ -73,14 +66,7 @@ TEST(MutexPlace, IsLeftWhenTheTaskIsKilledWhosePlaceItIs) {
     // L runs in the place of the server of H, and pays from its budget, until H is killed.
     EXPECT_EQ(hosted::run([] {
                   must(kernel::mutex_init(s_one, "one"));
-                  start(
-                      "L",
-                      [](void*) {
-                          must(mutex_lock(s_one));
-                          work("l", 4);
-                          must(mutex_unlock(s_one));
-                      },
-                      hard(4, 100, 90));
+                  start("L", holding<s_one, 'l', 4>, hard(4, 100, 90));
                   s_pid = create(
                       "H", [](void*) { must(mutex_lock(s_one)); }, kernel::SoftModel{ms(3), ms(20)});
                   must(kernel::task_activate_at(s_pid, at(1)));

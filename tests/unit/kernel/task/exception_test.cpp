@@ -109,21 +109,8 @@ TEST(Exception, AbortTakesAJobThatNeverRan) {
 TEST(Exception, AbortFreesTheMutexesOfTheJob) {
     EXPECT_EQ(hosted::run([] {
                   must(kernel::mutex_init(s_mutex, "m"));
-                  s_first = start_with("A",
-                                       [](void*) {
-                                           must(kernel::mutex_lock(s_mutex));
-                                           work("a", 7);
-                                           must(kernel::mutex_unlock(s_mutex));
-                                       },
-                                       hard(3, 20), {.wcet = Reaction::abort});
-                  start(
-                      "H",
-                      [](void*) {
-                          must(kernel::mutex_lock(s_mutex));
-                          work("h", 1);
-                          must(kernel::mutex_unlock(s_mutex));
-                      },
-                      hard(1, 20, 10, 5));
+                  s_first = start_with("A", holding<s_mutex, 'a', 7>, hard(3, 20), {.wcet = Reaction::abort});
+                  start("H", holding<s_mutex, 'h', 1>, hard(1, 20, 10, 5));
                   pause_until(10);
                   note(kernel::mutex_trylock(s_mutex).ok() ? "free" : "taken");
               }),
@@ -142,14 +129,7 @@ TEST(Exception, AbortWhileItRunsInAnothersPlaceGivesThePlaceBack) {
                                            must(kernel::mutex_unlock(s_mutex));
                                        },
                                        hard(3, 30, 4), {.deadline_miss = Reaction::abort});
-                  start(
-                      "H",
-                      [](void*) {
-                          must(kernel::mutex_lock(s_mutex));
-                          work("h", 1);
-                          must(kernel::mutex_unlock(s_mutex));
-                      },
-                      hard(1, 30, 1, 2));
+                  start("H", holding<s_mutex, 'h', 1>, hard(1, 30, 1, 2));
                   pause_until(20);
                   note_counts(s_first);
               }),

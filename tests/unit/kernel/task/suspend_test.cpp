@@ -187,14 +187,7 @@ TEST(Suspend, AMiddleOfAChainThatIsSuspendedLendsOnForOthers) {
     EXPECT_EQ(hosted::run([] {
                   must(kernel::mutex_init(s_one, "one"));
                   must(kernel::mutex_init(s_two, "two"));
-                  start(
-                      "C",
-                      [](void*) {
-                          must(kernel::mutex_lock(s_two));
-                          work("c", 5);
-                          must(kernel::mutex_unlock(s_two));
-                      },
-                      hard(5, 200, 180));
+                  start("C", holding<s_two, 'c', 5>, hard(5, 200, 180));
                   s_first = start(
                       "B",
                       [](void*) {

@@ -57,27 +57,13 @@ kernel::Pid start_in_group(const char* name, kernel::TaskBody body, const kernel
 
 kernel::Mutex s_shared;
 
-template <char Name>
-void locked_work(void*) {
-    must(kernel::mutex_lock(s_shared));
-    once<Name, 1>(nullptr);
-    must(kernel::mutex_unlock(s_shared));
-}
-
 TEST(CbsSchedule, LosesItsTurnWhenItsOwnerUnlocksAsTheBudgetEnds) {
     // L has the mutex and runs in the place of A until 3, when the budget is used up: A is due at 21 then, B at 12.
     EXPECT_EQ(hosted::run([] {
                   must(kernel::mutex_init(s_shared, {.name = "shared"}));
-                  start(
-                      "L",
-                      [](void*) {
-                          must(kernel::mutex_lock(s_shared));
-                          work("L", 3);
-                          must(kernel::mutex_unlock(s_shared));
-                      },
-                      kernel::NrtModel{});
-                  s_first = create("A", &locked_work<'A'>, soft(2, 10));
-                  s_second = create("B", &locked_work<'B'>, hard(1, 10));
+                  start("L", holding<s_shared, 'L', 3>, kernel::NrtModel{});
+                  s_first = create("A", holding<s_shared, 'A', 1>, soft(2, 10));
+                  s_second = create("B", holding<s_shared, 'B', 1>, hard(1, 10));
                   activate_first_at(1);
                   at_time(2, [](void*) { must(kernel::task_activate(s_second)); });
                   pause_until(9);
@@ -168,23 +154,9 @@ TEST(CbsSchedule, TheBudgetIsUsedUpByAnOwnerThatRunsInItsPlace) {
     static constinit kernel::Mutex s_mutex;
     EXPECT_EQ(hosted::run([] {
                   must(kernel::mutex_init(s_mutex, "m"));
-                  start(
-                      "L",
-                      [](void*) {
-                          must(kernel::mutex_lock(s_mutex));
-                          work("L", 4);
-                          must(kernel::mutex_unlock(s_mutex));
-                      },
-                      kernel::NrtModel{});
+                  start("L", holding<s_mutex, 'L', 4>, kernel::NrtModel{});
                   start("H", periodic<'H', 1>, hard(1, 100, 14, 2));
-                  s_first = create(
-                      "S",
-                      [](void*) {
-                          must(kernel::mutex_lock(s_mutex));
-                          work("S", 1);
-                          must(kernel::mutex_unlock(s_mutex));
-                      },
-                      soft(2, 10));
+                  s_first = create("S", holding<s_mutex, 'S', 1>, soft(2, 10));
                   activate_first_at(1);
                   pause_until(20);
               }),
