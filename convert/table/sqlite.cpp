@@ -1,173 +1,362 @@
 // SPDX-License-Identifier: MIT
-// A SQLite database: the view `events` over what stored_events.hpp says, and the tables of host/sql/tables.hpp, so that
-// a trace can be queried with any client. SQLite makes the file and all tables but the events, whose pages are appended
-// to it after that (event_trees.hpp); events that are late, or long, SQLite inserts then. Indices are made at the end:
-// an index that exists while rows arrive costs more than one made of them. No journal: until it is complete no other
-// program uses the file, and a failure removes it. Source: sqlite.org, "C-language Interface Specification" and "PRAGMA
-// Statements".
+// A SQLite database, so that any client can query a trace. SQLite writes the file: prepared inserts in one transaction
+// without a journal, because no other program uses the file until it is complete, and a failure removes it. Indices are
+// made at the end, which costs less than to keep them while rows arrive. All tables but those of the events are
+// host/sql/'s. Source: sqlite.org, "C-language Interface Specification" and "PRAGMA Statements".
+//
+// Most of the 27 columns of `events` are empty, and what the others say of names and words, few events say in a way of
+// their own. So an event is a row of numbers and the number of its kind, which has the columns that all events of the
+// kind share; the view `events` puts the published columns together.
 #include "convert/rows.hpp"
-#include "convert/table/batch_insert.hpp"
-#include "convert/table/event_trees.hpp"
-#include "convert/table/stored_events.hpp"
-#include "host/sql/fact_rows.hpp"
-#include "host/sql/schedule_rows.hpp"
-#include "host/sql/utilisation_rows.hpp"
-#include "host/sql/views.hpp"
+#include "host/sql/event_columns.hpp"
+#include "host/sql/filler.hpp"
 #include "host/text/format.hpp"
+#include "host/trace/foreign.hpp"
+#include "host/trace/names.hpp"
+#include "host/trace/value_text.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
 #include <sqlite3.h>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace host::convert::table {
 
 namespace {
 
 using sql::Cell;
-using sql::Table;
+using sql::EventColumn;
+using tracer::Unit;
 
-constexpr std::string_view kIndices = "CREATE INDEX jobs_by_task ON jobs(task, release_ns);"
-                                      "CREATE INDEX shares_by_job ON shares(context, job);"
-                                      "CREATE INDEX intervals_by_task ON intervals(task, begin_ns);"
-                                      "CREATE INDEX intervals_by_time ON intervals(begin_ns);"
-                                      "CREATE INDEX interrupts_by_time ON interrupts(begin_ns);";
+// pid, signal and timer of a kind name the parameter that has the number, 1 or 2. The text of the parameters is that of
+// the row, or else `words`, par1 if `shows` & 1, `more`, par2 if `shows` & 2. `turn` is the number of an event among
+// those of its time.
+constexpr std::string_view kCreateEvents =
+    "CREATE TABLE event_rows(time_ns INTEGER, turn INTEGER, ticks INTEGER, cpu INTEGER, chunk INTEGER, record INTEGER, "
+    "kind INTEGER, par1 INTEGER, par2 INTEGER, parameters TEXT, payload TEXT, PRIMARY KEY(time_ns, turn)) WITHOUT "
+    "ROWID;"
+    "CREATE TABLE event_kinds(id INTEGER PRIMARY KEY, family TEXT, code INTEGER, event TEXT, state TEXT, context "
+    "INTEGER, task TEXT, pid INTEGER, level TEXT, vector INTEGER, interrupt TEXT, mutex TEXT, semaphore TEXT, "
+    "condition TEXT, port TEXT, server TEXT, signal INTEGER, timer INTEGER, wait TEXT, is_foreign INTEGER, is_timed "
+    "INTEGER, words TEXT, more TEXT, shows INTEGER);";
+constexpr std::size_t kRowColumns = 11;
+
+// So many are remembered; a kind that is met again after that has two rows.
+constexpr std::size_t kKindsMax = 1 << 16;
+
+constexpr std::uint8_t kPar1 = 1;
+constexpr std::uint8_t kPar2 = 2;
+
+// In the order of the table.
+constexpr auto kKindColumns = [] {
+    using enum EventColumn;
+    return std::to_array({family, code, event, state, context, task, pid, level, vector, interrupt, mutex, semaphore,
+                          condition, port, server, signal, timer, wait});
+}();
+
+// Numbers without a name stay in the parameters. none: the column is of the kind.
+constexpr Unit bare_number(EventColumn column) {
+    return column == EventColumn::pid      ? Unit::pid
+           : column == EventColumn::signal ? Unit::signal
+           : column == EventColumn::timer  ? Unit::timer
+                                           : Unit::none;
+}
+
+// Its code says which parameters it has.
+bool has_parameters(const trace::Event& event) {
+    return event.row != nullptr && event.row->shape == tracer::Shape::simple && event.is_sound();
+}
+
+bool has_words(Unit unit) {
+    return trace::may_have_meaning(unit) && !trace::is_hexadecimal(unit);
+}
+
+std::string_view name_of(EventColumn column) {
+    return sql::kEventColumnRows[static_cast<std::size_t>(column)].name;
+}
+
+// How the view computes a column. A time without conditions is found by the key.
+std::string expression(EventColumn column, bool all_timed) {
+    const std::string_view name = name_of(column);
+    if (column == EventColumn::time_ns && !all_timed) {
+        return "iif(is_timed, event_rows.time_ns, NULL)";
+    }
+    if (column == EventColumn::par1 || column == EventColumn::par2) {
+        return fmt::format("CASE is_foreign WHEN 0 THEN event_rows.{} END", name);
+    }
+    if (bare_number(column) != Unit::none) {
+        return fmt::format("CASE {} WHEN 1 THEN event_rows.par1 WHEN 2 THEN event_rows.par2 END", name);
+    }
+    if (column == EventColumn::parameters) {
+        return "ifnull(parameters, words || iif(shows & 1, event_rows.par1, '') || more || iif(shows & 2, "
+               "event_rows.par2, ''))";
+    }
+    return std::string(name);
+}
+
+class StoredEvents {
+  public:
+    StoredEvents();
+
+    // The tables exist. Returns SQLite's code.
+    [[nodiscard]] int open(sqlite3* database);
+
+    void add(const trace::Event& event);
+
+    // Returns SQLite's first error, or SQLITE_OK.
+    [[nodiscard]] int code() const { return m_code; }
+
+    void close() {
+        m_row_insert.close();
+        m_kind_insert.close();
+    }
+
+    // Returns the statement that creates the view `events`, with the columns of sql::kEventColumnRows, for the events
+    // so far.
+    [[nodiscard]] std::string create_view() const;
+
+  private:
+    // The columns of a kind follow from these.
+    struct Key {
+        std::uint64_t what = 0;    // code, state, values of parameters
+        std::uint64_t version = 0; // of the names
+        std::string name;          // of an event that is in no row of the event table, else empty
+
+        bool operator==(const Key&) const = default;
+    };
+
+    struct Hash {
+        std::size_t operator()(const Key& key) const;
+    };
+
+    // How the parameters of events with one code are stored.
+    struct Plan {
+        std::uint8_t kept = 0;  // bit 0, 1: par1, par2 distinguish kinds
+        std::uint8_t shown = 0; // bit 0, 1: the text of the kind leaves the digits of par1, par2 to the row
+        bool in_row = false;    // the row has the text, which hardly any other event has
+    };
+
+    // The key of an event in event_rows.
+    struct Place {
+        std::int64_t time_ns;
+        std::int64_t turn;
+    };
+
+    [[nodiscard]] Place place_of(const trace::Event& event);
+    [[nodiscard]] std::int64_t kind_of(const trace::Event& event);
+    void add_kind(const trace::Event& event, std::int64_t id);
+
+    void check(int code) { m_code = m_code == SQLITE_OK ? code : m_code; }
+
+    sql::Insert m_row_insert;
+    sql::Insert m_kind_insert;
+    int m_code = SQLITE_OK;
+    std::array<Plan, 256> m_plans{}; // by code
+    std::unordered_map<Key, std::int64_t, Hash> m_kinds;
+    std::int64_t m_last_kind = 0;
+    std::int64_t m_time_ns = std::numeric_limits<std::int64_t>::min(); // the greatest
+    std::int64_t m_turn = 0;                                           // of the latest event of that time
+    std::int64_t m_late = 0;                                           // events
+    bool m_all_timed = true;
+    std::string m_parameters;
+    std::string m_payload;
+};
+
+int StoredEvents::open(sqlite3* database) {
+    const int code = m_row_insert.open(database, "event_rows", kRowColumns);
+    return code != SQLITE_OK ? code : m_kind_insert.open(database, "event_kinds", kKindColumns.size() + 6);
+}
+
+std::string StoredEvents::create_view() const {
+    std::string text = "CREATE VIEW events AS SELECT ";
+    for (std::size_t i = 0; i < sql::kEventColumns; ++i) {
+        const auto [name, type] = sql::kEventColumnRows[i];
+        const std::string value = expression(static_cast<EventColumn>(i), m_all_timed);
+        text += i == 0 ? "" : ", ";
+        text += value == name ? value : fmt::format("CAST({} AS {}) AS {}", value, type, name);
+    }
+    // A LEFT JOIN leaves the rows in their order.
+    return text + " FROM event_rows LEFT JOIN event_kinds ON id = kind;";
+}
+
+std::size_t StoredEvents::Hash::operator()(const Key& key) const {
+    constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15U;
+    return ((key.what ^ key.version << 20) * kOdd >> 20) ^ std::hash<std::string>()(key.name);
+}
+
+StoredEvents::StoredEvents() {
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        Plan& plan = m_plans[row.code];
+        plan.in_row = trace::is_hexadecimal(row.par1.unit) || trace::is_hexadecimal(row.par2.unit);
+        for (const auto& [unit, bit] : {std::pair{row.par1.unit, kPar1}, std::pair{row.par2.unit, kPar2}}) {
+            const bool shown = unit != Unit::none && !has_words(unit);
+            plan.kept |= has_words(unit) && unit != Unit::block ? bit : std::uint8_t{0};
+            plan.shown |= shown ? bit : std::uint8_t{0};
+        }
+    }
+}
+
+void StoredEvents::add(const trace::Event& event) {
+    if (m_code != SQLITE_OK) {
+        return;
+    }
+    const std::int64_t kind = kind_of(event);
+    const bool in_kind = has_parameters(event) && !m_plans[event.code].in_row;
+    const Place place = place_of(event);
+    const auto cell = [&](EventColumn column) { return sql::event_cell(event, column, m_parameters); };
+    const std::array cells = {Cell(place.time_ns),
+                              Cell(place.turn),
+                              cell(EventColumn::ticks),
+                              cell(EventColumn::cpu),
+                              cell(EventColumn::chunk),
+                              cell(EventColumn::record),
+                              Cell(kind),
+                              Cell(event.par1),
+                              Cell(event.par2),
+                              in_kind ? Cell() : cell(EventColumn::parameters),
+                              event.payload.empty() && event.words.empty()
+                                  ? Cell()
+                                  : sql::event_cell(event, EventColumn::payload, m_payload)};
+    check(m_row_insert.add(cells));
+}
+
+// Events without a time are at 0, in their order: the key cannot be NULL.
+StoredEvents::Place StoredEvents::place_of(const trace::Event& event) {
+    constexpr std::int64_t kLateTurns = std::int64_t{1} << 40; // after those of events in order
+    const std::int64_t time_ns = event.timed ? event.time_ns : 0;
+    m_all_timed = m_all_timed && event.timed;
+    if (time_ns < m_time_ns) {
+        return {.time_ns = time_ns, .turn = kLateTurns + m_late++};
+    }
+    m_turn = time_ns == m_time_ns ? m_turn + 1 : 0;
+    m_time_ns = time_ns;
+    return {.time_ns = time_ns, .turn = m_turn};
+}
+
+std::int64_t StoredEvents::kind_of(const trace::Event& event) {
+    const bool foreign = trace::is_foreign(event);
+    Key key{.what = std::uint64_t{event.code} | static_cast<std::uint64_t>(event.state) << 8 |
+                    (foreign ? std::uint64_t{1} << 11 : 0) | (event.timed ? std::uint64_t{1} << 12 : 0),
+            .version = event.names->version(),
+            .name = {}};
+    if (has_parameters(event)) {
+        const std::uint8_t kept = m_plans[event.code].kept;
+        key.what |= ((kept & kPar1) != 0 ? std::uint64_t{event.par1} << 16 : 0) |
+                    ((kept & kPar2) != 0 ? std::uint64_t{event.par2} << 32 : 0);
+    }
+    if (foreign || event.row == nullptr || event.row->shape != tracer::Shape::simple) {
+        key.name = fmt::format("{} {} {}", event.event_class, event.number, trace::event_name(event));
+    }
+    if (const auto found = m_kinds.find(key); found != m_kinds.end()) {
+        return found->second;
+    }
+    if (m_kinds.size() >= kKindsMax) {
+        m_kinds.clear();
+    }
+    add_kind(event, ++m_last_kind);
+    m_kinds.emplace(std::move(key), m_last_kind);
+    return m_last_kind;
+}
+
+void StoredEvents::add_kind(const trace::Event& event, std::int64_t id) {
+    std::array<std::string, kKindColumns.size()> texts;
+    std::vector<Cell> cells = {Cell(id)};
+    for (std::size_t i = 0; i < kKindColumns.size(); ++i) {
+        const Cell value = sql::event_cell(event, kKindColumns[i], texts[i]);
+        const Unit bare = bare_number(kKindColumns[i]);
+        cells.push_back(bare == Unit::none || value.is_null() ? value : Cell(event.row->par1.unit == bare ? 1 : 2));
+    }
+    cells.emplace_back(trace::is_foreign(event) ? 1 : 0);
+    cells.emplace_back(event.timed ? 1 : 0);
+    std::array<std::string, 2> words;
+    std::uint8_t shows = 0;
+    if (has_parameters(event)) {
+        std::size_t part = 0;
+        const auto put = [&](const tracer::Parameter& parameter, std::uint32_t value, std::uint8_t bit) {
+            if (parameter.unit == Unit::none) {
+                return;
+            }
+            words[part] += fmt::format("{}{}=", words[0].empty() ? "" : " ", parameter.name);
+            if ((m_plans[event.code].shown & bit) != 0) {
+                shows |= bit;
+                part = 1;
+                return;
+            }
+            fmt::memory_buffer text;
+            trace::append_digits_and_meaning(text, event, parameter.unit, value);
+            words[part].append(text.data(), text.size());
+        };
+        put(event.row->par1, event.par1, kPar1);
+        put(event.row->par2, event.par2, kPar2);
+    }
+    const bool in_kind = !words[0].empty() && !m_plans[event.code].in_row;
+    cells.push_back(in_kind ? Cell(std::string_view(words[0])) : Cell());
+    cells.emplace_back(std::string_view(words[1]));
+    cells.emplace_back(shows);
+    check(m_kind_insert.add(cells));
+}
+
+struct Closer {
+    void operator()(sqlite3* database) const { sqlite3_close(database); }
+};
 
 class Sqlite final : public Writer {
   public:
     explicit Sqlite(Destination& destination)
-        : m_destination(destination)
-        , m_sink([this](Table table, std::span<const Cell> cells) {
-            insert(m_tables[static_cast<std::size_t>(table)], cells);
-        })
-        , m_schedule(m_sink)
-        , m_utilisation(m_sink)
-        , m_stored([this](StoredEvents::Part part, std::span<const Cell> cells) { insert_part(part, cells); }) {}
-
-    ~Sqlite() override { close(); }
+        : m_destination(destination) {}
 
     lib::Result<void, Failure> begin(const Survey* survey) override {
         m_facts = &survey->facts;
-        auto trees = EventTrees::create();
-        if (!trees) {
-            return Failure{failure_of(trees.error()).cause, "no temporary file can be made: see TMPDIR"};
-        }
-        m_trees = std::move(trees.value());
-        sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); // counts under a lock; too late if SQLite was used before
-        open();
-        const auto& [rows, kinds] = StoredEvents::kParts;
-        run(fmt::format("CREATE TABLE {}({}, {}) WITHOUT ROWID; CREATE INDEX events_by_kind ON {}(kind);", rows.name,
-                        rows.columns, StoredEvents::kKey, rows.name));
-        make_table(kinds.name, kinds.columns, kinds.count, m_kinds);
-        for (std::size_t i = 0; i < sql::kTables; ++i) {
-            const auto table = static_cast<Table>(i);
-            make_table(sql::row_of(table).name, sql::row_of(table).columns, sql::column_count(table), m_tables[i]);
+        constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+        sqlite3* database = nullptr;
+        check(sqlite3_open_v2(m_destination.partial_path().c_str(), &database, kFlags, nullptr));
+        m_database.reset(database);
+        const sql::TableSet all = sql::TableSet().set();
+        run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; "
+            "PRAGMA encoding = 'UTF-8'; PRAGMA page_size = 16384; PRAGMA cache_size = -65536; "
+            "PRAGMA analysis_limit = 1000; BEGIN;");
+        run(std::string(kCreateEvents) + sql::create_tables(all));
+        if (m_error == SQLITE_OK) {
+            check(m_stored.open(database));
+            m_filler.emplace(database, all);
+            check(m_filler->code());
         }
         return result();
     }
 
     void add(const trace::Event& event) override {
         m_stored.add(event);
-        m_schedule.add(event, *m_facts);
-        m_utilisation.add(event, m_facts->clock.khz);
+        m_filler->add(event, *m_facts);
     }
 
     lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
-        m_schedule.finish(facts.names);
-        m_utilisation.finish(m_facts->clock.khz);
-        for (const Table table : {Table::tasks, Table::names, Table::chunks, Table::meta}) {
-            sql::fact_rows(table, facts, m_sink);
-        }
-        check(m_kinds.finish());
-        check(m_late.finish());
-        std::ranges::for_each(m_tables, [this](BatchInsert& rows) { check(rows.finish()); });
-        run(kIndices);
-        run(m_stored.create_view());
-        run(sql::create_views());
-        const EventTrees::Place place{
-            .pages = number("PRAGMA page_count"),
-            .rows_root = number("SELECT rootpage FROM sqlite_schema WHERE name = 'event_rows'"),
-            .kinds_root = number("SELECT rootpage FROM sqlite_schema WHERE name = 'events_by_kind'")};
-        run("COMMIT;");
-        close();
-        if (m_error == SQLITE_OK) {
-            if (const auto stored = m_trees.append_to(m_destination.partial_path(), place); !stored) {
-                return failure_of(stored.error());
-            }
-            open();
-            if (m_has_late) {
-                run(fmt::format("INSERT INTO {} SELECT * FROM {}; DROP TABLE {};", StoredEvents::kParts[0].name, kLate,
-                                kLate));
-            }
-            // Large entries of an index make SQLite read the table where it reads all: then rows come in its order.
-            run("ANALYZE; UPDATE sqlite_stat1 SET stat = stat || ' sz=1000' WHERE idx = 'events_by_kind'; COMMIT;");
-        }
-        auto outcome = result();
-        close();
-        return outcome;
+        m_filler->finish(facts);
+        check(m_stored.code());
+        check(m_filler->code());
+        m_filler.reset();
+        m_stored.close();
+        run("CREATE INDEX events_by_kind ON event_rows(kind);" + sql::create_indices(sql::TableSet().set()) +
+            m_stored.create_view() + sql::create_views());
+        // Large entries of an index make SQLite read the table where it reads all: then rows come in its order.
+        run("ANALYZE; UPDATE sqlite_stat1 SET stat = stat || ' sz=1000' WHERE idx = 'events_by_kind'; COMMIT;");
+        check(sqlite3_close(m_database.release()));
+        return result();
     }
 
   private:
-    static constexpr std::string_view kLate = "late_rows";
+    // Keeps the first error; after it nothing is tried any more.
+    void check(int code) { m_error = m_error == SQLITE_OK ? code : m_error; }
 
-    void open() {
-        constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-        check(sqlite3_open_v2(m_destination.partial_path().c_str(), &m_database, kFlags, nullptr));
-        run(fmt::format("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA encoding = 'UTF-8'; "
-                        "PRAGMA page_size = {}; PRAGMA mmap_size = 1099511627776; PRAGMA analysis_limit = 1000; BEGIN;",
-                        IndexTree::kPageBytes));
-    }
-
-    void insert_part(StoredEvents::Part part, std::span<const Cell> cells) {
-        if (part == StoredEvents::Part::kinds) {
-            insert(m_kinds, cells);
-        } else if (part == StoredEvents::Part::late || !m_trees.add(cells)) {
-            if (!std::exchange(m_has_late, true)) {
-                const StoredEvents::PartRow& rows = StoredEvents::kParts[0];
-                make_table(kLate, rows.columns, rows.count, m_late);
-            }
-            insert(m_late, cells);
-        }
-    }
-
-    // What a query for one number finds.
-    std::uint32_t number(const char* query) {
-        std::uint32_t found = 0;
-        const auto take = [](void* to, int, char** values, char**) {
-            *static_cast<std::uint32_t*>(to) = static_cast<std::uint32_t>(std::strtoul(values[0], nullptr, 10));
-            return 0;
-        };
+    void run(const std::string& text) {
         if (m_error == SQLITE_OK) {
-            check(sqlite3_exec(m_database, query, take, &found, nullptr));
-        }
-        return found;
-    }
-
-    void make_table(std::string_view name, std::string_view columns, int count, BatchInsert& rows) {
-        run(fmt::format("CREATE TABLE {}({});", name, columns));
-        if (m_error == SQLITE_OK) {
-            check(rows.open(m_database, name, count));
-        }
-    }
-
-    void insert(BatchInsert& rows, std::span<const Cell> cells) {
-        if (m_error == SQLITE_OK) {
-            check(rows.add(cells));
-        }
-    }
-
-    // The first error is kept; after it nothing is tried any more.
-    void check(int code) {
-        if (m_error == SQLITE_OK && code != SQLITE_OK && code != SQLITE_DONE) {
-            m_error = code;
-            m_reason = m_database != nullptr ? sqlite3_errmsg(m_database) : sqlite3_errstr(code);
-        }
-    }
-
-    void run(std::string_view text) {
-        if (m_error == SQLITE_OK) {
-            check(sqlite3_exec(m_database, std::string(text).c_str(), nullptr, nullptr, nullptr));
+            check(sqlite3_exec(m_database.get(), text.c_str(), nullptr, nullptr, nullptr));
         }
     }
 
@@ -175,30 +364,15 @@ class Sqlite final : public Writer {
         if (m_error == SQLITE_OK) {
             return {};
         }
-        return Failure{(m_error & 0xFF) == SQLITE_FULL ? Fault::no_space : Fault::unusable, m_reason};
-    }
-
-    void close() {
-        m_kinds.close();
-        m_late.close();
-        std::ranges::for_each(m_tables, &BatchInsert::close);
-        check(sqlite3_close(std::exchange(m_database, nullptr)));
+        return Failure{(m_error & 0xFF) == SQLITE_FULL ? Fault::no_space : Fault::unusable, sqlite3_errstr(m_error)};
     }
 
     Destination& m_destination;
-    sqlite3* m_database = nullptr;
-    BatchInsert m_kinds;
-    BatchInsert m_late; // events that SQLite inserts
-    bool m_has_late = false;
-    EventTrees m_trees;
-    std::array<BatchInsert, sql::kTables> m_tables;
-    int m_error = SQLITE_OK;
-    std::string m_reason;
-    const trace::TraceFacts* m_facts = nullptr; // of the whole trace
-    sql::RowSink m_sink;
-    sql::ScheduleRows m_schedule;
-    sql::UtilisationRows m_utilisation;
+    std::unique_ptr<sqlite3, Closer> m_database; // outlives what has statements prepared
     StoredEvents m_stored;
+    std::optional<sql::Filler> m_filler;
+    int m_error = SQLITE_OK;
+    const trace::TraceFacts* m_facts = nullptr; // of the whole trace
 };
 
 } // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/local/session_insert.hpp"
 
-#include "convert/table/batch_insert.hpp"
 #include "fleet/local/schema.hpp"
+#include "host/sql/filler.hpp"
 #include "host/text/format.hpp"
 
 #include <array>
@@ -80,7 +80,7 @@ lib::Result<void, StoreFailure> remove_images(const Connection& connection, cons
                                       of_run));
 }
 
-// Takes rows; that of nodes is kept for the end. After a failure it takes none.
+// Inserts rows. After a failure it takes none.
 class Inserter {
   public:
     explicit Inserter(const Connection& connection)
@@ -91,8 +91,7 @@ class Inserter {
         if (rows.types.empty()) {
             rows.types = columns_of(table);
             check(rows.insert.open(m_connection.handle(),
-                                   fmt::format("{}({})", row_of(table).name, column_names(table)),
-                                   static_cast<int>(rows.types.size())));
+                                   fmt::format("{}({})", row_of(table).name, column_names(table)), rows.types.size()));
         }
         m_cells.clear();
         for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -103,16 +102,13 @@ class Inserter {
         }
     }
 
-    [[nodiscard]] lib::Result<void, StoreFailure> finish(Table table) {
-        if (m_code == SQLITE_OK) {
-            check(m_rows[static_cast<std::size_t>(table)].insert.finish());
-        }
+    [[nodiscard]] lib::Result<void, StoreFailure> result() const {
         return m_code == SQLITE_OK ? lib::Result<void, StoreFailure>() : m_failure;
     }
 
   private:
     struct Rows {
-        convert::table::BatchInsert insert;
+        sql::Insert insert;
         std::vector<Column> types; // empty: no row yet
     };
 
@@ -155,15 +151,7 @@ lib::Result<void, StoreFailure> insert_rows(Inserter& inserter, const ReadSessio
         !made) {
         return StoreFailure{lib::Error::corrupt, made.error().text};
     }
-    for (std::size_t i = 0; i < kTables; ++i) {
-        if (static_cast<Table>(i) == Table::nodes) {
-            continue;
-        }
-        if (auto finished = inserter.finish(static_cast<Table>(i)); !finished) {
-            return finished;
-        }
-    }
-    return {};
+    return inserter.result();
 }
 
 } // namespace
@@ -186,9 +174,6 @@ lib::Result<void, StoreFailure> insert_session(const Connection& connection, con
     }
     if (auto removed = remove_images(connection, of_run); !removed) {
         return removed;
-    }
-    if (auto finished = inserter.finish(Table::nodes); !finished) {
-        return finished;
     }
     return transaction.value()->commit();
 }

@@ -130,21 +130,6 @@ lib::Result<std::unique_ptr<OutputFile>> OutputFile::device(const std::string& p
     return std::make_unique<OutputFile>(descriptor, true);
 }
 
-lib::Result<std::unique_ptr<OutputFile>> OutputFile::continued(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-        return error_of(errno);
-    }
-    auto file = std::make_unique<OutputFile>(descriptor, true);
-    const off_t end = ::lseek(descriptor, 0, SEEK_END);
-    if (end < 0) {
-        return error_of(errno);
-    }
-    file->m_written = static_cast<std::uint64_t>(end);
-    file->m_allocated = file->m_written;
-    return file;
-}
-
 OutputFile::OutputFile(int descriptor, bool owned)
     : m_descriptor(descriptor)
     , m_owned(owned)

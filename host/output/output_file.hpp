@@ -32,10 +32,6 @@ class OutputFile {
     // What exists already and is no regular file; nothing of it is removed. Likewise.
     [[nodiscard]] static lib::Result<std::unique_ptr<OutputFile>> device(const std::string& path);
 
-    // What exists already and is a regular file, which continues after its last byte; patch() reaches all of it.
-    // Likewise.
-    [[nodiscard]] static lib::Result<std::unique_ptr<OutputFile>> continued(const std::string& path);
-
     // A stream that is open already, such as standard output: nothing can be patched.
     explicit OutputFile(int descriptor, bool owned);
     OutputFile(const OutputFile&) = delete;

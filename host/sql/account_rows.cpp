@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Durations in nanoseconds are computed from those in ticks, so they may differ by one from the difference of two
-// times.
-#include "host/sql/account_rows.hpp"
+// Rows of `jobs` and `shares`. Durations in nanoseconds are computed from those in ticks, so they may differ by one
+// from the difference of two times.
+#include "host/sql/schedule_rows.hpp"
 
 #include "host/analyse/tracing_share.hpp"
 #include "host/text/escape.hpp"

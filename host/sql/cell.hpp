@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <compare>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -17,10 +16,10 @@ namespace host::sql {
 
 class Cell {
   public:
-    // NULL.
+    // The cell is NULL.
     Cell() = default;
 
-    // What exceeds 63 bits becomes 2^63-1: SQLite has no greater integer.
+    // A number that exceeds 63 bits becomes 2^63-1, SQLite's greatest integer.
     explicit Cell(std::integral auto number)
         : m_kind(Kind::integer) {
         if (std::in_range<std::int64_t>(number)) {
@@ -30,15 +29,15 @@ class Cell {
         }
     }
 
-    // Not negative.
+    // The number is not negative, so its bits have its order.
     [[nodiscard]] static Cell real(double number) {
         Cell cell;
         cell.m_kind = Kind::real;
-        cell.m_number = std::bit_cast<std::int64_t>(number); // in the same order
+        cell.m_number = std::bit_cast<std::int64_t>(number);
         return cell;
     }
 
-    // The text outlives the cell. Texts of the input are cut at a zero byte: SQL has none in texts.
+    // The text outlives the cell. It is cut at a zero byte, which no SQL text has.
     explicit Cell(std::string_view text)
         : m_kind(Kind::text)
         , m_text(text.substr(0, std::min(text.find('\0'), text.size()))) {}
@@ -48,26 +47,23 @@ class Cell {
         return value ? Cell(*value) : Cell();
     }
 
-    // NULL where the text is empty.
+    // Returns NULL if the text is empty.
     [[nodiscard]] static Cell named(std::string_view text) { return text.empty() ? Cell() : Cell(text); }
 
-    // Nothing if it is no text.
+    // Returns nothing if the cell is no text.
     [[nodiscard]] std::optional<std::string_view> text() const {
         return m_kind == Kind::text ? std::optional(m_text) : std::nullopt;
     }
 
-    // Nothing if it is no number. Of a fraction its bits.
+    // Returns nothing if the cell is no number, and the bits of a fraction.
     [[nodiscard]] std::optional<std::int64_t> number() const {
         return m_kind == Kind::integer || m_kind == Kind::real ? std::optional(m_number) : std::nullopt;
     }
 
-    // In SQLite's order: NULL, numbers, texts by their bytes.
-    friend auto operator<=>(const Cell&, const Cell&) = default;
-
     [[nodiscard]] bool is_null() const { return m_kind == Kind::null; }
 
-    // To parameter `place` (from 1) of a statement, whose next step must not come after the end of the text. A failure
-    // shows in that step.
+    // Binds the value to parameter `place` (from 1) of a statement. The text must live until the next step, which also
+    // shows a failure.
     void bind(sqlite3_stmt* statement, int place) const {
         switch (m_kind) {
         case Kind::null:
@@ -85,8 +81,8 @@ class Cell {
         }
     }
 
-    // As the result of a column. lifetime: SQLITE_STATIC if the text outlives the statement.
-    void result(sqlite3_context* context, sqlite3_destructor_type lifetime = SQLITE_TRANSIENT) const {
+    // Returns the value as the result of a column.
+    void result(sqlite3_context* context) const {
         switch (m_kind) {
         case Kind::null:
             sqlite3_result_null(context);
@@ -98,7 +94,7 @@ class Cell {
             sqlite3_result_double(context, std::bit_cast<double>(m_number));
             break;
         case Kind::text:
-            sqlite3_result_text64(context, m_text.data(), m_text.size(), lifetime, SQLITE_UTF8);
+            sqlite3_result_text64(context, m_text.data(), m_text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
             break;
         }
     }

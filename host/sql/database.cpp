@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// SQLite around the virtual tables. Source: sqlite.org, "Compile-Time Authorization Callbacks" and "Defense Against The
-// Dark Arts".
+// Sources: sqlite.org, "Compile-Time Authorization Callbacks" and "Defense Against The Dark Arts".
 #include "host/sql/database.hpp"
 
-#include "host/sql/percentile.hpp"
-#include "host/sql/views.hpp"
+#include "host/sql/filler.hpp"
+#include "host/sql/virtual_tables.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>
@@ -17,28 +16,16 @@ namespace {
 // Pragmas that only report.
 constexpr std::array<std::string_view, 4> kPragmas = {"table_info", "table_xinfo", "table_list", "compile_options"};
 
-// SQLite's instructions between two questions to the watch: about a millisecond.
+// So many instructions SQLite executes between two questions to the watch: about a millisecond.
 constexpr int kInstructionsPerWatch = 100'000;
 
-// Of a value or a row, in bytes. SQLite does not ask the watch while it makes one.
+// The limit of a value or a row, in bytes. SQLite does not ask the watch while it makes one.
 constexpr int kValueBytesMax = 64 << 20;
 
-int authorize(void* /*unused*/, int action, const char* first, const char* second, const char* /*database*/,
-              const char* /*trigger*/) {
-    switch (action) {
-    case SQLITE_SELECT:
-    case SQLITE_READ:
-    case SQLITE_RECURSIVE:
-        return SQLITE_OK;
-    case SQLITE_FUNCTION:
-        return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_PRAGMA:
-        return first != nullptr && std::ranges::find(kPragmas, std::string_view(first)) != kPragmas.end() ? SQLITE_OK
-                                                                                                          : SQLITE_DENY;
-    default:
-        return SQLITE_DENY;
-    }
-}
+// Nothing of the database outlives the program, so it is never made durable. A journal in memory lets a statement that
+// was stopped leave its tables empty.
+constexpr const char* kSettings = "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;"
+                                  "PRAGMA analysis_limit = 1000;";
 
 struct Finalizer {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -72,58 +59,120 @@ Value value_at(sqlite3_stmt* statement, int column) {
     return value;
 }
 
-// Preparing a query makes SQLite ask a table for its columns. That counts as creating it, so it happens before creating
-// is forbidden; for the pragmas that are written as tables, too.
-int connect_tables(sqlite3* database) {
-    std::string queries = "SELECT 1 FROM events LIMIT 0;";
+// SQLite asks a virtual table for its columns when a statement first names it. That counts as creating it, so it
+// happens before creating is forbidden; pragmas that are written as tables are virtual, too.
+std::string connect_virtual_tables() {
+    std::string queries = "SELECT 1 FROM events LIMIT 0; SELECT 1 FROM utilisation LIMIT 0;";
     for (const std::string_view pragma : kPragmas) {
         queries += fmt::format("SELECT 1 FROM pragma_{} LIMIT 0;", pragma);
     }
-    for (const TableRow& table : kTableRows) {
-        queries += fmt::format("SELECT 1 FROM {} LIMIT 0;", table.name);
-    }
-    return sqlite3_exec(database, queries.c_str(), nullptr, nullptr, nullptr);
+    return queries;
 }
 
 } // namespace
 
 lib::Result<std::unique_ptr<Database>> Database::open(Source& source) {
     auto database = std::unique_ptr<Database>(new Database(source));
-    for (std::size_t i = 0; i < kTables; ++i) {
-        database->m_contexts[i] = {.tables = &database->m_tables, .table = static_cast<Table>(i)};
-    }
-    constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
-    sqlite3*& handle = database->m_database;
-    const std::string views = create_views();
-    if (sqlite3_open_v2(":memory:", &handle, kFlags, nullptr) != SQLITE_OK ||
-        register_event_table(handle, source) != SQLITE_OK || register_percentile(handle) != SQLITE_OK ||
-        register_row_tables(handle, database->m_contexts) != SQLITE_OK || connect_tables(handle) != SQLITE_OK ||
-        sqlite3_exec(handle, views.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK ||
-        sqlite3_set_authorizer(handle, authorize, nullptr) != SQLITE_OK) {
+    if (!database->prepare()) {
         return lib::Error::no_space;
     }
-    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kValueBytesMax);
-    sqlite3_progress_handler(
-        handle, kInstructionsPerWatch, [](void* given) { return static_cast<Source*>(given)->may_continue() ? 0 : 1; },
-        &source);
     return database;
 }
 
-Database::~Database() {
-    sqlite3_close(m_database);
+bool Database::prepare() {
+    constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    TableSet all = TableSet().set();
+    all.reset(static_cast<std::size_t>(Table::utilisation)); // it is virtual
+    if (sqlite3_open_v2("", &m_database, kFlags, nullptr) != SQLITE_OK ||
+        register_tables(m_database, m_source) != SQLITE_OK || register_percentile(m_database) != SQLITE_OK ||
+        sqlite3_set_authorizer(m_database, authorize, this) != SQLITE_OK ||
+        !execute(kSettings + connect_virtual_tables() + create_tables(all) + create_views())) {
+        return false;
+    }
+    sqlite3_limit(m_database, SQLITE_LIMIT_LENGTH, kValueBytesMax);
+    sqlite3_progress_handler(
+        m_database, kInstructionsPerWatch,
+        [](void* given) { return static_cast<Source*>(given)->may_continue() ? 0 : 1; }, &m_source);
+    m_is_own = false;
+    return true;
+}
+
+bool Database::execute(const std::string& statements) const {
+    return sqlite3_exec(m_database, statements.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK;
+}
+
+int Database::authorize(void* self, int action, const char* first, const char* second, const char* /*database*/,
+                        const char* /*trigger*/) {
+    Database& database = *static_cast<Database*>(self);
+    if (database.m_is_own) {
+        return SQLITE_OK;
+    }
+    switch (action) {
+    case SQLITE_READ: {
+        const auto* const table = std::ranges::find(kTableRows, std::string_view(first), &TableRow::name);
+        if (table != kTableRows.end()) {
+            database.m_named.set(static_cast<std::size_t>(table - kTableRows.begin()));
+        }
+        return SQLITE_OK;
+    }
+    case SQLITE_SELECT:
+    case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA:
+        return first != nullptr && std::ranges::find(kPragmas, std::string_view(first)) != kPragmas.end() ? SQLITE_OK
+                                                                                                          : SQLITE_DENY;
+    default:
+        return SQLITE_DENY;
+    }
+}
+
+// One walk fills all tables that the statement names.
+std::optional<Database::Failure> Database::fill() {
+    TableSet tables = m_named & ~m_filled;
+    tables.reset(static_cast<std::size_t>(Table::utilisation));
+    if (tables.none()) {
+        return std::nullopt;
+    }
+    m_is_own = true;
+    bool is_whole = execute("BEGIN");
+    if (is_whole) {
+        Filler filler(m_database, tables);
+        Walk walk(m_source);
+        for (const trace::Event* event = walk.next(); event != nullptr && filler.code() == SQLITE_OK;
+             event = walk.next()) {
+            filler.add(*event, walk.facts());
+        }
+        filler.finish(walk.facts());
+        is_whole = !m_source.stopped() && filler.code() == SQLITE_OK;
+    }
+    // Statistics of a part suffice: without any, SQLite prefers an index of its own to one of times.
+    is_whole = is_whole && execute(create_indices(tables) + "ANALYZE; COMMIT");
+    std::optional<Failure> failed;
+    if (is_whole) {
+        m_filled |= tables;
+    } else {
+        failed = failure();
+        (void)execute("ROLLBACK"); // SQLite has done it already after some errors
+    }
+    m_is_own = false;
+    return failed;
 }
 
 Database::Failure Database::failure() const {
+    if (m_source.stopped()) {
+        return {.text = "interrupted", .stopped = true};
+    }
     const bool too_big = sqlite3_errcode(m_database) == SQLITE_TOOBIG;
     return {.text = too_big ? fmt::format("a value or a row has more than {} MiB: ask for a part of it, or for less",
                                           kValueBytesMax >> 20)
                             : sqlite3_errmsg(m_database),
-            .offset = sqlite3_error_offset(m_database),
-            .stopped = m_source.stopped()};
+            .offset = sqlite3_error_offset(m_database)};
 }
 
 std::optional<Database::Failure> Database::run(std::string_view text, const Receiver& receiver) {
-    m_tables.begin_statement();
+    m_named.reset();
     sqlite3_stmt* prepared = nullptr;
     const char* rest = nullptr;
     if (sqlite3_prepare_v2(m_database, text.data(), static_cast<int>(text.size()), &prepared, &rest) != SQLITE_OK) {
@@ -149,6 +198,11 @@ std::optional<Database::Failure> Database::run(std::string_view text, const Rece
         names.emplace_back(name != nullptr ? name : "");
     }
     receiver.begin(names);
+    if (sqlite3_stmt_isexplain(statement.get()) == 0) {
+        if (auto failed = fill()) {
+            return failed;
+        }
+    }
     std::vector<Value> values(static_cast<std::size_t>(columns));
     int code = SQLITE_ROW;
     while ((code = sqlite3_step(statement.get())) == SQLITE_ROW) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Source: sqlite.org, "Application-Defined SQL Functions".
-#include "host/sql/percentile.hpp"
+#include "host/sql/virtual_tables.hpp"
 
 #include "host/schedule/nearest_rank.hpp"
 

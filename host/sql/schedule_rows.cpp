@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/sql/schedule_rows.hpp"
 
-#include "host/sql/account_rows.hpp"
 #include "host/text/escape.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/value_text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tables that follow from the schedule: jobs, shares, preemptions, intervals, interrupts, losses, holds. One pass
-// over the events in time order through the model in host/schedule/; here what it reports becomes rows.
+// The tables that follow from the schedule: jobs, shares, preemptions, intervals, interrupts, losses, holds. The events
+// pass once, in time order, through the model in host/schedule/, and what it reports becomes rows here.
 //
 // Between the end of a job and the next release a task has no row in `intervals`, nor while nothing is known of it. A
 // row appears when its interval, job or handler ends; what is open at the end of the trace ends there. Where records
@@ -15,13 +15,28 @@
 #include "host/sql/tables.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
+#include "host/trace/names.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 namespace host::sql {
+
+// Makes rows of `jobs` and `shares` of what host/schedule/accounting.hpp found about a job. The fields are what is
+// known of the trace when the job ends.
+struct AccountRows {
+    const trace::Names& names;
+    std::function<std::string(std::uint32_t context)> task; // its name
+    std::uint32_t khz = 0;                                  // 0: not known
+    std::optional<tracer::TraceCost> cost{};
+
+    void add_job(const schedule::JobAccount& account, const RowSink& sink) const;
+    void add_shares(const schedule::JobAccount& account, const RowSink& sink) const;
+};
 
 class ScheduleRows {
   public:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The tables beside `events`, and their columns. `remora sql` computes them when they are asked for; the file that
-// `remora convert --to sqlite` writes holds them.
+// The tables and views that a trace has in SQL, beside `events` (event_columns.hpp). `remora sql` and the file that
+// `remora convert --to sqlite` writes create them from this declaration; docs/sql.md explains the columns.
 #pragma once
 
 #include "host/sql/cell.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -32,31 +33,22 @@ enum class Table : std::uint8_t {
 
 inline constexpr std::size_t kTables = 12;
 
+using TableSet = std::bitset<kTables>;
+
 struct TableRow {
     std::string_view name;
-    std::string_view columns;    // as `create table` wants them
-    std::string_view begin{};    // the column with the time at which what the row is about begins; empty: none
-    std::string_view end{};      // likewise, where it ends: never earlier
-    bool follows_events = true;  // else it is small: the metadata fills it, or a pass of its own
-    std::string_view argument{}; // as a function of this, it has other rows; empty: it is none
+    std::string_view columns; // as CREATE TABLE takes them
 };
 
-// In the order of the enumeration. Times in nanoseconds since the start of the trace; NULL where nothing is known.
+// The rows are in the order of the enumeration. Times are nanoseconds since the start of the trace; what is not known
+// is NULL.
 inline constexpr std::array<TableRow, kTables> kTableRows = {{
-    {"tasks",
-     "context INTEGER, pid INTEGER, name TEXT, level TEXT, wcet_ns INTEGER, period_ns INTEGER, "
-     "deadline_ns INTEGER, budget_ns INTEGER, offset_ns INTEGER",
-     {},
-     {},
-     false},
-    {"names", "kind TEXT, id INTEGER, name TEXT", {}, {}, false},
-    {"chunks",
-     "file TEXT, chunk INTEGER, cpu INTEGER, generation INTEGER, encoding TEXT, records INTEGER, "
-     "events INTEGER, dropped INTEGER, refused INTEGER, overwritten INTEGER",
-     {},
-     {},
-     false},
-    {"meta", "key TEXT, value TEXT", {}, {}, false},
+    {"tasks", "context INTEGER, pid INTEGER, name TEXT, level TEXT, wcet_ns INTEGER, period_ns INTEGER, "
+              "deadline_ns INTEGER, budget_ns INTEGER, offset_ns INTEGER"},
+    {"names", "kind TEXT, id INTEGER, name TEXT"},
+    {"chunks", "file TEXT, chunk INTEGER, cpu INTEGER, generation INTEGER, encoding TEXT, records INTEGER, "
+               "events INTEGER, dropped INTEGER, refused INTEGER, overwritten INTEGER"},
+    {"meta", "key TEXT, value TEXT"},
     {"jobs",
      "task TEXT, context INTEGER, job INTEGER, release_ns INTEGER, start_ns INTEGER, end_ns INTEGER, "
      "deadline_ns INTEGER, response_ns INTEGER, missed INTEGER, outcome TEXT, cpu INTEGER, ready_ns INTEGER, "
@@ -66,21 +58,14 @@ inline constexpr std::array<TableRow, kTables> kTableRows = {{
      "tracing_ns INTEGER, records INTEGER, dispatches INTEGER, preemptions INTEGER, migrations INTEGER, "
      "release_ticks INTEGER, ready_ticks INTEGER, start_ticks INTEGER, end_ticks INTEGER, deadline_ticks INTEGER, "
      "response_ticks INTEGER, jitter_ticks INTEGER, execution_ticks INTEGER, gross_ticks INTEGER, "
-     "interference_ticks INTEGER, blocking_ticks INTEGER, suspension_ticks INTEGER, residue_ticks INTEGER",
-     "release_ns", "end_ns"},
-    {"intervals",
-     "task TEXT, context INTEGER, cpu INTEGER, state TEXT, begin_ns INTEGER, end_ns INTEGER, "
-     "duration_ns INTEGER, reason TEXT, holder TEXT, holder_context INTEGER",
-     "begin_ns", "end_ns"},
-    {"interrupts",
-     "vector INTEGER, name TEXT, cpu INTEGER, task TEXT, depth INTEGER, begin_ns INTEGER, "
-     "end_ns INTEGER, duration_ns INTEGER",
-     "begin_ns", "end_ns"},
-    {"losses", "cpu INTEGER, begin_ns INTEGER, end_ns INTEGER, records INTEGER", "begin_ns", "end_ns"},
-    {"holds",
-     "mutex TEXT, mutex_id INTEGER, task TEXT, context INTEGER, begin_ns INTEGER, end_ns INTEGER, "
-     "duration_ns INTEGER, reason TEXT",
-     "begin_ns", "end_ns"},
+     "interference_ticks INTEGER, blocking_ticks INTEGER, suspension_ticks INTEGER, residue_ticks INTEGER"},
+    {"intervals", "task TEXT, context INTEGER, cpu INTEGER, state TEXT, begin_ns INTEGER, end_ns INTEGER, "
+                  "duration_ns INTEGER, reason TEXT, holder TEXT, holder_context INTEGER"},
+    {"interrupts", "vector INTEGER, name TEXT, cpu INTEGER, task TEXT, depth INTEGER, begin_ns INTEGER, "
+                   "end_ns INTEGER, duration_ns INTEGER"},
+    {"losses", "cpu INTEGER, begin_ns INTEGER, end_ns INTEGER, records INTEGER"},
+    {"holds", "mutex TEXT, mutex_id INTEGER, task TEXT, context INTEGER, begin_ns INTEGER, end_ns INTEGER, "
+              "duration_ns INTEGER, reason TEXT"},
     {"shares",
      "task TEXT, context INTEGER, job INTEGER, part TEXT, culprit TEXT, who TEXT, who_id INTEGER, mutex TEXT, "
      "mutex_id INTEGER, holder TEXT, holder_context INTEGER, inversion TEXT, waits_for TEXT, ticks INTEGER, "
@@ -88,12 +73,10 @@ inline constexpr std::array<TableRow, kTables> kTableRows = {{
      "longest_begin_ticks INTEGER, longest_cpu INTEGER, longest_chunk INTEGER, longest_record INTEGER"},
     {"preemptions",
      "task TEXT, context INTEGER, job INTEGER, by_task TEXT, by_context INTEGER, cpu INTEGER, begin_ns INTEGER, "
-     "end_ns INTEGER, duration_ns INTEGER, begin_ticks INTEGER, duration_ticks INTEGER",
-     "begin_ns", "end_ns"},
+     "end_ns INTEGER, duration_ns INTEGER, begin_ticks INTEGER, duration_ticks INTEGER"},
     {"utilisation",
      "cpu INTEGER, begin_ns INTEGER, end_ns INTEGER, kind TEXT, task TEXT, context INTEGER, vector INTEGER, "
-     "ran_ns INTEGER, ran_ticks INTEGER, share REAL",
-     "begin_ns", "end_ns", false, "window"},
+     "ran_ns INTEGER, ran_ticks INTEGER, share REAL"},
 }};
 
 [[nodiscard]] constexpr const TableRow& row_of(Table table) {
@@ -114,7 +97,7 @@ struct Column {
     bool is_real = false;
 };
 
-// In their order.
+// Returns the columns in their order.
 [[nodiscard]] inline std::vector<Column> columns_of(Table table) {
     std::vector<Column> columns;
     for (std::string_view rest = row_of(table).columns; !rest.empty();) {
@@ -126,7 +109,60 @@ struct Column {
     return columns;
 }
 
-// Takes a row; the cells are valid during the call.
+// Takes a row; its cells are valid during the call.
 using RowSink = std::function<void(Table table, std::span<const Cell> cells)>;
+
+// Indices that make joins and searches fast. They are created after the rows, which costs less.
+struct IndexRow {
+    Table table;
+    std::string_view definition; // as CREATE INDEX takes it
+};
+
+inline constexpr std::array kIndexRows = {
+    IndexRow{Table::jobs, "jobs_by_task ON jobs(task, release_ns)"},
+    IndexRow{Table::shares, "shares_by_job ON shares(context, job)"},
+    IndexRow{Table::intervals, "intervals_by_task ON intervals(task, begin_ns)"},
+    IndexRow{Table::intervals, "intervals_by_time ON intervals(begin_ns)"},
+    IndexRow{Table::interrupts, "interrupts_by_time ON interrupts(begin_ns)"},
+};
+
+// Views answer what people ask first. Tasks are grouped by context and name: two tasks of one name remain two, and so
+// do two tasks that had a context in turn.
+struct ViewRow {
+    std::string_view name;
+    std::string_view query;
+};
+
+inline constexpr std::array kViewRows = {
+    ViewRow{"running", "SELECT task, context, cpu, begin_ns, end_ns, duration_ns, reason FROM intervals "
+                       "WHERE state = 'running'"},
+    ViewRow{"blocked", "SELECT task, context, begin_ns, end_ns, duration_ns, reason FROM intervals "
+                       "WHERE state = 'blocked'"},
+    ViewRow{"mutexes", "SELECT id, name FROM names WHERE kind = 'mutex'"},
+    ViewRow{"responses",
+            "SELECT task, context, sum(done) AS jobs, min(ns) AS least_ns, CAST(avg(ns) AS INTEGER) AS mean_ns, "
+            "max(ns) AS greatest_ns, sum(missed) AS missed, min(ticks) AS least_ticks, "
+            "sum(ticks) / count(ticks) AS mean_ticks, max(ticks) AS greatest_ticks FROM (SELECT task, context, missed, "
+            "outcome = 'completed' AS done, iif(outcome = 'completed', response_ns, NULL) AS ns, "
+            "iif(outcome = 'completed', response_ticks, NULL) AS ticks FROM jobs) "
+            "GROUP BY task, context HAVING sum(done) > 0"},
+    // The rows are waits for a mutex. The holder is that at the begin, NULL if it is not recorded. When the mutex
+    // changes hands, the wait ends; if it continues, another one begins.
+    ViewRow{"blocking", "SELECT task, context, substr(reason, 7) AS mutex, holder, holder_context, begin_ns, end_ns, "
+                        "duration_ns FROM intervals WHERE state = 'blocked' AND substr(reason, 1, 6) = 'mutex '"},
+    // There is a row for each missed job and each other task that ran between its release and its end (its deadline, if
+    // the end is not known), and one row with NULL if none did. No interval is longer than the longest one, so the
+    // index of begins finds all of them. The + keeps SQLite from an index of its own over the states, which finds too
+    // many.
+    ViewRow{
+        "misses",
+        "SELECT jobs.task, jobs.context, job, release_ns, deadline_ns, jobs.end_ns, "
+        "jobs.end_ns - deadline_ns AS late_ns, outcome, other.task AS ran, other.context AS ran_context, other.cpu, "
+        "sum(min(other.end_ns, ifnull(jobs.end_ns, deadline_ns)) - max(other.begin_ns, release_ns)) AS ran_ns "
+        "FROM jobs LEFT JOIN intervals AS other ON +other.state = 'running' AND other.context != jobs.context "
+        "AND other.begin_ns < ifnull(jobs.end_ns, deadline_ns) AND other.end_ns > release_ns "
+        "AND other.begin_ns >= release_ns - (SELECT max(duration_ns) FROM intervals WHERE state = 'running') "
+        "WHERE missed = 1 GROUP BY jobs.rowid, other.task, other.context, other.cpu"},
+};
 
 } // namespace host::sql

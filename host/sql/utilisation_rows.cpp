@@ -104,32 +104,31 @@ void UtilisationRows::finish(std::uint32_t khz) {
         end_window(cpu, processor);
     }
     std::ranges::stable_sort(m_done, {}, [](const Row& row) { return std::pair(row.window, row.cpu); });
-    const auto ns = [&](lib::Ticks ticks) {
-        return khz != 0 ? Cell(lib::TickRate{khz}.to_nanoseconds(ticks).value) : Cell();
+    m_khz = khz;
+}
+
+std::array<Cell, UtilisationRows::kColumns> UtilisationRows::cells(std::size_t row) const {
+    static constexpr auto kKinds = std::to_array<std::string_view>({"task", "idle", "interrupt", "unknown"});
+    const auto& [window, cpu, use, ticks, whole] = m_done[row];
+    const auto ns = [this](lib::Ticks of) {
+        return m_khz != 0 ? Cell(lib::TickRate{m_khz}.to_nanoseconds(of).value) : Cell();
     };
-    const std::uint64_t last_ns = khz != 0 ? lib::TickRate{khz}.to_nanoseconds(m_last - *m_start).value : 0;
-    const auto end_ns = [&](std::uint64_t window) {
-        return window < last_ns / m_window_ns ? m_window_ns * (window + 1) : last_ns;
-    };
-    for (const Row& row : m_done) {
-        static constexpr auto kKinds = std::to_array<std::string_view>({"task", "idle", "interrupt", "unknown"});
-        const bool is_task = row.use.name != nullptr;
-        const bool is_timer = row.use.number == schedule::kTimerHandler;
-        const bool is_one = m_window_ns == 0 || khz == 0;
-        const std::array cells = {
-            Cell(row.cpu),
-            is_one && khz == 0 ? Cell() : Cell(row.window * m_window_ns),
-            is_one ? ns(m_last - *m_start) : Cell(end_ns(row.window)),
-            Cell(kKinds[static_cast<std::size_t>(row.use.kind)]),
-            is_task ? Cell(std::string_view(*row.use.name)) : Cell(),
-            is_task ? Cell(row.use.number) : Cell(),
-            row.use.kind == Use::Kind::interrupt && !is_timer ? Cell(row.use.number) : Cell(),
-            ns(row.ticks),
-            Cell(row.ticks.value),
-            Cell::real(static_cast<double>(row.ticks.value) / static_cast<double>(row.whole.value))};
-        static_assert(static_cast<int>(cells.size()) == column_count(Table::utilisation));
-        m_sink(Table::utilisation, cells);
-    }
+    const bool is_one = m_window_ns == 0 || m_khz == 0;
+    const lib::Ticks length = m_last - *m_start;
+    const std::uint64_t last_ns = m_khz != 0 ? lib::TickRate{m_khz}.to_nanoseconds(length).value : 0;
+    const bool is_last = is_one || window >= last_ns / m_window_ns;
+    const bool is_task = use.name != nullptr;
+    const bool has_vector = use.kind == Use::Kind::interrupt && use.number != schedule::kTimerHandler;
+    return {Cell(cpu),
+            m_khz == 0 ? Cell() : Cell(window * m_window_ns),
+            is_last ? ns(length) : Cell(m_window_ns * (window + 1)),
+            Cell(kKinds[static_cast<std::size_t>(use.kind)]),
+            is_task ? Cell(std::string_view(*use.name)) : Cell(),
+            is_task ? Cell(use.number) : Cell(),
+            has_vector ? Cell(use.number) : Cell(),
+            ns(ticks),
+            Cell(ticks.value),
+            Cell::real(static_cast<double>(ticks.value) / static_cast<double>(whole.value))};
 }
 
 } // namespace host::sql

@@ -12,6 +12,8 @@
 #include "host/trace/names.hpp"
 #include "lib/units.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,25 +26,30 @@ namespace host::sql {
 
 class UtilisationRows {
   public:
-    // The sink outlives this object. window_ns: of each window; 0: one, the whole trace.
-    explicit UtilisationRows(const RowSink& sink, std::uint64_t window_ns = 0)
-        : m_sink(sink)
-        , m_window_ns(window_ns) {}
+    static constexpr auto kColumns = static_cast<std::size_t>(column_count(Table::utilisation));
 
-    // In time order; metadata and broken events are ignored. khz: the clock's rate as far as it is known, else 0: then
-    // there is one window.
+    // window_ns: the length of each window; 0: there is one, the whole trace.
+    explicit UtilisationRows(std::uint64_t window_ns = 0)
+        : m_window_ns(window_ns) {}
+
+    // Takes the events in time order; metadata and broken ones are ignored. khz: the clock's rate as far as it is
+    // known, else 0: then there is one window.
     void add(const trace::Event& event, std::uint32_t khz);
 
-    // Once, after the last event: the rows.
+    // Completes the rows, once, after the last event.
     void finish(std::uint32_t khz);
 
-    // There are more rows than can be kept: the windows are too short.
+    [[nodiscard]] std::size_t size() const { return m_done.size(); }
+
+    // Returns a row after finish(). Its texts are valid while the object lives.
+    [[nodiscard]] std::array<Cell, kColumns> cells(std::size_t row) const;
+
+    // Returns whether there are more rows than can be kept: the windows are too short.
     [[nodiscard]] bool overflows() const { return m_done.size() > kRowsMax; }
 
   private:
     static constexpr std::size_t kRowsMax = 10'000'000;
 
-    // What a processor does.
     struct Use {
         enum class Kind : std::uint8_t { task, idle, interrupt, unknown };
 
@@ -74,8 +81,8 @@ class UtilisationRows {
     [[nodiscard]] const std::string* name_of(std::uint32_t context);
     [[nodiscard]] lib::Ticks end_of(std::uint64_t window, std::uint32_t khz) const;
 
-    const RowSink& m_sink;
     std::uint64_t m_window_ns;
+    std::uint32_t m_khz = 0;           // at the end
     std::optional<lib::Ticks> m_start; // of the trace
     lib::Ticks m_last;
     std::map<std::uint16_t, Processor> m_processors;

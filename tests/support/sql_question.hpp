@@ -26,10 +26,10 @@ struct SqlAnswer {
 
 class SqlQuestion : public testing::Test {
   protected:
-    SqlAnswer ask(const std::string& statement, bool whole = false) {
+    SqlAnswer ask(const std::string& statement) {
         SqlAnswer answer;
         const auto source =
-            host::sql::Source::open({.path = m_path, .open = m_open, .whole = whole, .watch = m_watch},
+            host::sql::Source::open({.path = m_path, .open = m_open, .watch = m_watch},
                                     [this](std::string_view line) { m_lines += std::string(line) + '\n'; });
         if (!source) {
             answer.failure = "not opened";

@@ -51,22 +51,6 @@ TEST_F(OutputFileRoom, GrowsWithWhatIsAskedFor) {
     EXPECT_TRUE(support::read_text(m_path) == m_expected);
 }
 
-// With enough to ask for space in advance, which is given back when the file is closed.
-TEST_F(OutputFileRoom, ContinuesAFileWithoutLosingWhatWasThere) {
-    append(3 * OutputFile::kBufferBytes + 7, 'a');
-    ASSERT_TRUE(m_file->close().ok());
-    m_file = std::move(OutputFile::continued(m_path).value());
-    EXPECT_EQ(m_file->position_bytes(), m_expected.size());
-    for (int i = 0; i < 8; ++i) {
-        append(OutputFile::kBufferBytes, 'b');
-    }
-    m_file->patch(1, std::as_bytes(std::span("c", 1)));
-    m_expected[1] = 'c';
-    ASSERT_TRUE(m_file->close().ok());
-    EXPECT_TRUE(support::read_text(m_path) == m_expected);
-    EXPECT_FALSE(OutputFile::continued(m_path + ".missing").ok());
-}
-
 TEST_F(OutputFileRoom, OnTheDiskEndsWithTheFile) {
     constexpr std::uint64_t kBlockBytes = 512; // of st_blocks
     for (int i = 0; i < 40; ++i) {

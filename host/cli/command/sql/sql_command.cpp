@@ -6,7 +6,7 @@
 #include "host/cli/terminal/last_resort.hpp"
 
 #include "host/sql/database.hpp"
-#include "host/sql/views.hpp"
+#include "host/sql/tables.hpp"
 #include "host/text/escape.hpp"
 
 #include <algorithm>
@@ -92,7 +92,6 @@ trace::ExitStatus query(const SqlOptions& options, Context context) {
     Watch watch(options, context);
     const auto source = sql::Source::open({.path = options.input.path,
                                            .open = options.input.options,
-                                           .whole = options.whole,
                                            .watch = [&](std::uint64_t events) { return watch(events); }},
                                           [&, say = diagnostics_to(context)](std::string_view line) {
                                               watch.clear();
@@ -134,8 +133,8 @@ trace::ExitStatus query(const SqlOptions& options, Context context) {
     output.finish();
     if (options.explain) {
         const sql::Statistics& done = source.value()->statistics();
-        context.err.print("remora sql: visited {} of about {} records; chunks searched {}, skipped {}, read whole {}\n",
-                          done.visited, source.value()->records_estimate(), done.searched, done.skipped, done.scanned);
+        context.err.print("remora sql: visited {} of about {} records; chunks read {}\n", done.visited,
+                          source.value()->records_estimate(), done.chunks);
     }
     return source.value()->status();
 }
@@ -146,12 +145,12 @@ void add_sql(CommandLine& line, Context context) {
     Command command = line.command("sql", "ask a trace in SQL");
     const auto options = std::make_shared<SqlOptions>();
     add_trace_options(command, options->input);
-    options->input.options.machine_clock = true; // ranges of time are looked up among the stamps of the files
+    options->input.options.machine_clock = true; // times are those of the stamps
     command.option("STATEMENT", options->statement, "one SELECT, in SQLite's dialect").required();
     Option csv = command.flag("--csv", options->csv, "as CSV");
     command.flag("--json", options->json, "as JSON").excludes(csv);
     command.flag("--explain", options->explain, "say at the end how much of the trace was read");
-    command.flag("--whole", options->whole, "read the whole trace, also where a search would do");
+    command.flag("--whole", options->whole, "without effect: whatever is read is read whole");
     command
         .option("--timeout", options->timeout_s,
                 "end the query after so many seconds, with exit status 5; rows that were found until then are shown")

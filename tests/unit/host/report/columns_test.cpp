@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// As page/decode.js does it.
+// As page/common.js does it.
 std::vector<std::uint64_t> decoded(const Column& column) {
     std::vector<std::uint64_t> values;
     std::uint64_t value = 0;

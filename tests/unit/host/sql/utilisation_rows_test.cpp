@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +27,7 @@ constexpr std::uint32_t kKhz = 2'500'000;
 class Scene {
   public:
     explicit Scene(std::uint64_t window_ns)
-        : m_rows(std::make_unique<UtilisationRows>(m_kept.sink(), window_ns)) {
+        : m_rows(window_ns) {
         m_names.set(tracer::Unit::context, 1, "idle");
         m_names.set(tracer::Unit::context, 2, "two");
         m_names.set(tracer::Unit::context, 3, "idle");
@@ -44,16 +43,15 @@ class Scene {
     }
 
     Scene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint16_t cpu = 0) {
-        m_rows->add(event(stamp, name, par1, cpu), m_khz);
+        m_rows.add(event(stamp, name, par1, cpu), m_khz);
         return *this;
     }
 
-    // Without the name of the table.
     std::vector<std::string> finish() {
-        m_rows->finish(m_khz);
-        std::vector<std::string> rows = m_kept.rows;
-        for (std::string& row : rows) {
-            row.erase(0, row.find(' ') + 1);
+        m_rows.finish(m_khz);
+        std::vector<std::string> rows;
+        for (std::size_t row = 0; row < m_rows.size(); ++row) {
+            rows.push_back(support::row_text(Table::utilisation, m_rows.cells(row)));
         }
         return rows;
     }
@@ -67,8 +65,7 @@ class Scene {
 
     std::uint32_t m_khz = kKhz;
     trace::Names m_names;
-    support::KeptRows m_kept;
-    std::unique_ptr<UtilisationRows> m_rows;
+    UtilisationRows m_rows;
 };
 
 TEST(UtilisationRows, HaveNamesThatAreGoneAtTheEnd) {
@@ -175,7 +172,7 @@ TEST(UtilisationRows, WhatIsNoRecordOfTheTraceCountsNothing) {
     trace::Event unknown = scene.event(1, "context_switch", 2, 0);
     unknown.row = nullptr;
     for (const trace::Event& one : {metadata, broken, unknown}) {
-        scene.m_rows->add(one, scene.m_khz);
+        scene.m_rows.add(one, scene.m_khz);
     }
     EXPECT_THAT(scene.finish(), IsEmpty());
 }

@@ -2,7 +2,7 @@
 // remora sql as a command: its limits, and what its help promises.
 #include "tests/support/host_command_line.hpp"
 
-#include "host/sql/views.hpp"
+#include "host/sql/tables.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows out of TraceFacts. A figure of 0 in task parameters means that the task's model has none: NULL.
-#include "host/sql/fact_rows.hpp"
+// Statements about tables, and the rows of the tables that follow from a trace's metadata.
+#include "host/sql/filler.hpp"
 
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -17,6 +17,7 @@ namespace {
 
 using tracer::Unit;
 
+// A figure of 0 in task parameters means that the task's model has none.
 Cell duration(std::uint64_t time_ns) {
     return time_ns != 0 ? Cell(time_ns) : Cell();
 }
@@ -109,30 +110,100 @@ void meta_rows(const trace::TraceFacts& facts, const RowSink& sink) {
 
 } // namespace
 
-void fact_rows(Table table, const trace::TraceFacts& facts, const RowSink& sink) {
-    switch (table) {
-    case Table::tasks:
-        task_rows(facts, sink);
-        break;
-    case Table::names:
-        name_rows(facts, sink);
-        break;
-    case Table::chunks:
-        chunk_rows(facts, sink);
-        break;
-    case Table::meta:
-        meta_rows(facts, sink);
-        break;
-    case Table::jobs:
-    case Table::intervals:
-    case Table::interrupts:
-    case Table::losses:
-    case Table::holds:
-    case Table::shares:
-    case Table::preemptions:
-    case Table::utilisation:
-        break;
+std::string create_tables(TableSet tables) {
+    std::string text;
+    for (std::size_t i = 0; i < kTables; ++i) {
+        if (tables[i]) {
+            text += fmt::format("CREATE TABLE {}({});", kTableRows[i].name, kTableRows[i].columns);
+        }
     }
+    return text;
+}
+
+std::string create_indices(TableSet tables) {
+    std::string text;
+    for (const IndexRow& index : kIndexRows) {
+        if (tables[static_cast<std::size_t>(index.table)]) {
+            text += fmt::format("CREATE INDEX {};", index.definition);
+        }
+    }
+    return text;
+}
+
+std::string create_views() {
+    std::string text;
+    for (const ViewRow& view : kViewRows) {
+        text += fmt::format("CREATE VIEW {} AS {};", view.name, view.query);
+    }
+    return text;
+}
+
+int Insert::open(sqlite3* database, std::string_view table, std::size_t columns) {
+    std::string text = fmt::format("INSERT INTO {} VALUES(?", table);
+    for (std::size_t i = 1; i < columns; ++i) {
+        text += ",?";
+    }
+    text += ')';
+    sqlite3_stmt* statement = nullptr;
+    const int code =
+        sqlite3_prepare_v3(database, text.c_str(), -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+    m_statement.reset(statement);
+    return code;
+}
+
+int Insert::add(std::span<const Cell> cells) {
+    int place = 0;
+    for (const Cell& cell : cells) {
+        cell.bind(m_statement.get(), ++place);
+    }
+    const int code = sqlite3_step(m_statement.get());
+    sqlite3_reset(m_statement.get());
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+Filler::Filler(sqlite3* database, TableSet tables)
+    : m_tables(tables) {
+    for (std::size_t i = 0; i < kTables && m_code == SQLITE_OK; ++i) {
+        if (tables[i]) {
+            m_code = m_inserts[i].open(database, kTableRows[i].name,
+                                       static_cast<std::size_t>(column_count(static_cast<Table>(i))));
+        }
+    }
+    const bool accounts = fills(Table::jobs) || fills(Table::shares) || fills(Table::preemptions);
+    if (accounts || fills(Table::intervals) || fills(Table::interrupts) || fills(Table::losses) ||
+        fills(Table::holds)) {
+        m_schedule.emplace(m_sink, accounts);
+    }
+    if (fills(Table::utilisation)) {
+        m_utilisation.emplace();
+    }
+}
+
+void Filler::insert(Table table, std::span<const Cell> cells) {
+    if (m_code == SQLITE_OK && fills(table)) {
+        m_code = m_inserts[static_cast<std::size_t>(table)].add(cells);
+    }
+}
+
+void Filler::finish(const trace::TraceFacts& facts) {
+    if (m_schedule) {
+        m_schedule->finish(facts.names);
+    }
+    if (m_utilisation) {
+        m_utilisation->finish(facts.clock.khz);
+        for (std::size_t row = 0; row < m_utilisation->size(); ++row) {
+            insert(Table::utilisation, m_utilisation->cells(row));
+        }
+    }
+    const auto add = [&](Table table, void (*rows)(const trace::TraceFacts&, const RowSink&)) {
+        if (fills(table)) {
+            rows(facts, m_sink);
+        }
+    };
+    add(Table::tasks, task_rows);
+    add(Table::names, name_rows);
+    add(Table::chunks, chunk_rows);
+    add(Table::meta, meta_rows);
 }
 
 } // namespace host::sql

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// `events` is one walk over the trace for each use. `utilisation` keeps the rows of each length of windows that was
+// asked for.
+#include "host/sql/virtual_tables.hpp"
+
+#include "host/sql/event_columns.hpp"
+#include "host/sql/utilisation_rows.hpp"
+#include "host/text/format.hpp"
+
+#include <map>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace host::sql {
+
+namespace {
+
+// A module without xCreate: its table is there without being created. Table and Cursor have what the functions call.
+template <typename Table, typename Cursor>
+constexpr sqlite3_module module_of() {
+    sqlite3_module module{};
+    module.xConnect = [](sqlite3* database, void* source, int, const char* const*, sqlite3_vtab** table, char**) {
+        const int code = sqlite3_declare_vtab(database, Table::declaration().c_str());
+        if (code != SQLITE_OK) {
+            return code;
+        }
+        *table = new (std::nothrow) Table(*static_cast<Source*>(source));
+        return *table != nullptr ? SQLITE_OK : SQLITE_NOMEM;
+    };
+    module.xBestIndex = [](sqlite3_vtab*, sqlite3_index_info* info) { return Table::plan(*info); };
+    module.xDisconnect = [](sqlite3_vtab* table) {
+        delete static_cast<Table*>(table);
+        return SQLITE_OK;
+    };
+    module.xOpen = [](sqlite3_vtab*, sqlite3_vtab_cursor** cursor) {
+        *cursor = new (std::nothrow) Cursor();
+        return *cursor != nullptr ? SQLITE_OK : SQLITE_NOMEM;
+    };
+    module.xClose = [](sqlite3_vtab_cursor* cursor) {
+        delete static_cast<Cursor*>(cursor);
+        return SQLITE_OK;
+    };
+    module.xFilter = [](sqlite3_vtab_cursor* cursor, int, const char*, int count, sqlite3_value** values) {
+        return static_cast<Cursor*>(cursor)->begin(*static_cast<Table*>(cursor->pVtab),
+                                                   count != 0 ? values[0] : nullptr);
+    };
+    module.xNext = [](sqlite3_vtab_cursor* cursor) { return static_cast<Cursor*>(cursor)->next(); };
+    module.xEof = [](sqlite3_vtab_cursor* cursor) { return static_cast<Cursor*>(cursor)->at_end() ? 1 : 0; };
+    module.xColumn = [](sqlite3_vtab_cursor* cursor, sqlite3_context* context, int column) {
+        static_cast<Cursor*>(cursor)->cell(column).result(context);
+        return SQLITE_OK;
+    };
+    module.xRowid = [](sqlite3_vtab_cursor* cursor, sqlite3_int64* row) {
+        *row = static_cast<Cursor*>(cursor)->row();
+        return SQLITE_OK;
+    };
+    return module;
+}
+
+struct EventTable : sqlite3_vtab {
+    explicit EventTable(Source& of)
+        : sqlite3_vtab{}
+        , source(of) {}
+
+    static std::string declaration() {
+        std::string text;
+        for (std::size_t i = 0; i < kEventColumns; ++i) {
+            const bool hidden = static_cast<EventColumn>(i) == EventColumn::payload;
+            text += fmt::format("{}{} {}{}", i == 0 ? "CREATE TABLE x(" : ", ", kEventColumnRows[i].name,
+                                kEventColumnRows[i].type, hidden ? " HIDDEN" : "");
+        }
+        return text + ')';
+    }
+
+    // SQLite itself evaluates every condition.
+    static int plan(sqlite3_index_info& info) {
+        info.estimatedCost = 1e9;
+        info.estimatedRows = 100'000'000;
+        return SQLITE_OK;
+    }
+
+    Source& source;
+};
+
+class EventCursor : public sqlite3_vtab_cursor {
+  public:
+    int begin(EventTable& table, sqlite3_value* /*none*/) {
+        m_source = &table.source;
+        m_walk = std::make_unique<Walk>(table.source);
+        m_row = 0;
+        return next();
+    }
+
+    int next() {
+        m_event = m_walk->next();
+        ++m_row;
+        return m_source->stopped() ? SQLITE_INTERRUPT : SQLITE_OK;
+    }
+
+    [[nodiscard]] bool at_end() const { return m_event == nullptr; }
+
+    [[nodiscard]] Cell cell(int column) { return event_cell(*m_event, static_cast<EventColumn>(column), m_scratch); }
+
+    // The number of the event in the trace, which is the same in every walk: SQLite joins the parts of an OR by it.
+    [[nodiscard]] sqlite3_int64 row() const { return m_row; }
+
+  private:
+    Source* m_source = nullptr;
+    std::unique_ptr<Walk> m_walk;
+    const trace::Event* m_event = nullptr; // null: after the last one
+    sqlite3_int64 m_row = 0;
+    std::string m_scratch;
+};
+
+struct UseTable : sqlite3_vtab {
+    static constexpr int kWindow = static_cast<int>(UtilisationRows::kColumns); // the column of the argument
+
+    explicit UseTable(Source& of)
+        : sqlite3_vtab{}
+        , source(of) {}
+
+    static std::string declaration() {
+        return fmt::format("CREATE TABLE x({}, window INTEGER HIDDEN)", row_of(Table::utilisation).columns);
+    }
+
+    static int plan(sqlite3_index_info& info) {
+        info.estimatedCost = 1e6;
+        for (int i = 0; i < info.nConstraint; ++i) {
+            const auto& constraint = info.aConstraint[i];
+            if (constraint.iColumn == kWindow && constraint.usable == 0) {
+                return SQLITE_CONSTRAINT; // the argument is not known yet
+            }
+            if (constraint.iColumn == kWindow && constraint.op == SQLITE_INDEX_CONSTRAINT_EQ &&
+                info.estimatedCost > 1) {
+                info.aConstraintUsage[i].argvIndex = 1;
+                info.estimatedCost = 1;
+            }
+        }
+        return SQLITE_OK;
+    }
+
+    // Returns the rows of windows of this length, 0: of the whole trace; null if the watch has ended the walk, or if
+    // they are too many.
+    const UtilisationRows* rows_of(std::uint64_t window_ns) {
+        if (const auto found = known.find(window_ns); found != known.end()) {
+            return found->second.get();
+        }
+        auto rows = std::make_unique<UtilisationRows>(window_ns);
+        Walk walk(source);
+        for (const trace::Event* event = walk.next(); event != nullptr && !rows->overflows(); event = walk.next()) {
+            rows->add(*event, walk.facts().clock.khz);
+        }
+        if (source.stopped() || rows->overflows()) {
+            return nullptr;
+        }
+        rows->finish(walk.facts().clock.khz);
+        return known.emplace(window_ns, std::move(rows)).first->second.get();
+    }
+
+    int refuse(std::string_view reason) {
+        sqlite3_free(zErrMsg);
+        zErrMsg = sqlite3_mprintf("%.*s", static_cast<int>(reason.size()), reason.data());
+        return SQLITE_ERROR;
+    }
+
+    Source& source;
+    std::map<std::uint64_t, std::unique_ptr<UtilisationRows>> known;
+};
+
+class UseCursor : public sqlite3_vtab_cursor {
+  public:
+    int begin(UseTable& table, sqlite3_value* window) {
+        m_rows = nullptr;
+        m_row = 0;
+        m_window = Cell();
+        std::int64_t window_ns = 0;
+        if (window != nullptr) {
+            if (sqlite3_value_type(window) == SQLITE_NULL) {
+                return SQLITE_OK;
+            }
+            window_ns = sqlite3_value_int64(window);
+            m_window = Cell(window_ns);
+            if (window_ns <= 0) {
+                return table.refuse(fmt::format("utilisation({}): a positive number of nanoseconds", window_ns));
+            }
+        }
+        m_rows = table.rows_of(static_cast<std::uint64_t>(window_ns));
+        if (m_rows != nullptr) {
+            return SQLITE_OK;
+        }
+        return table.source.stopped()
+                   ? SQLITE_INTERRUPT
+                   : table.refuse(fmt::format("utilisation({}): more windows than can be kept", window_ns));
+    }
+
+    int next() {
+        ++m_row;
+        return SQLITE_OK;
+    }
+
+    [[nodiscard]] bool at_end() const { return m_rows == nullptr || m_row == m_rows->size(); }
+
+    [[nodiscard]] Cell cell(int column) const {
+        return column == UseTable::kWindow ? m_window : m_rows->cells(m_row)[static_cast<std::size_t>(column)];
+    }
+
+    [[nodiscard]] sqlite3_int64 row() const { return static_cast<sqlite3_int64>(m_row) + 1; }
+
+  private:
+    const UtilisationRows* m_rows = nullptr; // null: none
+    std::size_t m_row = 0;
+    Cell m_window;
+};
+
+constexpr sqlite3_module kEvents = module_of<EventTable, EventCursor>();
+constexpr sqlite3_module kUses = module_of<UseTable, UseCursor>();
+
+} // namespace
+
+int register_tables(sqlite3* database, Source& source) {
+    const int code = sqlite3_create_module_v2(database, "events", &kEvents, &source, nullptr);
+    return code != SQLITE_OK ? code : sqlite3_create_module_v2(database, "utilisation", &kUses, &source, nullptr);
+}
+
+} // namespace host::sql
