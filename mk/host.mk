@@ -39,9 +39,11 @@ $(D3):
 	  cd $(BUILD)/d3 && { { apt-get -qq download node-d3 && dpkg-deb -x node-d3_*.deb . && cp usr/share/nodejs/d3/dist/d3.min.js ..; } || \
 	  { echo 'error: node-d3 cannot be downloaded; remedy: copy d3.min.js of d3 7 to $@' >&2; exit 1; }; }; fi
 
-# The assembler copies the parts of the reports' pages into these objects; the compiler does not list them.
+# The assembler copies the parts of the reports' pages and the dissector's script into these objects; the compiler does
+# not list them.
 $(foreach kind,host test/obj test-fast/obj coverage/obj,$(foreach room,host/report fleet/report,$(BUILD)/$(kind)/$(room)/unit.o)): \
   $(wildcard host/report/page/* fleet/report/page/*) $(D3)
+$(foreach kind,host test/obj test-fast/obj coverage/obj,$(BUILD)/$(kind)/convert/dissector/dissector.cpp.o): convert/dissector/remora.lua
 
 # The reader library's headers include each other by their paths from the root, so they are installed under one directory
 # of their own.

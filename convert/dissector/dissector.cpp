@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
+// Writes the tables of the script, which are those of the event table, before the script itself, which the assembler
+// copied into the program.
 #include "convert/dissector/dissector.hpp"
 
-#include "convert/dissector/script.hpp"
 #include "host/text/format.hpp"
 #include "lib/version.hpp"
 #include "lib/wire_numbers.hpp"
@@ -14,6 +15,22 @@
 #include <iterator>
 #include <span>
 #include <string_view>
+
+asm(R"(
+    .pushsection .rodata
+dissector_script_begin:
+    .incbin "convert/dissector/remora.lua"
+dissector_script_end:
+    .popsection
+)");
+
+// NOLINTBEGIN(readability-identifier-naming): labels of the assembler
+extern "C" {
+extern const char dissector_script_begin[];
+extern const char dissector_script_end[];
+}
+
+// NOLINTEND(readability-identifier-naming)
 
 namespace host::dissector {
 
@@ -124,12 +141,7 @@ std::string wireshark_script(const trace::KernelImage* image) {
                                      lib::kVersion);
     append_tables(script);
     append_formats(script, image);
-    script += kScriptFields;
-    script += kScriptDecode;
-    script += kScriptRecords;
-    script += kScriptSequence;
-    script += kScriptReliable;
-    script += kScriptPackets;
+    script.append(dissector_script_begin, dissector_script_end);
     return script;
 }
 
