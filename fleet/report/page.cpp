@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Puts the page together, as host/report/page.cpp does with that of a run: the first scripts are those of both.
+// Puts the page together, as host/report/frame.cpp does with that of a run: the first scripts are those of both.
 #include "fleet/report/page.hpp"
 
 #include "host/report/frame.hpp"
@@ -13,9 +13,7 @@ fleet_style_begin:
     .incbin "fleet/report/page/page.css"
 fleet_style_end:
 fleet_script_begin:
-    .incbin "host/report/page/decode.js"
-    .incbin "host/report/page/time_text.js"
-    .incbin "host/report/page/palette.js"
+    .incbin "host/report/page/common.js"
     .incbin "fleet/report/page/words.js"
     .incbin "fleet/report/page/data.js"
     .incbin "fleet/report/page/filter.js"

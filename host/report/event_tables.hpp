@@ -7,9 +7,7 @@
 //   budget    server   at; ticks left
 #pragma once
 
-#include "host/report/axis.hpp"
 #include "host/report/columns.hpp"
-#include "host/report/dictionary.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/user_event.hpp"
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
+// Puts the pages together. Their parts are in the program, as the assembler copied them from host/report/page/; the
+// scripts of the page are one script in the order of this list.
 #include "host/report/frame.hpp"
 
+#include "host/report/document.hpp"
 #include "host/report/packing.hpp"
-#include "host/report/sha256.hpp"
 #include "host/text/format.hpp"
 
 #include <array>
@@ -16,6 +18,27 @@ report_style_end:
 report_d3_begin:
     .incbin "d3.min.js"
 report_d3_end:
+report_page_begin:
+    .incbin "host/report/page/page.html"
+report_page_end:
+report_script_begin:
+    .incbin "host/report/page/common.js"
+    .incbin "host/report/page/trace.js"
+    .incbin "host/report/page/view.js"
+    .incbin "host/report/page/paint.js"
+    .incbin "host/report/page/paint_task.js"
+    .incbin "host/report/page/paint_lanes.js"
+    .incbin "host/report/page/rows.js"
+    .incbin "host/report/page/surface.js"
+    .incbin "host/report/page/timeline.js"
+    .incbin "host/report/page/statistics.js"
+    .incbin "host/report/page/side.js"
+    .incbin "host/report/page/input.js"
+    .incbin "host/report/page/compare.js"
+    .incbin "host/report/page/compare_panel.js"
+    .incbin "host/report/page/live.js"
+    .incbin "host/report/page/main.js"
+report_script_end:
     .popsection
 )");
 
@@ -25,6 +48,10 @@ extern const char report_style_begin[];
 extern const char report_style_end[];
 extern const char report_d3_begin[];
 extern const char report_d3_end[];
+extern const char report_page_begin[];
+extern const char report_page_end[];
+extern const char report_script_begin[];
+extern const char report_script_end[];
 }
 
 // NOLINTEND(readability-identifier-naming)
@@ -43,6 +70,11 @@ std::string style_of(const Frame& frame) {
 
 std::string_view d3() {
     return {report_d3_begin, report_d3_end};
+}
+
+Frame frame_of_run() {
+    return {
+        .page = {report_page_begin, report_page_end}, .style = {}, .script = {report_script_begin, report_script_end}};
 }
 
 } // namespace
@@ -73,6 +105,22 @@ std::string framed(const Frame& frame, std::string_view policy, std::string_view
     }
     page += rest;
     return page;
+}
+
+std::string page(std::span<const std::vector<std::byte>> contents, std::span<const std::byte> comparison) {
+    std::string data;
+    for (const std::vector<std::byte>& trace : contents) {
+        data += packed_block("trace", trace);
+    }
+    if (!comparison.empty()) {
+        data += packed_block("comparison", comparison);
+    }
+    return framed(frame_of_run(), policy_of(frame_of_run()), data);
+}
+
+LivePage live_page() {
+    const std::string policy = policy_of(frame_of_run(), "connect-src 'self'; ");
+    return {.html = framed(frame_of_run(), policy, ""), .policy = policy};
 }
 
 } // namespace host::report

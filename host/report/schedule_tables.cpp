@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/report/schedule_tables.hpp"
 
+#include "host/text/escape.hpp"
 #include "host/trace/foreign.hpp"
 
 #include <optional>
@@ -29,7 +30,41 @@ Table& table_of(std::map<Number, Table>& tables, Number about, std::string_view 
         .first->second;
 }
 
+void name_row(TaskRow& row, const trace::Names& names) {
+    const trace::TaskNames* const known = names.task(row.context);
+    if (known != nullptr && row.name.empty()) {
+        row.name = text::escaped(known->name);
+        row.parameters = known->parameters;
+    }
+}
+
 } // namespace
+
+std::size_t TaskRows::number_of(std::uint16_t context, const trace::Names& names) {
+    if (const auto known = m_numbers.find(context); known != m_numbers.end()) {
+        return known->second;
+    }
+    const std::size_t next = m_rows.size();
+    const std::string its_name(names.find(tracer::Unit::context, context));
+    const std::size_t number = m_by_name.try_emplace({context, its_name}, next).first->second;
+    if (number == next) {
+        m_rows.push_back(
+            {.context = context,
+             .name = {},
+             .intervals = {"intervals", number, {"begin", "end"}, {"what", "cpu", "detail"}},
+             .jobs = {"jobs", number, {"start", "end"}, {"number", "release", "deadline", "state", "shares"}},
+             .shares = {"shares", number, {}, {"culprit", "ticks", "pieces"}}});
+        name_row(m_rows.back(), names);
+    }
+    m_numbers[context] = number;
+    return number;
+}
+
+void TaskRows::complete(const trace::Names& names) {
+    for (TaskRow& row : m_rows) {
+        name_row(row, names);
+    }
+}
 
 std::span<const schedule::Change> ScheduleTables::add(const trace::Event& event, std::uint32_t khz) {
     if (event.metadata || !event.is_sound() || (event.row == nullptr && !trace::is_foreign(event))) {

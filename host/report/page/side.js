@@ -1,6 +1,84 @@
 // SPDX-License-Identifier: MIT
-// The panel at the side: the job that was picked, or the violations, with commands to copy.
+// What surrounds the timeline: the search, the panel at the side, and the saved picture.
 "use strict";
+
+// Search by name: tasks, mutexes, servers and values by their rows; events by their names and texts, one after another.
+
+class Search {
+    constructor(timeline) {
+        this.timeline = timeline;
+        this.input = document.getElementById("search");
+        this.place = -1;
+        this.input.addEventListener("input", () => {
+            this.place = -1;
+            this.results = this.find(this.input.value.trim().toLowerCase());
+            this.say(this.input.value.trim() === "" ? "" : `${this.results.length} found`);
+        });
+        this.input.addEventListener("keydown", (event) => {
+            if (event.key === "Enter") {
+                this.step(event.shiftKey ? -1 : 1);
+            } else if (event.key === "Escape") {
+                this.timeline.box.focus();
+            }
+        });
+        this.results = [];
+    }
+
+    focus() {
+        this.input.focus();
+        this.input.select();
+    }
+
+    say(text) {
+        document.getElementById("found").textContent = text;
+    }
+
+    // Rows first, then events by time; of each kind of event that fits, all.
+    find(words) {
+        if (words === "") {
+            return [];
+        }
+        const {rows, trace} = this.timeline;
+        const fits = (text) => text.toLowerCase().includes(words);
+        const found = rows.all.filter((row) => fits(row.label)).map((row) => ({row}));
+        const {marks} = trace;
+        const kinds = trace.facts.kinds.map(fits);
+        const texts = trace.facts.texts.map(fits);
+        for (let i = 0; i < marks.count; ++i) {
+            if (kinds[marks.kind[i]] || (marks.text[i] > 0 && texts[marks.text[i] - 1])) {
+                found.push({at: marks.at[i], mark: i});
+            }
+        }
+        return found;
+    }
+
+    step(direction) {
+        const {timeline, results} = this;
+        if (results.length === 0) {
+            return;
+        }
+        this.place = (this.place + direction + results.length) % results.length;
+        const {row, at, mark} = results[this.place];
+        const {view, rows} = timeline;
+        if (row) {
+            rows.bringUp(row);
+            view.pick(row.key, null);
+            timeline.scrollTo(row);
+        } else {
+            view.cursors[0] = at;
+            view.changed("cursors");
+            view.reveal(at, at);
+            const marks = rows.byKey.get("marks");
+            if (rows.shown.includes(marks)) {
+                timeline.scrollTo(marks);
+            }
+        }
+        const what = row ? row.label : `${timeline.trace.markName(mark)} ${timeline.trace.markText(mark)}`;
+        this.say(`${this.place + 1} of ${results.length}: ${what}`);
+    }
+}
+
+// The panel at the side: the job that was picked, or the violations, with commands to copy.
 
 class Side {
     constructor(timeline) {
@@ -181,4 +259,61 @@ function showJob(side, task, index) {
             commandOf(trace, "goto", `${times.ns(last)}ns`));
     }
     side.commands(commands);
+}
+
+// What the timeline shows, as an SVG file: the same rows, drawn by the same functions, with their labels and the axis.
+
+const SAVED_HEAD = AXIS_HEIGHT + 2;
+
+// whole: rows that are scrolled away, too.
+function drawnAsSvg(timeline, whole) {
+    const {rows, view, trace, box} = timeline;
+    const surface = new SvgSurface();
+    const offset = whole ? 0 : box.scrollTop;
+    const height = whole ? rows.height : Math.min(rows.height - offset, timeline.height);
+    surface.begin(LABELS_WIDTH, timeline.width, height + SAVED_HEAD);
+    const root = surface.root;
+    surface.root = root.append("g").attr("transform", `translate(0, ${SAVED_HEAD})`);
+    paintRows(surface, {...timeline, pointer: null}, offset, height);
+    const inSight = (y) => y >= offset && y < offset + height;
+    rows.heads.filter((head) => inSight(head.y)).forEach(
+        (head) => surface.text(4, head.y - offset + GROUP_HEIGHT / 2, head.text, surface.theme.muted));
+    for (const row of rows.shown.filter((one) => inSight(one.y))) {
+        const middle = row.y - offset + row.height / 2;
+        if (row.task && !row.task.isIdle) {
+            surface.rect(12, middle - 4, 8, 8, taskColour(row.task.colour));
+        }
+        surface.text(2, middle, row.mark || "", surface.theme.text);
+        surface.text(26, middle, row.label, surface.theme.text, LABELS_WIDTH - 32);
+    }
+    surface.root = root;
+    const [ticks, text, unit] = axisOf(view, trace, timeline.room);
+    const scale = new Scale(surface, view.from, view.to);
+    const widest = surface.width - 60; // room for the text
+    ticks.forEach((tick, i) => scale.x(tick) <= widest
+        && surface.text(scale.x(tick) + 2, 12, `${text(tick, i)} ${unit}`, surface.theme.text));
+    return surface;
+}
+
+function svgOf(timeline) {
+    return drawnAsSvg(timeline, false).toText();
+}
+
+// Paper has other sizes than the window: an SVG of all rows is printed instead of the canvas.
+function printAsSvg(timeline) {
+    const paper = document.getElementById("paper");
+    window.addEventListener("beforeprint", () => {
+        const {root} = drawnAsSvg(timeline, true);
+        paper.replaceChildren(root.attr("width", null).attr("height", null).node());
+    });
+    window.addEventListener("afterprint", () => paper.replaceChildren());
+}
+
+function saveSvg(timeline) {
+    const url = URL.createObjectURL(new Blob([svgOf(timeline)], {type: "image/svg+xml"}));
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = "timeline.svg";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
