@@ -6,7 +6,7 @@
 #include "tracer/chunk/chunk_compress.hpp"
 #include "tracer/export/exporter.hpp"
 #include "tracer/record/instruction_trace.hpp"
-#include "tracer/reliable/protocol.hpp"
+#include "tracer/reliable/datagram_peer.hpp"
 
 #include <cstddef>
 #include <cstdint>

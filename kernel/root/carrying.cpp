@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "kernel/root/carrying.hpp"
+// Carries the contents of the tracer's instance to the sinks that the command line asks for, by polling, and reports
+// the result on the console. A panic in the middle, or the watchdog after a panic (a sink that hangs), begins again
+// without the sink that was at work.
+#include "kernel/root/tracing_parts.hpp"
 
 #include "arch/arch.hpp"
 #include "kernel/panic/console.hpp"
 #include "kernel/panic/hang.hpp"
 #include "kernel/root/storage.hpp"
-#include "kernel/root/streaming.hpp"
 #include "tracer/export/sink_disk.hpp"
 #include "tracer/instance.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "kernel/root/instruction_steps.hpp"
+// Connects the processor's single steps with the tracer's table of the tasks that want them.
+#include "kernel/root/tracing_parts.hpp"
 
 #include "arch/arch.hpp"
 #include "kernel/section/irq_guard.hpp"

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "kernel/root/streaming.hpp"
+// The chunks of a run whose application does not trace by itself, and their export while the application runs
+// (STREAM=ON):
+//
+//   0 -> 1 -> ... -> last          a chunk that is full leaves by the network, by a task of the lowest level, and is
+//   ^                 |            linked after the last one again when the sink has carried it
+//   +----- carried <--+
+//
+// The task does a bounded piece of work, sleeps a millisecond, and longer while nothing answers. It holds no lock that
+// a deadline waits for. Without a collector no chunk comes back: the chunks fill up, and what follows is dropped and
+// counted, as in a run that is not streamed. A target or a collector that appears later gets what is still there.
+#include "kernel/root/tracing_parts.hpp"
 
 #include "kernel/run/runlevel.hpp"
 #include "kernel/task/task.hpp"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "kernel/root/survivor.hpp"
+// A trace that an earlier boot left in memory, because the machine was reset before it was exported. It leaves by the
+// sinks of this run, before this run uses the memory, as a session of its own (the boot id, names and rates are those
+// of the earlier boot; its files are 0prior.dat, 1prior.dat, ...).
+#include "kernel/root/tracing_parts.hpp"
 
 #include "kernel/panic/console.hpp"
-#include "kernel/root/carrying.hpp"
 #include "kernel/root/storage.hpp"
 #include "lib/text.hpp"
 #include "tracer/black_box/survivor.hpp"

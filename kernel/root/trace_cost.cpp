@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "kernel/root/trace_cost.hpp"
+// Measures what tracing costs on this machine, before the first record, and chooses the layout of compact chunks by it.
+#include "kernel/root/tracing_parts.hpp"
 
 #include "arch/arch.hpp"
 #include "kernel/panic/console.hpp"

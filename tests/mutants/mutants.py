@@ -22,6 +22,7 @@ QUEUE = "kernel/sched/ready_queue.hpp"
 HARD = "kernel/sched/levels/hard_level.cpp"
 SOFT = "kernel/sched/levels/soft_level.cpp"
 GRUB = "kernel/sched/levels/grub.cpp"
+HARD_HEADER = "kernel/sched/levels/hard_level.hpp"
 SERVED = "kernel/sched/levels/served.cpp"
 ROUND_ROBIN = "kernel/sched/levels/rr.cpp"
 SCHEDULER = "kernel/sched/scheduler.cpp"
@@ -31,9 +32,9 @@ SEMAPHORE = "kernel/sync/semaphore.cpp"
 
 MUTANTS = [
     # --- order
-    mutant("edf_order_reversed", "kernel/sched/levels/edf.hpp", "t_edf_order", "edf-order",
+    mutant("edf_order_reversed", HARD_HEADER, "t_edf_order", "edf-order",
            ("return job.deadline.value;", "return ~job.deadline.value;")),
-    mutant("rm_order_reversed", "kernel/sched/levels/rm.hpp", "t_rm_order", "rm-order",
+    mutant("rm_order_reversed", HARD_HEADER, "t_rm_order", "rm-order",
            ("return job.relative_deadline_ns;", "return ~job.relative_deadline_ns;")),
     mutant("ties_reversed", QUEUE, "t_edf_ties", "edf-order",
            ("a.ready_rank < b.ready_rank", "a.ready_rank > b.ready_rank")),

@@ -12,7 +12,6 @@
 
 #include "tracer/export/sink_udp.hpp"
 #include "tracer/reliable/datagram_peer.hpp"
-#include "tracer/reliable/protocol.hpp"
 #include "tracer/reliable/sender.hpp"
 
 #include <optional>

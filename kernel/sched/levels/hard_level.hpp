@@ -20,11 +20,46 @@
 #include "kernel/irq_off.hpp"
 #include "kernel/sched/admission/reservations.hpp"
 #include "kernel/sched/level.hpp"
-#include "kernel/sched/levels/promised_queue.hpp"
+#include "kernel/sched/ready_queue.hpp"
 
 #include <array>
 
 namespace kernel {
+
+// The ready queue of a level that promises. It informs the register of promises when work comes and goes, for the idle
+// instants between. Guests are in it like the level's own tasks. All functions need interrupts off, and are those of
+// ReadyQueue.
+class PromisedQueue {
+  public:
+    constexpr explicit PromisedQueue(Reservations& reservations)
+        : m_reservations(reservations) {}
+
+    [[nodiscard]] const ReadyQueue& places() const { return m_queue; }
+
+    [[nodiscard]] bool holds(const Task& task) const { return m_queue.holds(task); }
+
+    void insert(Task& task, std::uint64_t key, IrqOff off) {
+        m_reservations.work_came();
+        m_queue.insert(task, key, off);
+    }
+
+    void remove(Task& task, IrqOff off) {
+        m_queue.remove(task, off);
+        m_reservations.work_left(off);
+    }
+
+    void remove_if_there(Task& task, IrqOff off) {
+        if (holds(task)) {
+            remove(task, off);
+        }
+    }
+
+    void move(Task& task, std::uint64_t key, IrqOff off) { m_queue.move(task, key, off); }
+
+  private:
+    Reservations& m_reservations;
+    ReadyQueue m_queue;
+};
 
 class HardLevel : public Level {
   public:
@@ -127,6 +162,46 @@ class HardLevel : public Level {
     Claim m_claim;
     PromisedQueue m_ready;
     std::array<Promise, kTasksMax> m_promises{}; // by pid
+};
+
+// Earliest deadline first, for HARD tasks with dynamic priority and for single guaranteed jobs: the ready job with the
+// nearest absolute deadline runs; equal deadlines run in the order in which they entered the queue. CBS and GRUB tasks
+// are guests: they are in this queue with their server's deadline.
+class EdfLevel final : public HardLevel {
+  public:
+    constexpr explicit EdfLevel(Reservations& reservations)
+        : HardLevel(reservations, Claim::deadline) {}
+
+    [[nodiscard]] std::string_view name() const override { return "EDF"; }
+
+    [[nodiscard]] bool accepts(const TaskModel& model) const override {
+        const auto* const hard = std::get_if<HardModel>(&model);
+        return std::holds_alternative<JobModel>(model) || (hard != nullptr && hard->priority == HardPriority::dynamic);
+    }
+
+  private:
+    [[nodiscard]] std::uint64_t key_of(const Job& job) const override { return job.deadline.value; }
+};
+
+// Fixed priorities for HARD tasks: a shorter relative deadline is a higher priority, which is rate monotonic where
+// deadlines are periods. Equal deadlines run in the order in which they entered the queue. The front task of a polling
+// or deferrable server is a guest with the priority of the server's period.
+// Sources: Liu, Layland, "Scheduling algorithms for multiprogramming in a hard-real-time environment" (1973); Leung,
+// Whitehead, "On the complexity of fixed-priority scheduling of periodic, real-time tasks" (1982).
+class RmLevel final : public HardLevel {
+  public:
+    constexpr explicit RmLevel(Reservations& reservations)
+        : HardLevel(reservations, Claim::fixed) {}
+
+    [[nodiscard]] std::string_view name() const override { return "RM"; }
+
+    [[nodiscard]] bool accepts(const TaskModel& model) const override {
+        const auto* const hard = std::get_if<HardModel>(&model);
+        return hard != nullptr && hard->priority == HardPriority::fixed;
+    }
+
+  private:
+    [[nodiscard]] std::uint64_t key_of(const Job& job) const override { return job.relative_deadline_ns; }
 };
 
 } // namespace kernel

@@ -131,4 +131,18 @@ class SoftLevel : public Level {
     SavedArrivals m_saved;
 };
 
+// SOFT tasks that have a constant bandwidth server each, without reclaiming.
+class CbsLevel final : public SoftLevel {
+  public:
+    constexpr explicit CbsLevel(HardLevel& host)
+        : SoftLevel(host, ServerKind::cbs, nullptr) {}
+
+    [[nodiscard]] std::string_view name() const override { return "CBS"; }
+
+    [[nodiscard]] bool accepts(const TaskModel& model) const override {
+        const auto* const soft = std::get_if<SoftModel>(&model);
+        return soft != nullptr && soft->reclaiming == Reclaiming::none;
+    }
+};
+
 } // namespace kernel
