@@ -220,11 +220,12 @@ inline Bytes export_end(const tracer::ExportEnd& totals) {
 }
 
 // Cuts an image into datagrams as a V1.0 sender does; numbers continue from `next_number`.
-inline std::vector<Bytes> packets(const Bytes& image, std::uint32_t& next_number) {
+inline std::vector<Bytes> packets(const Bytes& image, std::uint32_t& next_number,
+                                  std::size_t records_max = tracer::kPacketRecordsMax) {
     std::vector<Bytes> datagrams;
-    constexpr std::size_t kPiece = tracer::kPacketRecordsMax * tracer::kRecordBytes;
-    for (std::size_t offset = 0; offset < image.size(); offset += kPiece) {
-        const std::size_t size = std::min(kPiece, image.size() - offset);
+    const std::size_t piece = records_max * tracer::kRecordBytes;
+    for (std::size_t offset = 0; offset < image.size(); offset += piece) {
+        const std::size_t size = std::min(piece, image.size() - offset);
         Bytes datagram(tracer::kPacketHeaderBytes);
         tracer::encode_packet_header({next_number++, static_cast<std::uint32_t>(size / tracer::kRecordBytes),
                                       static_cast<std::uint32_t>(size + tracer::kPacketHeaderBytes)},

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
 // All that a reader makes of an input, as lines of text that a test compares as a whole: every field of every event,
-// the diagnostics, and the facts about the trace. And what a damaged input changes of these lines.
+// the diagnostics, and the facts about the trace.
 #pragma once
 
 #include "host/formats/trace.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -75,6 +72,26 @@ inline std::string event_text(const host::trace::Event& event) {
         }
     }
     text += event.payload.empty() ? "" : fmt::format(" {} bytes{}", event.payload.size(), event.metadata ? "" : " ");
+    for (const std::byte byte : event.metadata ? std::span<const std::byte>() : event.payload) {
+        text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+    }
+    return text;
+}
+
+// What the records of an event say, without what others determine: its time since the start, its place, whether it is
+// late; and of another system's event the numbers that the reader gives to tasks, and the turn of its stamp.
+inline std::string own_text(const host::trace::Event& event) {
+    std::string text = fmt::format("{}{}", state_name(event.is_sound() ? host::trace::EventState::ok : event.state),
+                                   event.metadata ? " metadata" : "");
+    if (event.origin == host::trace::Origin::record) {
+        text += fmt::format(" {} {:04x} par {} {}", event.ticks.value, event.raw_code, event.par1, event.par2);
+    } else {
+        text += fmt::format(" {} class {} number {}", event.ticks.value % (std::uint64_t{1} << 32), event.event_class,
+                            event.number);
+        for (const std::uint32_t word : event.words) {
+            text += fmt::format(" {:x}", word);
+        }
+    }
     for (const std::byte byte : event.metadata ? std::span<const std::byte>() : event.payload) {
         text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
     }
@@ -145,26 +162,51 @@ inline void add_facts(const host::trace::TraceFacts& facts, Lines& lines) {
     }
 }
 
-// open: opens the trace with the diagnostics that it is given.
+// What a reader made of an input.
+struct Reading {
+    Lines events; // if they are wanted
+    Lines own;    // own_text() of each event
+    Lines facts;  // or why the input could not be opened
+    Lines reports;
+    host::trace::ExitStatus status = host::trace::ExitStatus::clean;
+    bool is_damaged = false;
+
+    [[nodiscard]] Lines lines() const {
+        Lines all = events;
+        all.insert(all.end(), facts.begin(), facts.end());
+        all.insert(all.end(), reports.begin(), reports.end());
+        all.push_back(fmt::format("exit {}", static_cast<unsigned>(status)));
+        return all;
+    }
+};
+
+// open: opens the trace with the diagnostics that it is given. events: with their texts, which take time.
+template <typename Open>
+Reading read_by(const Open& open, bool events = true) {
+    using namespace host::trace;
+    Reading reading;
+    Diagnostics diagnostics([&](std::string_view line) { reading.reports.emplace_back(line); });
+    const auto trace = open(diagnostics);
+    if (trace) {
+        trace.value()->for_each([&](const Event& event) {
+            if (events) {
+                reading.events.push_back(event_text(event));
+            }
+            reading.own.push_back(own_text(event));
+        });
+        add_facts(trace.value()->facts(), reading.facts);
+    } else {
+        reading.facts.push_back(fmt::format("not opened: {}", error_name(trace.error())));
+    }
+    diagnostics.finish();
+    reading.status = diagnostics.exit_status(trace.ok() && trace.value()->facts().usable_events != 0);
+    reading.is_damaged = diagnostics.damaged();
+    return reading;
+}
+
 template <typename Open>
 Lines reading_by(const Open& open) {
-    using namespace host::trace;
-    Lines lines;
-    Lines reports;
-    Diagnostics diagnostics([&](std::string_view line) { reports.emplace_back(line); });
-    bool is_usable = false;
-    if (const auto trace = open(diagnostics)) {
-        trace.value()->for_each([&](const Event& event) { lines.push_back(event_text(event)); });
-        diagnostics.finish();
-        add_facts(trace.value()->facts(), lines);
-        is_usable = trace.value()->facts().usable_events != 0;
-    } else {
-        diagnostics.finish();
-        lines.push_back(fmt::format("not opened: {}", error_name(trace.error())));
-    }
-    lines.insert(lines.end(), reports.begin(), reports.end());
-    lines.push_back(fmt::format("exit {}", static_cast<unsigned>(diagnostics.exit_status(is_usable))));
-    return lines;
+    return read_by(open).lines();
 }
 
 inline Lines reading_of(std::shared_ptr<host::trace::ByteSource> bytes, const host::trace::OpenOptions& options) {
@@ -177,74 +219,6 @@ inline Lines reading_of(std::shared_ptr<host::trace::ByteSource> bytes, const ho
 inline Lines reading_of(const std::string& path, const host::trace::OpenOptions& options) {
     return reading_by(
         [&](host::trace::Diagnostics& diagnostics) { return host::formats::Trace::open(path, options, diagnostics); });
-}
-
-// The words of two lines that differ; empty if most do.
-inline std::string different_words(const std::string& before, const std::string& now) {
-    std::istringstream before_words(before);
-    std::istringstream now_words(now);
-    const std::vector<std::string> from{std::istream_iterator<std::string>(before_words), {}};
-    const std::vector<std::string> to{std::istream_iterator<std::string>(now_words), {}};
-    std::string text;
-    std::size_t same = 0;
-    for (std::size_t i = 0; i < from.size() && from.size() == to.size(); ++i) {
-        same += from[i] == to[i] ? 1 : 0;
-        text += from[i] == to[i] ? "" : fmt::format(" {} > {}", from[i], to[i]);
-    }
-    return 2 * same >= to.size() ? text : "";
-}
-
-// Lines that changed in place; those in a row that changed in the same way are one.
-inline std::string changed_lines(std::span<const std::string> before, std::span<const std::string> now,
-                                 std::size_t number) {
-    std::string text;
-    for (std::size_t i = 0; i < now.size();) {
-        const std::string words = different_words(before[i], now[i]);
-        std::size_t end = i + 1;
-        while (!words.empty() && end < now.size() && different_words(before[end], now[end]) == words) {
-            ++end;
-        }
-        text += words.empty()  ? fmt::format("  -{}\n  +{}\n", number + i, now[i])
-                : end == i + 1 ? fmt::format("  {}:{}\n", number + i, words)
-                               : fmt::format("  {} to {}:{}\n", number + i, number + end - 1, words);
-        i = end;
-    }
-    return text;
-}
-
-// What is different: lines that are gone, by their numbers from 1, lines that came, and lines that changed.
-inline std::string difference(const Lines& before, const Lines& now) {
-    std::vector<std::vector<std::uint16_t>> common(before.size() + 1, std::vector<std::uint16_t>(now.size() + 1));
-    for (std::size_t i = before.size(); i-- > 0;) {
-        for (std::size_t j = now.size(); j-- > 0;) {
-            common[i][j] = before[i] == now[j] ? static_cast<std::uint16_t>(common[i + 1][j + 1] + 1)
-                                               : std::max(common[i + 1][j], common[i][j + 1]);
-        }
-    }
-    std::string text;
-    std::size_t i = 0;
-    std::size_t j = 0;
-    while (i < before.size() || j < now.size()) {
-        const std::size_t gone = i;
-        const std::size_t came = j;
-        while ((i < before.size() || j < now.size()) &&
-               (i == before.size() || j == now.size() || before[i] != now[j])) {
-            const bool is_gone = j == now.size() || (i < before.size() && common[i + 1][j] >= common[i][j + 1]);
-            ++(is_gone ? i : j);
-        }
-        const std::size_t changed = std::min(i - gone, j - came);
-        text +=
-            changed_lines(std::span(before).subspan(gone, changed), std::span(now).subspan(came, changed), gone + 1);
-        if (const std::size_t left = i - gone - changed; left != 0) {
-            text += left == 1 ? fmt::format("  -{}\n", i) : fmt::format("  -{} to -{}\n", i - left + 1, i);
-        }
-        for (std::size_t k = came + changed; k < j; ++k) {
-            text += "  +" + now[k] + '\n';
-        }
-        ++i;
-        ++j;
-    }
-    return text;
 }
 
 } // namespace support
