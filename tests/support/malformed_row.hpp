@@ -7,6 +7,7 @@
 #include "host/trace/open_options.hpp"
 #include "tests/support/host_command_line.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,8 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace support {
@@ -46,19 +49,37 @@ class MalformedInput : public CommandLine {
     [[nodiscard]] const std::string& directory() const { return m_directory.path(); }
 };
 
-struct MalformedRow {
-    std::string row;    // D1 to D60
-    std::string name;   // the damage, as an identifier
-    std::string input;  // described as in the document
-    std::string code{}; // empty: no diagnostic
-    host::trace::ExitStatus status = host::trace::ExitStatus::clean;
-    std::optional<std::uint64_t> offset_bytes{}; // in the line with the code
-    std::string text{};                          // in that line, too
-    std::optional<std::size_t> events{};         // that must still be delivered
-    host::trace::OpenOptions options{};
-    std::function<Bytes()> bytes{};
-    std::function<Outcome(MalformedInput&)> act{}; // instead of reading `bytes`
+// The line that a reader must write.
+struct Says {
+    std::string code;                          // empty: no diagnostic
+    std::optional<std::uint64_t> offset_bytes; // in the line with the code
+    std::string text;                          // in that line, too
 };
+
+[[nodiscard]] inline Says says(std::string code = "", std::optional<std::uint64_t> offset_bytes = {},
+                               std::string text = "") {
+    return {std::move(code), offset_bytes, std::move(text)};
+}
+
+using MalformedAct = std::function<Outcome(MalformedInput&)>;
+
+struct MalformedRow {
+    std::string row;   // D1 to D60
+    std::string name;  // the damage, as an identifier
+    std::string input; // described as in the document
+    Says says;
+    host::trace::ExitStatus status;
+    std::optional<std::size_t> events;       // that must still be delivered
+    std::variant<Bytes, MalformedAct> given; // bytes to be read, or what is done instead
+    host::trace::OpenOptions options;
+};
+
+[[nodiscard]] inline MalformedRow row(std::string number, std::string name, std::string input, Says says,
+                                      host::trace::ExitStatus status, std::optional<std::size_t> events,
+                                      std::variant<Bytes, MalformedAct> given, host::trace::OpenOptions options = {}) {
+    return {std::move(number), std::move(name),   std::move(input), std::move(says), status, events,
+            std::move(given),  std::move(options)};
+}
 
 inline std::ostream& operator<<(std::ostream& out, const MalformedRow& row) {
     return out << row.row << ' ' << row.name;
@@ -90,6 +111,26 @@ inline std::ostream& operator<<(std::ostream& out, const MalformedRow& row) {
 [[nodiscard]] inline Bytes operator+(Bytes a, const Bytes& b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;
+}
+
+[[nodiscard]] inline Bytes flipped(Bytes bytes, std::size_t at, unsigned bit) {
+    bytes[at] ^= static_cast<std::byte>(1U << bit);
+    return bytes;
+}
+
+[[nodiscard]] inline Bytes with_byte(Bytes bytes, std::size_t at, unsigned value) {
+    bytes[at] = static_cast<std::byte>(value);
+    return bytes;
+}
+
+[[nodiscard]] inline Bytes zeroed(Bytes bytes, std::size_t at, std::size_t size) {
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), size, std::byte{0});
+    return bytes;
+}
+
+[[nodiscard]] inline Bytes without_end(Bytes bytes, std::size_t size) {
+    bytes.resize(bytes.size() - size);
+    return bytes;
 }
 
 // The offset of the first record after the preamble.

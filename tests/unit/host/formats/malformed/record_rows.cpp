@@ -59,16 +59,6 @@ ChunkBuilder stamped(std::initializer_list<std::uint64_t> stamps) {
     return chunk;
 }
 
-Bytes flipped(Bytes bytes, std::size_t at, unsigned bit) {
-    bytes[at] ^= static_cast<std::byte>(1U << bit);
-    return bytes;
-}
-
-Bytes without_end(Bytes bytes, std::size_t size) {
-    bytes.resize(bytes.size() - size);
-    return bytes;
-}
-
 const std::size_t kSize = three_events().bytes().size();
 const std::size_t kMain = main_area(three_events());
 
@@ -159,6 +149,16 @@ Outcome read_shrinking(MalformedInput& at) {
     return outcome;
 }
 
+Bytes without_byte() {
+    ChunkBuilder chunk;
+    for (std::uint16_t i = 0; i < 10; ++i) {
+        chunk.event(10'000'000 + i, "ipoint", i);
+    }
+    Bytes bytes = chunk.bytes();
+    bytes.erase(bytes.begin() + 5);
+    return bytes;
+}
+
 // Its second slot lost its code, and the count at the end of its preamble is wrong; another chunk follows.
 Bytes header_before_what() {
     return flipped(flipped(three_events().bytes(), 16, 1), kMain - 4, 1) + one_event().bytes();
@@ -167,415 +167,119 @@ Bytes header_before_what() {
 } // namespace
 
 std::vector<MalformedRow> malformed_records() {
+    constexpr tracer::Record kUnknown = tracer::make_record(0x00D3, 1, 2, {3000});
+    const ChunkBuilder far_apart = stamped({0, ~std::uint64_t{1}, ~std::uint64_t{0}});
     return {
-        {.row = "D1",
-         .name = "empty_file",
-         .input = "an empty file",
-         .code = "E-EMPTY",
-         .status = nothing,
-         .offset_bytes = 0,
-         .events = 0,
-         .bytes = [] { return Bytes(); }},
-        {.row = "D2",
-         .name = "shorter_than_a_record",
-         .input = "15 bytes",
-         .code = "E-TRUNC",
-         .status = nothing,
-         .offset_bytes = 15,
-         .events = 0,
-         .bytes = [] { return Bytes(15); }},
-        {.row = "D3",
-         .name = "damaged_first_slot",
-         .input = "the first slot of a chunk's header lost its code; another chunk follows",
-         .code = "E-MAGIC",
-         .status = damaged,
-         .offset_bytes = 0,
-         .text = "header",
-         .events = 4,
-         .bytes = [] { return flipped(three_events().bytes(), 1, 4) + one_event().bytes(); }},
-        {.row = "D3",
-         .name = "damaged_second_slot",
-         .input = "the second slot of the header lost its code; another chunk follows",
-         .code = "E-MAGIC",
-         .status = damaged,
-         .offset_bytes = 0,
-         .text = "header",
-         .events = 4,
-         .bytes = [] { return flipped(three_events().bytes(), 16, 1) + one_event().bytes(); }},
-        {.row = "D3",
-         .name = "damaged_header_before_what",
-         .input = "the same, and the end of its preamble announces something else than follows",
-         .code = "E-MAGIC",
-         .status = damaged,
-         .offset_bytes = 0,
-         .text = "--salvage reads it",
-         .events = 1,
-         .bytes = header_before_what},
-        {.row = "D3",
-         .name = "damaged_header_salvaged",
-         .input = "the same, with --salvage",
-         .code = "E-MAGIC",
-         .status = damaged,
-         .offset_bytes = 0,
-         .text = "all the same",
-         .events = 6,
-         .options = {.salvage = true},
-         .bytes = header_before_what},
-        {.row = "D3",
-         .name = "swapped_bytes",
-         .input = "a chunk of a big-endian machine before one of ours",
-         .code = "E-MAGIC",
-         .status = damaged,
-         .offset_bytes = 0,
-         .text = "big-endian?",
-         .events = 1,
-         .bytes = [] { return swapped(three_events().bytes()) + one_event().bytes(); }},
-        {.row = "D4",
-         .name = "newer_major_version",
-         .input = "a chunk of a later format version",
-         .code = "E-VERSION",
-         .status = nothing,
-         .offset_bytes = 0,
-         .events = 0,
-         .bytes = [] { return with([](auto& begin) { begin.format_version = 2; }); }},
-        {.row = "D4",
-         .name = "newer_minor_version",
-         .input = "a chunk's header with fields after the known ones",
-         .code = "W-MINOR",
-         .offset_bytes = 0,
-         .text = "8 bytes",
-         .events = 3,
-         .bytes = with_longer_header},
-        {.row = "D5",
-         .name = "trailing_bytes",
-         .input = "5 bytes after the last record",
-         .code = "W-TAIL",
-         .status = damaged,
-         .offset_bytes = kSize,
-         .text = "5 trailing bytes",
-         .events = 3,
-         .bytes = [] { return three_events().bytes() + Bytes(5); }},
-        {.row = "D5",
-         .name = "lost_byte",
-         .input = "a byte of the header is lost: the records after it are found by the end of the file",
-         .code = "W-TAIL",
-         .status = damaged,
-         .text = "lost or added",
-         .events = 10,
-         .bytes =
-             [] {
-                 ChunkBuilder chunk;
-                 for (std::uint16_t i = 0; i < 10; ++i) {
-                     chunk.event(10'000'000 + i, "ipoint", i);
-                 }
-                 Bytes bytes = chunk.bytes();
-                 bytes.erase(bytes.begin() + 5);
-                 return bytes;
-             }},
-        {.row = "D6",
-         .name = "last_chunk_cut",
-         .input = "the last record of a file is missing",
-         .code = "W-SHORT",
-         .status = damaged,
-         .offset_bytes = kSize - 16,
-         .text = "1 of the 3 records",
-         .events = 2,
-         .bytes = [] { return without_end(three_events().bytes(), 16); }},
-        {.row = "D6",
-         .name = "cut_inside_the_preamble",
-         .input = "a file that ends inside its preamble",
-         .code = "E-TRUNC",
-         .status = nothing,
-         .offset_bytes = kSize - 80,
-         .events = 0,
-         .bytes = [] { return without_end(three_events().bytes(), 80); }},
-        {.row = "D7",
-         .name = "count_of_2_to_32",
-         .input = "a header that states 2^32-1 records",
-         .code = "E-COUNT",
-         .status = damaged,
-         .offset_bytes = 0,
-         .text = "4294967295",
-         .events = 3,
-         .bytes = [] { return with([](auto& begin) { begin.records = 0xFFFF'FFFF; }); }},
-        {.row = "D7",
-         .name = "counts_that_differ",
-         .input = "the header states more records than the end of the preamble",
-         .code = "E-COUNT",
-         .status = damaged,
-         .offset_bytes = kMain - 16,
-         .text = "announces 4 records",
-         .events = 3,
-         .bytes =
-             [] {
-                 Bytes bytes = with([](auto& begin) { begin.records = 4; });
-                 bytes[kMain - 16 + 12] = std::byte{3};
-                 return bytes;
-             }},
-        {.row = "D7",
-         .name = "count_too_small",
-         .input = "a header that states 1 of 3 records, twice",
-         .code = "W-EXTRA",
-         .status = damaged,
-         .offset_bytes = kSize,
-         .text = "2 records more",
-         .events = 3,
-         .bytes = [] { return with([](auto& begin) { begin.records = 1; }); }},
-        {.row = "D7",
-         .name = "preamble_shorter_than_the_header",
-         .input = "a header that is longer than its preamble",
-         .code = "E-COUNT",
-         .status = nothing,
-         .offset_bytes = 0,
-         .events = 0,
-         .bytes = [] { return with([](auto& begin) { begin.preamble_slots = 1; }); }},
-        {.row = "D7",
-         .name = "preamble_longer_than_stated",
-         .input = "a preamble that includes a record",
-         .code = "E-COUNT",
-         .status = damaged,
-         .offset_bytes = kMain - 16,
-         .events = 3,
-         .bytes = [] { return with([](auto& begin) { ++begin.preamble_slots; }); }},
-        {.row = "D9",
-         .name = "all_zero",
-         .input = "160 zero bytes",
-         .code = "W-UNUSED",
-         .status = nothing,
-         .offset_bytes = 0,
-         .text = "10 empty slots",
-         .events = 0,
-         .bytes = [] { return Bytes(160); }},
-        {.row = "D9",
-         .name = "all_ones",
-         .input = "160 bytes of all ones, like erased memory",
-         .code = "E-MAGIC",
-         .status = nothing,
-         .offset_bytes = 0,
-         .text = "10 slots",
-         .events = 0,
-         .bytes = [] { return Bytes(160, std::byte{0xFF}); }},
-        {.row = "D9",
-         .name = "ones_after_a_chunk",
-         .input = "a chunk, and 2 slots of all ones",
-         .code = "E-MAGIC",
-         .status = damaged,
-         .offset_bytes = kSize,
-         .text = "2 slots",
-         .events = 3,
-         .bytes = [] { return three_events().bytes() + Bytes(32, std::byte{0xFF}); }},
-        {.row = "D10",
-         .name = "unknown_event",
-         .input = "two records of a code that is not in the table",
-         .code = "W-UNKNOWN",
-         .offset_bytes = kSize,
-         .text = "2 records",
-         .events = 5,
-         .bytes =
-             [] {
-                 const auto record = tracer::make_record(0x00D3, 1, 2, {3000});
-                 return three_events().raw(record).raw(record).bytes();
-             }},
-        {.row = "D11",
-         .name = "one_slot_event_in_two",
-         .input = "an event of one record in two slots",
-         .code = "E-LEN",
-         .status = damaged,
-         .offset_bytes = kSize,
-         .text = "takes one slot",
-         .events = 3,
-         .bytes =
-             [] {
-                 return three_events()
-                     .raw(tracer::make_record(0x1001, 2, 0, {5000}))
-                     .raw(tracer::make_record(0x3001, 0, 0, {5000}))
-                     .bytes();
-             }},
-        {.row = "D11",
-         .name = "long_event_in_one_slot",
-         .input = "a long event that states a length of 0",
-         .code = "E-LEN",
-         .status = damaged,
-         .offset_bytes = kSize,
-         .events = 3,
-         .bytes = [] { return three_events().raw(tracer::make_record(0x001C, 0, 0, {5000})).bytes(); }},
-        {.row = "D12",
-         .name = "stray_stamp",
-         .input = "one bit of a stamp makes it 36 years: it is not used, and no other time moves",
-         .code = "W-TIME",
-         .offset_bytes = kSize,
-         .text = "damaged, and not used",
-         .events = 5,
-         .act =
-             [](MalformedInput& at) {
-                 ChunkBuilder chunk = three_events();
-                 chunk.raw(tracer::make_record(0x0001, 1, 0, {2100 + (std::uint64_t{1} << 60)}));
-                 chunk.unordered(2200, "ipoint", 2).unordered(2300, "ipoint", 3);
-                 Outcome outcome = at.read(chunk.bytes());
-                 EXPECT_EQ(outcome.late, 0U);
-                 EXPECT_EQ(outcome.unsound, 1U);
-                 EXPECT_THAT(outcome.ticks, testing::ElementsAre(1000U, 1500U, 2000U, 2000U, 2200U, 2300U));
-                 return outcome;
-             }},
-        {.row = "D12",
-         .name = "falling_stamp",
-         .input = "a stamp below the previous one: kept in its position, and late",
-         .code = "W-TIME",
-         .offset_bytes = kSize,
-         .text = "from 2000 to 700",
-         .events = 5,
-         .act =
-             [](MalformedInput& at) {
-                 Outcome outcome =
-                     at.read(three_events().unordered(700, "ipoint", 1).unordered(1999, "ipoint", 2).bytes());
-                 EXPECT_EQ(outcome.late, 2U);
-                 EXPECT_EQ(outcome.ticks.at(3), 700U);
-                 EXPECT_EQ(outcome.ticks.at(4), 1999U);
-                 return outcome;
-             }},
-        {.row = "D13",
-         .name = "equal_stamps",
-         .input = "all records have one stamp",
-         .code = "W-CLOCK",
-         .offset_bytes = 0,
-         .text = "stamp 7",
-         .events = 3,
-         .bytes =
-             [] {
-                 return stamped({7, 7, 7}).bytes();
-             }},
-        {.row = "D13",
-         .name = "zero_stamps",
-         .input = "no record has a stamp",
-         .code = "W-CLOCK",
-         .offset_bytes = 0,
-         .text = "stamp 0",
-         .events = 3,
-         .bytes =
-             [] {
-                 return stamped({0, 0, 0}).bytes();
-             }},
-        {.row = "D14",
-         .name = "rate_of_zero",
-         .input = "a measured rate of 0 kHz",
-         .code = "E-FREQ",
-         .status = damaged,
-         .offset_bytes = 0,
-         .text = "stay ticks",
-         .events = 3,
-         .bytes = [] { return with([](auto& begin) { begin.tsc_khz = 0; }); }},
-        {.row = "D14",
-         .name = "absurd_rate",
-         .input = "a rate above 10 GHz",
-         .code = "E-FREQ",
-         .status = damaged,
-         .offset_bytes = 0,
-         .text = "10000001",
-         .events = 3,
-         .bytes = [] { return with([](auto& begin) { begin.tsc_khz = 10'000'001; }); }},
-        {.row = "D14",
-         .name = "unknown_rate",
-         .input = "a rate of 0 kHz that was not measured",
-         .code = "W-NORATE",
-         .offset_bytes = 0,
-         .events = 3,
-         .bytes =
-             [] {
-                 return with([](auto& begin) {
-                     begin.tsc_khz = 0;
-                     begin.tsc_source = tracer::TscSource::unknown;
-                 });
-             }},
-        {.row = "D14",
-         .name = "unknown_rate_written_again",
-         .input = "the rate of 0 kHz, written as dat and compact",
-         .code = "W-NORATE",
-         .offset_bytes = 0,
-         .events = 53,
-         .act = write_unknown_rate},
-        {.row = "D15",
-         .name = "time_beyond_63_bits",
-         .input = "a distance of 2^64-1 ticks at 1 MHz",
-         .code = "W-RANGE",
-         .offset_bytes = main_area(stamped({0, ~std::uint64_t{1}, ~std::uint64_t{0}})) + 16,
-         .text = "exceed 2^63 ns",
-         .events = 3,
-         .bytes =
-             [] {
-                 ChunkBuilder chunk = stamped({0, ~std::uint64_t{1}, ~std::uint64_t{0}});
-                 chunk.begin.tsc_khz = 1000;
-                 return chunk.bytes();
-             }},
-        {.row = "D16",
-         .name = "absurd_processor",
-         .input = "a chunk of processor 65535 before another chunk",
-         .code = "E-CPU",
-         .status = damaged,
-         .offset_bytes = 0,
-         .text = "65535",
-         .events = 1,
-         .bytes = [] { return with([](auto& begin) { begin.cpu = 65535; }) + one_event().bytes(); }},
-        {.row = "D16",
-         .name = "processor_beyond_the_last",
-         .input = "a chunk of processor 256",
-         .code = "E-CPU",
-         .status = nothing,
-         .offset_bytes = 0,
-         .text = "256",
-         .events = 0,
-         .bytes = [] { return with([](auto& begin) { begin.cpu = 256; }); }},
-        {.row = "D21",
-         .name = "reserved_bits",
-         .input = "a record with bit 14 of its code set",
-         .code = "W-RESERVED",
-         .offset_bytes = kSize,
-         .text = "0x4001",
-         .events = 4,
-         .bytes = [] { return three_events().raw(tracer::make_record(0x4001, 0, 0, {3000})).bytes(); }},
-        {.row = "D22",
-         .name = "hostile_name",
-         .input = "a task whose name contains ESC, NUL, a newline and invalid UTF-8; a text of 64 KiB",
-         .act = print_hostile_name},
-        {.row = "D23",
-         .name = "leave_without_enter",
-         .input = "interrupts that end but never began",
-         .act = summarise_leaves},
-        {.row = "D24",
-         .name = "every_thread_id",
-         .input = "events of all 65,536 distinguishable tasks",
-         .act = read_every_thread},
-        {.row = "D25",
-         .name = "directory_without_a_session",
-         .input = "a directory without a manifest",
-         .code = "E-DIR",
-         .status = usage,
-         .text = "remora adopt",
-         .events = 0,
-         .act = [](MalformedInput& at) { return at.read_path(at.directory()); }},
-        {.row = "D25",
-         .name = "absent_file",
-         .input = "a path that does not exist",
-         .code = "E-IO",
-         .status = usage,
-         .text = "not found",
-         .events = 0,
-         .act = [](MalformedInput& at) { return at.read_path(at.path_of("absent")); }},
-        {.row = "D25", .name = "fifo", .input = "a FIFO", .events = 3, .act = read_fifo},
-        {.row = "D25",
-         .name = "endless_zeros",
-         .input = "16 MiB of zeros through a pipe",
-         .code = "W-UNUSED",
-         .status = nothing,
-         .offset_bytes = 0,
-         .events = 0,
-         .act = read_zeros},
-        {.row = "D26",
-         .name = "file_that_shrinks",
-         .input = "a file that is cut while it is read",
-         .code = "E-IO",
-         .status = damaged,
-         .text = "became shorter",
-         .act = read_shrinking},
+        row("D1", "empty_file", "an empty file", says("E-EMPTY", 0), nothing, 0, Bytes()),
+        row("D2", "shorter_than_a_record", "15 bytes", says("E-TRUNC", 15), nothing, 0, Bytes(15)),
+        row("D3", "damaged_first_slot", "the first slot of a chunk's header lost its code; another chunk follows",
+            says("E-MAGIC", 0, "header"), damaged, 4, flipped(three_events().bytes(), 1, 4) + one_event().bytes()),
+        row("D3", "damaged_second_slot", "the second slot of the header lost its code; another chunk follows",
+            says("E-MAGIC", 0, "header"), damaged, 4, flipped(three_events().bytes(), 16, 1) + one_event().bytes()),
+        row("D3", "damaged_header_before_what",
+            "the same, and the end of its preamble announces something else than follows",
+            says("E-MAGIC", 0, "--salvage reads it"), damaged, 1, header_before_what()),
+        row("D3", "damaged_header_salvaged", "the same, with --salvage", says("E-MAGIC", 0, "all the same"), damaged, 6,
+            header_before_what(), {.salvage = true}),
+        row("D3", "swapped_bytes", "a chunk of a big-endian machine before one of ours",
+            says("E-MAGIC", 0, "big-endian?"), damaged, 1, swapped(three_events().bytes()) + one_event().bytes()),
+        row("D4", "newer_major_version", "a chunk of a later format version", says("E-VERSION", 0), nothing, 0,
+            with([](auto& begin) { begin.format_version = 2; })),
+        row("D4", "newer_minor_version", "a chunk's header with fields after the known ones",
+            says("W-MINOR", 0, "8 bytes"), clean, 3, with_longer_header()),
+        row("D5", "trailing_bytes", "5 bytes after the last record", says("W-TAIL", kSize, "5 trailing bytes"), damaged,
+            3, three_events().bytes() + Bytes(5)),
+        row("D5", "lost_byte", "a byte of the header is lost: the records after it are found by the end of the file",
+            says("W-TAIL", {}, "lost or added"), damaged, 10, without_byte()),
+        row("D6", "last_chunk_cut", "the last record of a file is missing",
+            says("W-SHORT", kSize - 16, "1 of the 3 records"), damaged, 2, without_end(three_events().bytes(), 16)),
+        row("D6", "cut_inside_the_preamble", "a file that ends inside its preamble", says("E-TRUNC", kSize - 80),
+            nothing, 0, without_end(three_events().bytes(), 80)),
+        row("D7", "count_of_2_to_32", "a header that states 2^32-1 records", says("E-COUNT", 0, "4294967295"), damaged,
+            3, with([](auto& begin) { begin.records = 0xFFFF'FFFF; })),
+        row("D7", "counts_that_differ", "the header states more records than the end of the preamble",
+            says("E-COUNT", kMain - 16, "announces 4 records"), damaged, 3,
+            with_byte(with([](auto& begin) { begin.records = 4; }), kMain - 16 + 12, 3)),
+        row("D7", "count_too_small", "a header that states 1 of 3 records, twice",
+            says("W-EXTRA", kSize, "2 records more"), damaged, 3, with([](auto& begin) { begin.records = 1; })),
+        row("D7", "preamble_shorter_than_the_header", "a header that is longer than its preamble", says("E-COUNT", 0),
+            nothing, 0, with([](auto& begin) { begin.preamble_slots = 1; })),
+        row("D7", "preamble_longer_than_stated", "a preamble that includes a record", says("E-COUNT", kMain - 16),
+            damaged, 3, with([](auto& begin) { ++begin.preamble_slots; })),
+        row("D9", "all_zero", "160 zero bytes", says("W-UNUSED", 0, "10 empty slots"), nothing, 0, Bytes(160)),
+        row("D9", "all_ones", "160 bytes of all ones, like erased memory", says("E-MAGIC", 0, "10 slots"), nothing, 0,
+            Bytes(160, std::byte{0xFF})),
+        row("D9", "ones_after_a_chunk", "a chunk, and 2 slots of all ones", says("E-MAGIC", kSize, "2 slots"), damaged,
+            3, three_events().bytes() + Bytes(32, std::byte{0xFF})),
+        row("D10", "unknown_event", "two records of a code that is not in the table",
+            says("W-UNKNOWN", kSize, "2 records"), clean, 5, three_events().raw(kUnknown).raw(kUnknown).bytes()),
+        row("D11", "one_slot_event_in_two", "an event of one record in two slots",
+            says("E-LEN", kSize, "takes one slot"), damaged, 3,
+            three_events()
+                .raw(tracer::make_record(0x1001, 2, 0, {5000}))
+                .raw(tracer::make_record(0x3001, 0, 0, {5000}))
+                .bytes()),
+        row("D11", "long_event_in_one_slot", "a long event that states a length of 0", says("E-LEN", kSize), damaged, 3,
+            three_events().raw(tracer::make_record(0x001C, 0, 0, {5000})).bytes()),
+        row("D12", "stray_stamp", "one bit of a stamp makes it 36 years: it is not used, and no other time moves",
+            says("W-TIME", kSize, "damaged, and not used"), clean, 5,
+            [](MalformedInput& at) {
+                ChunkBuilder chunk = three_events();
+                chunk.raw(tracer::make_record(0x0001, 1, 0, {2100 + (std::uint64_t{1} << 60)}));
+                chunk.unordered(2200, "ipoint", 2).unordered(2300, "ipoint", 3);
+                Outcome outcome = at.read(chunk.bytes());
+                EXPECT_EQ(outcome.late, 0U);
+                EXPECT_EQ(outcome.unsound, 1U);
+                EXPECT_THAT(outcome.ticks, testing::ElementsAre(1000U, 1500U, 2000U, 2000U, 2200U, 2300U));
+                return outcome;
+            }),
+        row("D12", "falling_stamp", "a stamp below the previous one: kept in its position, and late",
+            says("W-TIME", kSize, "from 2000 to 700"), clean, 5,
+            [](MalformedInput& at) {
+                Outcome outcome =
+                    at.read(three_events().unordered(700, "ipoint", 1).unordered(1999, "ipoint", 2).bytes());
+                EXPECT_EQ(outcome.late, 2U);
+                EXPECT_EQ(outcome.ticks.at(3), 700U);
+                EXPECT_EQ(outcome.ticks.at(4), 1999U);
+                return outcome;
+            }),
+        row("D13", "equal_stamps", "all records have one stamp", says("W-CLOCK", 0, "stamp 7"), clean, 3,
+            stamped({7, 7, 7}).bytes()),
+        row("D13", "zero_stamps", "no record has a stamp", says("W-CLOCK", 0, "stamp 0"), clean, 3,
+            stamped({0, 0, 0}).bytes()),
+        row("D14", "rate_of_zero", "a measured rate of 0 kHz", says("E-FREQ", 0, "stay ticks"), damaged, 3,
+            with([](auto& begin) { begin.tsc_khz = 0; })),
+        row("D14", "absurd_rate", "a rate above 10 GHz", says("E-FREQ", 0, "10000001"), damaged, 3,
+            with([](auto& begin) { begin.tsc_khz = 10'000'001; })),
+        row("D14", "unknown_rate", "a rate of 0 kHz that was not measured", says("W-NORATE", 0), clean, 3,
+            with([](auto& begin) {
+                begin.tsc_khz = 0;
+                begin.tsc_source = tracer::TscSource::unknown;
+            })),
+        row("D14", "unknown_rate_written_again", "the rate of 0 kHz, written as dat and compact", says("W-NORATE", 0),
+            clean, 53, write_unknown_rate),
+        row("D15", "time_beyond_63_bits", "a distance of 2^64-1 ticks at 1 MHz",
+            says("W-RANGE", main_area(far_apart) + 16, "exceed 2^63 ns"), clean, 3,
+            with([](auto& begin) { begin.tsc_khz = 1000; }, far_apart)),
+        row("D16", "absurd_processor", "a chunk of processor 65535 before another chunk", says("E-CPU", 0, "65535"),
+            damaged, 1, with([](auto& begin) { begin.cpu = 65535; }) + one_event().bytes()),
+        row("D16", "processor_beyond_the_last", "a chunk of processor 256", says("E-CPU", 0, "256"), nothing, 0,
+            with([](auto& begin) { begin.cpu = 256; })),
+        row("D21", "reserved_bits", "a record with bit 14 of its code set", says("W-RESERVED", kSize, "0x4001"), clean,
+            4, three_events().raw(tracer::make_record(0x4001, 0, 0, {3000})).bytes()),
+        row("D22", "hostile_name", "a task whose name contains ESC, NUL, a newline and invalid UTF-8; a text of 64 KiB",
+            says(), clean, {}, print_hostile_name),
+        row("D23", "leave_without_enter", "interrupts that end but never began", says(), clean, {}, summarise_leaves),
+        row("D24", "every_thread_id", "events of all 65,536 distinguishable tasks", says(), clean, {},
+            read_every_thread),
+        row("D25", "directory_without_a_session", "a directory without a manifest", says("E-DIR", {}, "remora adopt"),
+            usage, 0, [](MalformedInput& at) { return at.read_path(at.directory()); }),
+        row("D25", "absent_file", "a path that does not exist", says("E-IO", {}, "not found"), usage, 0,
+            [](MalformedInput& at) { return at.read_path(at.path_of("absent")); }),
+        row("D25", "fifo", "a FIFO", says(), clean, 3, read_fifo),
+        row("D25", "endless_zeros", "16 MiB of zeros through a pipe", says("W-UNUSED", 0), nothing, 0, read_zeros),
+        row("D26", "file_that_shrinks", "a file that is cut while it is read", says("E-IO", {}, "became shorter"),
+            damaged, {}, read_shrinking),
     };
 }
 
