@@ -4,7 +4,7 @@
 #include "fleet/started.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/session_files.hpp"
+#include "host/formats/dat/manifest.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"

@@ -7,7 +7,7 @@
 #include "convert/writer/event_words.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/user_event.hpp"
 
 #include <bit>

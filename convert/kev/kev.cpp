@@ -9,8 +9,8 @@
 #include "foreign/kev/codes.hpp"
 #include "foreign/kev/header.hpp"
 #include "host/text/format.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
-#include "host/trace/foreign.hpp"
 #include "host/trace/names.hpp"
 #include "tracer/names/metadata.hpp"
 

@@ -16,7 +16,7 @@
 #include "convert/task_labels.hpp"
 #include "convert/vector_labels.hpp"
 #include "convert/writer/event_words.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 
 #include <algorithm>
 #include <array>

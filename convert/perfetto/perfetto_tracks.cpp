@@ -4,7 +4,7 @@
 #include "convert/perfetto/perfetto_sched.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 #include "lib/assert.hpp"

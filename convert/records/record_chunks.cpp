@@ -5,7 +5,7 @@
 
 #include "convert/losses.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 #include "host/sql/event_columns.hpp"
 #include "host/sql/filler.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/value_text.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "convert/writer/survey.hpp"
 
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/kernel_image.hpp"
 #include "host/trace/names.hpp"
 #include "lib/endian.hpp"

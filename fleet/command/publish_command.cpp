@@ -12,7 +12,7 @@
 #include "fleet/spool_publisher.hpp"
 #include "host/collector/directory_lock.hpp"
 #include "host/collector/session_directory.hpp"
-#include "host/formats/dat/session_files.hpp"
+#include "host/formats/dat/manifest.hpp"
 #include "host/text/escape.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "foreign/kev/header.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 
 #include <cstdint>

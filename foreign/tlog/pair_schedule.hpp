@@ -8,7 +8,7 @@
 #pragma once
 
 #include "foreign/tlog/kinds.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 
 #include <cstdint>

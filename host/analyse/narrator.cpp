@@ -3,7 +3,7 @@
 
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/value_text.hpp"
 #include "lib/wire_numbers.hpp"

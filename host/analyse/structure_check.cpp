@@ -5,7 +5,7 @@
 
 #include "host/text/format.hpp"
 #include "host/trace/code_set.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 
 #include <algorithm>
 #include <numeric>

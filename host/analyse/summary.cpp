@@ -3,7 +3,7 @@
 #include "host/analyse/summary.hpp"
 
 #include "host/trace/code_set.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/user_event.hpp"
 
 #include <algorithm>

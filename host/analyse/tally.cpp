@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/analyse/tally.hpp"
 
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 
 #include <algorithm>
 

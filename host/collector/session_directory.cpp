@@ -2,7 +2,6 @@
 #include "host/collector/session_directory.hpp"
 
 #include "host/formats/dat/manifest.hpp"
-#include "host/formats/dat/session_files.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/kernel_image.hpp"
 

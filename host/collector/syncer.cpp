@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/collector/syncer.hpp"
 
-#include "host/formats/dat/session_files.hpp"
+#include "host/formats/dat/manifest.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "host/report/schedule_tables.hpp"
 
 #include "host/text/escape.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 
 #include <optional>
 #include <string_view>

@@ -2,7 +2,7 @@
 // A task that is to leave its processor runs on until the switch; only then what comes next begins.
 #include "host/schedule/intervals.hpp"
 
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "lib/wire_numbers.hpp"
 
 namespace host::schedule {

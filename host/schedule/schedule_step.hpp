@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/schedule/schedule.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 
 #include <utility>
 

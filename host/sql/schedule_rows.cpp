@@ -2,7 +2,7 @@
 #include "host/sql/schedule_rows.hpp"
 
 #include "host/text/escape.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <algorithm>

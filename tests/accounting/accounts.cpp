@@ -6,7 +6,7 @@
 #include "host/formats/trace.hpp"
 #include "host/schedule/accounting.hpp"
 #include "host/text/json_writer.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 
 #include <cstdio>
 #include <map>

@@ -5,7 +5,7 @@
 
 #include "host/schedule/accounting.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tests/support/scene.hpp"

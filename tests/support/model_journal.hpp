@@ -5,7 +5,7 @@
 
 #include "host/analyse/oracle/model.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 
 #include <array>
 #include <gtest/gtest.h>

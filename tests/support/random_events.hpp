@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/formats/dat/plain_record.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 #include "lib/wire_numbers.hpp"
 

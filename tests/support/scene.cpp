@@ -2,7 +2,7 @@
 #include "tests/support/scene.hpp"
 
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "lib/wire_numbers.hpp"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 
 #include "host/text/format.hpp"
 #include "host/trace/code_set.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "tracer/compact/layout.hpp"
 #include "tracer/record/unit_words.hpp"
 

@@ -15,7 +15,6 @@
 #include "host/analyse/oracle/step_time.hpp"
 #include "host/analyse/oracle/wakeups.hpp"
 #include "host/trace/facts.hpp"
-#include "host/trace/holes.hpp"
 
 #include <span>
 

@@ -6,7 +6,7 @@
 #include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "host/formats/dat/image_lookup.hpp"
+// Where an image is looked for, and what is reported where there is none.
+#include "host/formats/dat/record_stream.hpp"
 
 #include "host/text/format.hpp"
 #include "host/trace/names.hpp"

@@ -2,7 +2,7 @@
 #include "host/formats/dat/record_stream.hpp"
 
 #include "host/formats/dat/chunk_ledger.hpp"
-#include "host/formats/dat/session_files.hpp"
+#include "host/formats/dat/manifest.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "tracer/chunk/chunk_seal.hpp"

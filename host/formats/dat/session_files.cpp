@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "host/formats/dat/session_files.hpp"
+// Files of a session by their names, the words of a manifest, and the manifest on the disk.
+#include "host/formats/dat/manifest.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/format.hpp"

@@ -2,7 +2,7 @@
 #include "host/formats/fat/chunk_files.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/session_files.hpp"
+#include "host/formats/dat/manifest.hpp"
 #include "host/formats/fat/volume.hpp"
 #include "host/text/format.hpp"
 

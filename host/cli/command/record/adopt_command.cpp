@@ -8,7 +8,7 @@
 #include "host/cli/command/trace_input.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/collector/session_formats.hpp"
-#include "host/formats/dat/session_files.hpp"
+#include "host/formats/dat/manifest.hpp"
 #include "host/text/escape.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // The legs of latencies against a trace that was computed by hand. One tick is one nanosecond.
 #include "host/analyse/latencies.hpp"
 
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 
 #include <gtest/gtest.h>
 #include <string_view>

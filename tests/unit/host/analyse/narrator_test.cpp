@@ -3,7 +3,7 @@
 #include "host/analyse/narrator.hpp"
 
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 #include "lib/wire_numbers.hpp"
 

@@ -4,7 +4,7 @@
 #include "host/schedule/latency.hpp"
 #include "host/schedule/raises.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "tests/support/scene.hpp"
 
 #include <gmock/gmock.h>

@@ -5,7 +5,7 @@
 #include "host/schedule/jobs.hpp"
 #include "host/schedule/processor_time.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "tests/support/scene.hpp"
 
 #include <gmock/gmock.h>

@@ -3,7 +3,7 @@
 // of 3 ns begin between two ticks.
 #include "host/sql/utilisation_rows.hpp"
 
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 #include "tests/support/sql_cells.hpp"
 

@@ -2,7 +2,7 @@
 // The names of numbers, and the version by which a caller knows that what it kept still holds.
 #include "host/trace/names.hpp"
 
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // How long steps count: from the end of a timer's interrupt to the next one, and for eight times as long after it.
 #include "host/analyse/oracle/step_time.hpp"
 
-#include "host/trace/foreign.hpp"
+#include "host/trace/event.hpp"
 
 #include <gtest/gtest.h>
 #include <string_view>

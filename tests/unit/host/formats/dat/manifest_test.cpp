@@ -2,7 +2,6 @@
 // The text of a manifest, every key of it, and what is read back; what is refused, and why.
 #include "host/formats/dat/manifest.hpp"
 
-#include "host/formats/dat/session_files.hpp"
 #include "host/text/format.hpp"
 #include "tests/support/host_trace_builder.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "host/formats/dat/record_stream.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/holes.hpp"
+#include "host/trace/facts.hpp"
 #include "tests/support/memory_image.hpp"
 
 #include <atomic>

@@ -3,7 +3,7 @@
 // holds.
 #include "host/formats/input_kind.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/holes.hpp"
+#include "host/trace/facts.hpp"
 #include "tests/support/memory_image.hpp"
 #include "tests/support/reading_test.hpp"
 
