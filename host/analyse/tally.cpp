@@ -16,7 +16,28 @@ void Tally::give(const ProcessorTime::Stretch& stretch) {
     }
 }
 
-void Tally::add(const trace::Event& event) {
+// The events of a batch of several are plain, and of one processor.
+void Tally::add(std::span<const trace::Event> batch) {
+    if (batch.size() == 1) {
+        add_one(batch.front());
+        return;
+    }
+    m_events += batch.size();
+    m_first = std::min(m_first, batch.front().ticks);
+    m_last = std::max(m_last, batch.back().ticks);
+    ProcessorTime& processor = m_processors[batch.front().cpu];
+    for (const trace::Event& event : batch) {
+        ++m_counts[event.code];
+        if (event.code == kCodeOf<"context_switch">) {
+            processor.saw(event.ticks);
+            give(processor.take(event.code, event.par1));
+            m_busy.try_emplace(event.par1);
+        }
+    }
+    processor.saw(batch.back().ticks);
+}
+
+void Tally::add_one(const trace::Event& event) {
     if (event.metadata || !event.is_sound()) {
         return;
     }

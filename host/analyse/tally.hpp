@@ -13,13 +13,14 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 
 namespace host::analyse {
 
 class Tally {
   public:
     // In time order. Metadata and broken events are passed over.
-    void add(const trace::Event& event);
+    void add(std::span<const trace::Event> batch);
 
     // Gives each running task its time up to the last record of its processor. Call once, at the end.
     void finish();
@@ -39,6 +40,7 @@ class Tally {
   private:
     using ProcessorTime = schedule::ProcessorTime;
 
+    void add_one(const trace::Event& event);
     void give(const ProcessorTime::Stretch& stretch);
 
     std::array<std::uint64_t, 256> m_counts{};

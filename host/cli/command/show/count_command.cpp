@@ -78,7 +78,9 @@ void print_json(Output& out, const Counted& counted) {
 trace::ExitStatus count(const TraceInput& input, Context context) {
     return with_trace(input, context, "counting", [&](formats::Trace& trace) {
         Counted counted;
-        trace.for_each([&](const trace::Event& event) { counted.tally.add(event); });
+        for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
+            counted.tally.add(batch);
+        }
         counted.tally.finish();
         counted.khz = trace.facts().clock.khz;
         counted.names = trace.facts().names;
