@@ -89,7 +89,7 @@ kernel_objects = $(call object,$(1),$(filter-out $(COMMON_ROOMS),$(2))) \
 
 # units DIRECTORY SOURCES: the objects of the sources, those of a folder together (mk/units.sh) but for what is in SINGLE.
 SINGLE := lib/% apps/% tracer/% foreign/published/% foreign/tools/% tests/bench/% tests/soak/% tests/support/attempts/% \
-  tests/accounting/%  host/sql/row_table.cpp fleet/questions/% tests/unit/tracer/log_test.cpp \
+  tests/accounting/% fleet/questions/% tests/unit/tracer/log_test.cpp \
   tests/unit/host/analyse/% tests/unit/host/schedule/% tests/unit/host/formats/%
 units = $(call object,$(1),$(filter $(SINGLE) %.S,$(2))) $(call united,$(1),$(filter-out $(SINGLE) %.S,$(2)))
 united = $(if $(filter-out help clean,$(MAKECMDGOALS)),$(if $(2),$(shell mk/units.sh $(1) $(2))))

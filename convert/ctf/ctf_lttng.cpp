@@ -9,8 +9,7 @@
 #include "convert/change_handler.hpp"
 #include "convert/ctf/ctf_text.hpp"
 #include "convert/ctf/ctf_trace.hpp"
-#include "convert/task_labels.hpp"
-#include "convert/vector_labels.hpp"
+#include "convert/schedule_words.hpp"
 
 #include <array>
 #include <bitset>

@@ -6,7 +6,7 @@
 #include "convert/json/call_stack.hpp"
 #include "convert/rows.hpp"
 #include "convert/schedule_words.hpp"
-#include "convert/time_axis.hpp"
+#include "convert/track_writer.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"

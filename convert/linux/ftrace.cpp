@@ -12,8 +12,7 @@
 
 #include "convert/change_handler.hpp"
 #include "convert/losses.hpp"
-#include "convert/task_labels.hpp"
-#include "convert/vector_labels.hpp"
+#include "convert/schedule_words.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/text/digits.hpp"
 

@@ -13,8 +13,7 @@
 #include "convert/linux/ring_pages.hpp"
 #include "convert/linux/tracefs_formats.hpp"
 #include "convert/losses.hpp"
-#include "convert/task_labels.hpp"
-#include "convert/vector_labels.hpp"
+#include "convert/schedule_words.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/trace/event.hpp"
 

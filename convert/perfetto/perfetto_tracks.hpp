@@ -5,7 +5,7 @@
 #pragma once
 
 #include "convert/perfetto/perfetto_packets.hpp"
-#include "convert/task_labels.hpp"
+#include "convert/schedule_words.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/trace/value_text.hpp"
 

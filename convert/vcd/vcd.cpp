@@ -13,8 +13,7 @@
 #include "convert/per_processor.hpp"
 #include "convert/rows.hpp"
 #include "convert/schedule_words.hpp"
-#include "convert/task_labels.hpp"
-#include "convert/time_axis.hpp"
+#include "convert/track_writer.hpp"
 #include "convert/vcd/vcd_signals.hpp"
 #include "host/text/format.hpp"
 
