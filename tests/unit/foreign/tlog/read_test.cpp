@@ -253,7 +253,7 @@ TEST_F(TlogRead, APipeSaysTheSame) {
     auto trace = Trace::open("-", {}, diagnostics);
     ASSERT_TRUE(trace.ok());
     std::size_t events = 0;
-    trace.value()->for_each([&](const trace::Event& event) { ++events; });
+    trace.value()->for_each([&](const trace::Event&) { ++events; });
     EXPECT_EQ(events, 10U);
 }
 

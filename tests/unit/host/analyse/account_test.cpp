@@ -55,7 +55,7 @@ class Accounts : public support::CommandLine {
         trace::Diagnostics diagnostics([](std::string_view) {});
         const auto trace = formats::Trace::open(m_directory.path(), {}, diagnostics);
         EXPECT_TRUE(trace.ok());
-        trace.value()->for_each([&](const trace::Event& event) {});
+        trace.value()->for_each([&](const trace::Event&) {});
         return analyse::account_of(*trace.value());
     }
 
@@ -137,7 +137,7 @@ TEST_F(Accounts, AddUpProcessorByProcessor) {
     trace::Diagnostics diagnostics([](std::string_view) {});
     const auto trace = formats::Trace::open(write(bytes), {}, diagnostics);
     ASSERT_TRUE(trace.ok());
-    trace.value()->for_each([&](const trace::Event& event) {});
+    trace.value()->for_each([&](const trace::Event&) {});
     const analyse::Account found = analyse::account_of(*trace.value());
     std::vector<std::string> lines;
     for (const analyse::ProcessorAccount& of : found.processors) {
@@ -160,7 +160,7 @@ TEST_F(Accounts, CountNoChunkAsSealedThatIsCutShort) {
         image.resize(image.size() - cut);
         const auto trace = formats::Trace::open(write(image), {}, diagnostics);
         ASSERT_TRUE(trace.ok());
-        trace.value()->for_each([&](const trace::Event& event) {});
+        trace.value()->for_each([&](const trace::Event&) {});
         const analyse::Account found = analyse::account_of(*trace.value());
         ASSERT_EQ(found.processors.size(), 1U);
         EXPECT_EQ(found.processors[0].sealed, cut == 0 ? 1U : 0U) << cut;
@@ -227,7 +227,7 @@ TEST_F(Accounts, CompareTheChunksOfACapture) {
         auto reading =
             formats::Trace::open({.name = "x", .bytes = support::source_of(bytes), .keep_open = true}, {}, diagnostics);
         EXPECT_TRUE(reading.ok());
-        reading.value()->for_each([&](const trace::Event& event) {});
+        reading.value()->for_each([&](const trace::Event&) {});
         return reading.value()->facts();
     };
     support::ChunkBuilder other = sample();

@@ -142,7 +142,7 @@ TEST_F(ManifestChecks, CompareOnlyTheRecordsOfAChunkThatIsNotDescribed) {
         EXPECT_TRUE(formats::dat::save_manifest(manifest, m_directory.path()).ok());
         trace::Diagnostics diagnostics([](std::string_view) {});
         const auto trace = formats::Trace::open(m_directory.path(), {}, diagnostics);
-        trace.value()->for_each([&](const trace::Event& event) {});
+        trace.value()->for_each([&](const trace::Event&) {});
         std::vector<std::string> lines;
         for (const analyse::ManifestFault& fault : analyse::manifest_faults(*trace.value())) {
             lines.push_back(std::string(analyse::rule_name(fault.rule)) + ": " + fault.text);

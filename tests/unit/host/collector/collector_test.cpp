@@ -270,7 +270,7 @@ TEST_F(Collecting, ReadsWhatFollowsLostPacketsOfAPreamble) {
     trace::Diagnostics diagnostics([](std::string_view) {});
     const auto trace = formats::Trace::open(m_directory.path(), {}, diagnostics);
     ASSERT_TRUE(trace.ok());
-    trace.value()->for_each([&](const trace::Event& event) {});
+    trace.value()->for_each([&](const trace::Event&) {});
     EXPECT_EQ(trace.value()->facts().usable_events, 200U);
     EXPECT_EQ(trace.value()->facts().chunks.at(0).missing, 120U);
     EXPECT_TRUE(diagnostics.damaged());

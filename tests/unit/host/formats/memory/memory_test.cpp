@@ -92,7 +92,7 @@ TEST_F(Memory, NamesItsTasks) {
     const auto opened = Trace::open(path, {}, diagnostics);
     ASSERT_TRUE(opened.ok());
     EXPECT_EQ(opened.value()->kind(), trace::InputKind::memory);
-    opened.value()->for_each([&](const trace::Event& event) {});
+    opened.value()->for_each([&](const trace::Event&) {});
     EXPECT_EQ(opened.value()->facts().names.find(tracer::Unit::context, 12), "control");
     EXPECT_EQ(opened.value()->facts().boot_id, 0x1122334455667788U);
     EXPECT_EQ(opened.value()->facts().chunks.size(), 2U);
@@ -396,7 +396,7 @@ TEST_F(Memory, DescribesItsChunks) {
     trace::Diagnostics diagnostics([](std::string_view line) { ADD_FAILURE() << line; });
     const auto opened = Trace::open(path, {}, diagnostics);
     ASSERT_TRUE(opened.ok());
-    opened.value()->for_each([&](const trace::Event& event) {});
+    opened.value()->for_each([&](const trace::Event&) {});
     const auto& chunks = opened.value()->facts().chunks;
     ASSERT_EQ(chunks.size(), 2U);
     for (std::size_t number = 0; number < chunks.size(); ++number) {
