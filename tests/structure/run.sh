@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 passed=0
 failed=0
-for test in include_directions.py includes.py style.py english.py kernel_api.py event_rows.py fault_rows.py \
+for test in include_directions.py includes.py weight.py style.py english.py kernel_api.py event_rows.py fault_rows.py \
     mutant_patterns.py mutations.py switched_mutants.py equivalent_mutants.py verification_tables.py \
     image.sh entry_check.py tracer_off.sh documented_commands.sh; do
     name=${test%.*}
