@@ -21,7 +21,7 @@ inline void read_through(const std::uint8_t* data, std::size_t size, host::trace
         .name = "input", .bytes = std::make_shared<host::trace::ByteSource>(descriptor, true, size), .keep_open = true};
     auto trace = host::formats::Trace::open(input, {.kind = kind}, diagnostics);
     if (trace) {
-        trace.value()->for_each([&](const host::trace::Event& event) {});
+        trace.value()->for_each([&](const host::trace::Event&) {});
     }
     diagnostics.finish();
 }

@@ -140,7 +140,7 @@ Outcome read_shrinking(MalformedInput& at) {
     Outcome outcome;
     Diagnostics diagnostics([&](std::string_view line) { outcome.lines += std::string(line) + '\n'; });
     const auto trace = host::formats::Trace::open(path, {}, diagnostics);
-    trace.value()->for_each([&](const Event& event) {
+    trace.value()->for_each([&](const Event&) {
         if (outcome.events++ == 0) {
             std::filesystem::resize_file(path, 70'000);
         }
