@@ -76,7 +76,7 @@ class Cell {
             sqlite3_bind_double(statement, place, std::bit_cast<double>(m_number));
             break;
         case Kind::text:
-            sqlite3_bind_text64(statement, place, m_text.data(), m_text.size(), SQLITE_STATIC, SQLITE_UTF8);
+            sqlite3_bind_text64(statement, place, bytes(), m_text.size(), SQLITE_STATIC, SQLITE_UTF8);
             break;
         }
     }
@@ -94,12 +94,15 @@ class Cell {
             sqlite3_result_double(context, std::bit_cast<double>(m_number));
             break;
         case Kind::text:
-            sqlite3_result_text64(context, m_text.data(), m_text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+            sqlite3_result_text64(context, bytes(), m_text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
             break;
         }
     }
 
   private:
+    // A null pointer is SQLite's NULL, and an empty view may have one.
+    [[nodiscard]] const char* bytes() const { return m_text.empty() ? "" : m_text.data(); }
+
     enum class Kind : std::uint8_t { null, integer, real, text };
 
     Kind m_kind = Kind::null;
