@@ -145,8 +145,7 @@ int Insert::open(sqlite3* database, std::string_view table, std::size_t columns)
     }
     text += ')';
     sqlite3_stmt* statement = nullptr;
-    const int code =
-        sqlite3_prepare_v3(database, text.c_str(), -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+    const int code = sqlite3_prepare_v3(database, text.c_str(), -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
     m_statement.reset(statement);
     return code;
 }
