@@ -60,7 +60,7 @@ inline constexpr std::uint32_t kUnknownTid = 0x1'0001; // of a task that no reco
 // How viewers are shown a task: thread id, name, priority. Looked up once per task and chunk, for writers through which
 // millions of switches pass.
 
-// Of a task whose level is unknown, and of the idle task: what Linux calls the default.
+// A task whose level is unknown and the idle task have Linux's default priority.
 inline constexpr std::uint32_t kDefaultPriority = 120;
 
 struct TaskLabel {

@@ -28,7 +28,7 @@ class TimeAxis {
         return m_last_ns;
     }
 
-    // Of the last event.
+    // Returns the time of the last event.
     [[nodiscard]] std::uint64_t last_ns() const { return m_last_ns; }
 
     // False: the times are ticks.

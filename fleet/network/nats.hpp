@@ -61,7 +61,7 @@ class NatsConnection {
 
     [[nodiscard]] bool alive() const { return natsConnection_Status(m_connection.get()) == NATS_CONN_STATUS_CONNECTED; }
 
-    // Of one message, as the server announced it.
+    // Returns the largest message in bytes, as the server announced it.
     [[nodiscard]] std::size_t payload_max() const;
 
     // A call of the library that failed. code: of JetStream, or 0. The text begins with the address.
@@ -131,7 +131,7 @@ class NatsReplies {
     // Requests are numbered from 0 on again; answers to earlier ones are not wanted any more.
     void begin();
 
-    // Of the request that is sent next.
+    // Returns the subject for the answer to the request that is sent next.
     [[nodiscard]] std::string next_subject();
 
     // It was not sent.
@@ -143,7 +143,7 @@ class NatsReplies {
     [[nodiscard]] lib::Result<void, NetworkFailure>
     await(std::string_view doing, const std::function<void(std::size_t request, natsMsg* answer)>& use);
 
-    // Likewise, until at most so many have none.
+    // Waits until at most waiting_max requests have no answer.
     [[nodiscard]] lib::Result<void, NetworkFailure>
     await_until(std::size_t waiting_max, std::string_view doing,
                 const std::function<void(std::size_t request, natsMsg* answer)>& use);

@@ -23,8 +23,8 @@ inline constexpr std::size_t kKindBytes = 4096;
 [[nodiscard]] trace::InputKind kind_of(trace::ByteSource& source);
 [[nodiscard]] std::string why_unknown(trace::ByteSource& source);
 
-// Of an input that is to be followed: what has no mark, and does not begin as a chunk, is the memory of a machine that
-// has not started its kernel yet.
+// Returns the kind of an input that is to be followed. Input that has no mark and does not begin as a chunk is the
+// memory of a machine that has not started its kernel yet.
 [[nodiscard]] trace::InputKind kind_to_follow(trace::ByteSource& source);
 
 // Why no reader knows an input that kind_of() takes for records: it begins as files of another tool do, or most of its

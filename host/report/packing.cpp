@@ -30,7 +30,7 @@ constexpr std::array<std::uint32_t, kRounds> kConstants = {
 
 using State = std::array<std::uint32_t, 8>;
 
-// Likewise, of the square roots of the first eight.
+// The state begins with the fractions of the square roots of the first eight primes.
 constexpr State kBegin = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 

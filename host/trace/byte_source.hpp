@@ -65,7 +65,7 @@ class ByteSource {
 
     [[nodiscard]] bool seekable() const { return m_size_bytes.has_value(); }
 
-    // Of a file that another program is still making: takes the size that it has now.
+    // Takes the present size of a file that another program is still writing.
     void take_size();
 
     // 0 for a stream.

@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kMangledMax = 512;
 constexpr std::uint64_t kEstimateMax = 1024 * 1024; // this kernel's longest is a third of it
 
-// Of a reference at the beginning of the text, S_ or T1A_, its length; 0: there is none. A piece of an identifier may
+// Returns the length of a reference such as S_ or T1A_ at the beginning, or 0. A piece of an identifier may
 // look the same: then the estimate is too high.
 std::size_t reference_length(std::string_view text) {
     if (!text.starts_with('S') && !text.starts_with('T')) {
@@ -232,7 +232,7 @@ lib::Result<std::vector<Function>, Refusal> functions_of(const Image& image) {
 
 } // namespace
 
-// Of several names for one address the one with a size is kept.
+// The name with a size is kept if an address has several.
 void KernelImage::set_functions(std::vector<Function> functions) {
     std::ranges::stable_sort(functions, [](const Function& one, const Function& other) {
         return one.address != other.address ? one.address < other.address : one.size_bytes > other.size_bytes;

@@ -21,7 +21,7 @@ constexpr auto kRows = [] {
     return rows;
 }();
 
-// Of the unit's table; there is none if it is the number of tables.
+// Returns the row of the unit's table, or the number of tables if there is none.
 std::size_t row_of(tracer::Unit unit) {
     const auto number = static_cast<std::size_t>(unit);
     return number < kRows.size() ? kRows[number] : kNameEvents.size();

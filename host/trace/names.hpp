@@ -32,7 +32,7 @@ struct NameEvent {
     tracer::Unit unit;
 };
 
-// Of all kinds but tasks, of which more than a name is known.
+// These events name units of each kind but tasks, of which more than a name is known.
 inline constexpr auto kNameEvents = std::to_array<NameEvent>({
     {kCodeOf<"level_name">, tracer::Unit::level},
     {kCodeOf<"interrupt_name">, tracer::Unit::vector},
@@ -111,7 +111,7 @@ class Names {
 
 // The names of one kind of object in the order of their numbers, for heads of files that list them.
 //
-// Of a unit, tasks included; those of names, which outlives them. A name may be empty.
+// Returns the names of a unit, tasks included. They are valid as long as `names` is. A name may be empty.
 [[nodiscard]] inline std::vector<std::pair<std::uint16_t, std::string_view>> sorted_names(const Names& names,
                                                                                           tracer::Unit unit) {
     std::vector<std::pair<std::uint16_t, std::string_view>> sorted;

@@ -22,7 +22,7 @@ enum class InputKind : std::uint8_t {
     memory,   // of a machine with a kernel that has a tracer: RAM file, pmemsave, ELF core
 };
 
-// Of the memory of a machine that runs: the trace continues as the machine does.
+// The trace of a running machine's memory continues as the machine does.
 struct FollowOptions {
     bool wanted = false;
     std::chrono::milliseconds wake{0}; // a part without records comes after so long without any; 0: never

@@ -93,7 +93,7 @@ class CombinedAssembler {
         return payload();
     }
 
-    // Of the codes of its slots, all bits together that are neither the event nor the flag. Valid as payload() is.
+    // Returns the bits that are set in any slot's code besides the event and the flag. Valid as payload() is.
     [[nodiscard]] constexpr std::uint16_t other_bits() const { return m_other_bits; }
 
     constexpr void reset() {
@@ -124,7 +124,7 @@ class CombinedAssembler {
 inline constexpr std::uint16_t kChunkBeginCode =
     trace::kCodeOf<"chunk_begin"> | static_cast<std::uint16_t>(tracer::Combine::first);
 
-// Likewise of a machine whose bytes are in the other order.
+// A machine with the other order of bytes writes the code like this.
 inline constexpr auto kSwappedBeginCode = static_cast<std::uint16_t>((kChunkBeginCode << 8) | (kChunkBeginCode >> 8));
 
 // The first slot of a chunk_begin.
@@ -154,7 +154,7 @@ template <typename Payload, std::invocable NextSlot>
     return std::nullopt;
 }
 
-// Likewise, of slots in memory.
+// Reads the leading event from slots in memory.
 template <typename Payload>
 [[nodiscard]] std::optional<Payload> read_leading_event(std::uint8_t code, std::span<const std::byte> slots_untrusted) {
     return read_leading_event<Payload>(code, [&]() -> std::optional<tracer::Record> {

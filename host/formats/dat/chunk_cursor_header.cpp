@@ -13,7 +13,7 @@ namespace host::formats::dat {
 
 namespace {
 
-// Of the fields that this reader knows, the length word included.
+// Returns the size of the fields that this reader knows, the length word included.
 std::size_t known_bytes(const tracer::ChunkBegin& description) {
     std::array<std::byte, tracer::kCombineSlotsMax * tracer::kPayloadBytesPerSlot> bytes{};
     const auto size = tracer::encode_payload(description, bytes);

@@ -123,7 +123,7 @@ bool ChunkLedger::accept(const tracer::ChunkBegin& description, const Slot& firs
                          bool is_seekable) {
     ASSERT(own_slots != 0);
     std::optional<Fault> fault = fault_of(description, first, own_slots);
-    // Of a pipe: what a file holds twice is known before it is read. Parts are numbered by who makes them.
+    // Only a pipe is checked here: what a file holds twice is known before it is read. The maker of parts numbers them.
     if (!fault && !is_seekable && !m_scope.segment().followed &&
         !m_seen.emplace(description.cpu, description.chunk, description.generation).second) {
         fault = Fault{"W-DUP",
@@ -168,7 +168,7 @@ void ChunkLedger::check_repeated_count(const Slot& slot) {
     }
 }
 
-// Of a chunk that is followed: what is missing is in front of it.
+// What a chunk that is followed lacks was recorded before its first record.
 void ChunkLedger::finish_part() {
     trace::ChunkReport& chunk = m_scope.chunk();
     chunk.missing = chunk.description.records - std::min<std::uint64_t>(chunk.description.records, chunk.records);

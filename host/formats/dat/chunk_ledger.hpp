@@ -76,7 +76,7 @@ class ChunkScope {
 
     [[nodiscard]] const trace::ChunkReport& chunk() const { return m_facts.chunks[m_index]; }
 
-    // Of the chunk's report among the facts.
+    // Returns the place of the chunk's report among the facts.
     [[nodiscard]] std::size_t index() const { return m_index; }
 
     [[nodiscard]] const Segment& segment() const { return m_segment; }
@@ -207,7 +207,7 @@ void check_counters(const trace::TraceFacts& facts, trace::Diagnostics& diagnost
 // W-CLOCK: there are several events, and all have the same stamp.
 void check_clock(const trace::TraceFacts& facts, trace::Diagnostics& diagnostics);
 
-// Of a machine that was followed. W-GAP: how many records are missing in all, and what helps.
+// Reports, for a machine that was followed, how many records are missing in all and what helps (W-GAP).
 void report_missing(const trace::TraceFacts& facts, trace::Diagnostics& diagnostics);
 
 } // namespace host::formats::dat

@@ -13,7 +13,7 @@ namespace {
 // So many chunks at once are read with a whole buffer, each from a file that stays open.
 constexpr std::size_t kWholeReadersMax = 128;
 
-// Of each further one: memory stays small, and a read brings 64 slots.
+// Each further chunk has a small buffer: memory stays small, and a read brings 64 slots.
 constexpr std::size_t kSmallBufferBytes = 1024;
 
 constexpr auto kLaterFirst = [](const auto& a, const auto& b) {

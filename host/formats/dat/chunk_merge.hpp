@@ -70,7 +70,7 @@ class ChunkMerge {
     // The usual case: plain records of the current chunk, before any other chunk's turn. Empty: nothing was taken.
     [[nodiscard]] std::span<trace::Event> next_plain();
 
-    // Of the event that was returned last.
+    // Returns the cursor of the event that was returned last.
     [[nodiscard]] ChunkCursor& cursor() { return *m_current.cursor; }
 
   private:

@@ -234,7 +234,7 @@ void ChunkSlots::add_to_sum() {
     }
 }
 
-// Of a chunk that is not all there the sum is not compared.
+// The sum of a chunk that is not complete is not compared.
 void ChunkSlots::finish_sum() {
     add_to_sum();
     const std::optional<ChunkSum> sum = std::exchange(m_sum, std::nullopt);

@@ -27,7 +27,7 @@ inline constexpr std::string_view kManifestName = "manifest.json";
 [[nodiscard]] std::string_view run_result_name(tracer::RunResult result);
 // cyclic, jump, stop: how a chunk was recorded, from its published flags.
 [[nodiscard]] std::string_view chunk_mode_name(std::uint8_t flags);
-// Of compact::Layout: "A"; "?" for a number without a name.
+// Returns the name of a compact::Layout, such as "A", or "?" for a number without a name.
 [[nodiscard]] std::string_view layout_name(std::uint8_t layout);
 
 // records, or compact with the layout's name: "compact A".
@@ -123,7 +123,7 @@ struct Manifest {
 // Written beside, flushed to the disk, then renamed over: a reader sees the old one or the new one. no_space, io.
 [[nodiscard]] lib::Result<void> save_manifest(const Manifest& manifest, const std::string& directory);
 
-// Likewise, any text under any name in the directory.
+// Saves any text under any name in the directory.
 [[nodiscard]] lib::Result<void> save_text(std::string_view text, const std::string& directory, std::string_view name);
 
 struct FileChecksum {

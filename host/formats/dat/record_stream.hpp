@@ -88,7 +88,7 @@ class RecordStream final : public trace::EventStream {
     // Only for a session.
     [[nodiscard]] const Manifest* manifest() const { return m_session != nullptr ? &m_session->manifest : nullptr; }
 
-    // Of a session; null if something was reported while it was opened, and must be reported to who opens it again.
+    // Returns the index of a session. It is null if opening reported something: whoever opens it again must see that.
     [[nodiscard]] std::shared_ptr<const SessionIndex> index() const { return m_is_sound ? m_session : nullptr; }
 
   private:

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::uint64_t kSlot = tracer::kRecordBytes;
 
-// Of the first record of a chunk; of the one after it, if the first is damaged.
+// Returns the stamp of a chunk's first record, or of the second if the first is damaged.
 lib::Ticks first_stamp(SlotWindow& window, std::uint64_t offset, std::uint64_t end) {
     const auto first = window.at(offset);
     const auto second = offset + 2 * kSlot <= end ? window.at(offset + kSlot) : std::nullopt;
@@ -152,7 +152,7 @@ std::uint64_t preamble_without_header(SlotWindow& window, std::uint64_t begin, s
     return 0;
 }
 
-// Of a chunk whose header is damaged: where its records begin, if what follows its preamble are records.
+// Finds where the records of a chunk with a damaged header begin, if records follow its preamble.
 void find_records(SlotWindow& window, Segment& segment) {
     const std::uint64_t preamble = preamble_without_header(window, segment.begin_bytes, segment.end_bytes);
     const std::uint64_t begin = segment.begin_bytes + preamble * kSlot;
@@ -163,7 +163,7 @@ void find_records(SlotWindow& window, Segment& segment) {
     }
 }
 
-// Of a chunk with damaged places whose header is lost: the slots up to and including the one that ends its preamble. As
+// Returns the slots up to the end of the preamble of a chunk that has damaged places and has lost its header. As
 // many records follow as it states, but for those that were lost in the places. 0: there is none.
 std::uint64_t preamble_in(SlotWindow& window, const std::vector<Stretch>& stretches) {
     const std::uint64_t lost_max = stretches.size();
@@ -184,7 +184,7 @@ std::uint64_t preamble_in(SlotWindow& window, const std::vector<Stretch>& stretc
     return 0;
 }
 
-// Of the slot of this number, or of the first sound one after it.
+// Returns the stamp of the slot of this number, or of the first sound one after it.
 lib::Ticks stamp_at(SlotWindow& window, const std::vector<Stretch>& stretches, std::uint64_t index) {
     for (const Stretch& stretch : stretches) {
         const std::uint64_t offset = stretch.begin_bytes + (std::max(index, stretch.index) - stretch.index) * kSlot;
@@ -248,7 +248,7 @@ void realign(SlotWindow& window, trace::ByteSource& source, Segment& segment, tr
     segment.stretches = std::move(stretches);
 }
 
-// Of a compact stream, whose first bytes are no record: its own first event, which comes after a heartbeat. Nothing if
+// Returns the stamp of a compact stream's first event: its first bytes are a heartbeat and no record. Nothing if
 // it cannot be read; the preamble has a stamp, too, of when the chunk was prepared.
 std::optional<lib::Ticks> first_in_stream(trace::ByteSource& source, std::uint64_t begin, std::uint64_t end) {
     using tracer::compact::Decoder;

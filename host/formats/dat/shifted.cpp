@@ -24,7 +24,7 @@ constexpr std::uint64_t kCheckedBytes = 8; // of a slot
 constexpr std::uint64_t kRunMin = 8;
 constexpr std::uint64_t kRunAtEndMin = 2;
 
-// Of a chunk_begin, whose last field is the checksum.
+// A chunk_begin has so many slots: its last field is the checksum.
 constexpr std::uint64_t kHeaderSlots = tracer::combine_slots(tracer::kCrc32cOffset + sizeof(std::uint32_t));
 
 enum class Known : std::uint8_t { no, single, combined };
@@ -306,7 +306,7 @@ std::uint64_t Search::end_before(const Place& place, std::uint64_t begin) {
     return std::max(end, begin);
 }
 
-// Likewise the first slot after it. The place begins within what shows that a slot is damaged.
+// Finds the first slot after a place, which begins within what shows that a slot is damaged.
 std::uint64_t Search::begin_after(const Place& place) {
     const auto before = place.broken >= m_begin + tracer::kRecordBytes
                             ? m_window.at(place.broken - tracer::kRecordBytes)

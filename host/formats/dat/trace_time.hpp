@@ -119,10 +119,10 @@ class TraceTime {
 
     [[nodiscard]] bool has_started() const { return m_start.has_value(); }
 
-    // Of an event that this cursor returned.
+    // Sets the time of an event that this cursor returned.
     void set(trace::Event& event, const ChunkCursor& cursor);
 
-    // Of plain records of one processor that this cursor returned, at least one. Precondition: has_started().
+    // Sets the times of one or more plain records of one processor from this cursor. Precondition: has_started().
     void set_plain(std::span<trace::Event> events, const ChunkCursor& cursor);
 
   private:

@@ -7,7 +7,7 @@
 
 namespace host::formats::fat {
 
-// Of a volume that has more files the rest is reported and left out.
+// If a volume has more files, the rest is reported and left out.
 inline constexpr std::size_t kFilesMax = 512;
 
 // Any error was reported to diagnostics. corrupt: no FAT volume, or none of our files on it; io, no_space. Reports

@@ -58,7 +58,7 @@ struct Fault {
     std::string text;
 };
 
-// Of an entry of a partition table.
+// Whether the type, from an entry of a partition table, is that of a FAT volume.
 [[nodiscard]] bool is_fat_partition(std::byte type);
 
 class Volume {

@@ -48,7 +48,7 @@ std::string fault_of_order(const Area& order, const Table& table, std::string_vi
                : fmt::format("{}: {} bytes for {} entries", name, order.bytes, table.entries);
 }
 
-// Of the last byte of each field; offsets are 16 bits wide.
+// Returns the end of the last field; offsets are 16 bits wide.
 std::size_t end_of_chunk_fields(const Descriptor& of) {
     const auto& chunk = of.chunk;
     const std::size_t words =

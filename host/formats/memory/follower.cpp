@@ -146,7 +146,7 @@ bool Follower::wake(const Take& take) {
     return take(m_image.preamble(empty, false));
 }
 
-// Of a chunk that does not hold: as many as its head says, and one at least more than were taken.
+// Counts the records of a refused chunk: as many as its head says, and at least one more than were taken.
 std::uint64_t Follower::written_to_refused(std::uint32_t index) const {
     const auto head = m_box.head(index);
     const ChunkPlace& place = m_places[index];

@@ -129,7 +129,7 @@ bool Image::has_magic(std::uint64_t address) const {
     return read(address, bytes) && begins_with_magic(bytes);
 }
 
-// Of a file that begins at another address than 0.
+// Finds the address at which a file begins that does not begin at 0.
 bool Image::find_base() {
     const auto found = search(*m_source);
     if (found) {

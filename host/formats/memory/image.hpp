@@ -22,7 +22,7 @@ class Image {
   public:
     // A pmemsave file is searched so far for the descriptor, page by page.
     static constexpr std::uint64_t kSearchBytesMax = std::uint64_t{1} << 32;
-    // Of an ELF core; QEMU writes a few.
+    // An ELF core may have so many; QEMU writes a few.
     static constexpr std::size_t kSegmentsMax = 1024;
 
     Image() = default; // of nothing: read() fails
@@ -37,7 +37,7 @@ class Image {
     // Where the address is in the file, for messages; 0 if it is not.
     [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const;
 
-    // Of the descriptor's magic.
+    // Returns the address of the descriptor's magic.
     [[nodiscard]] std::uint64_t descriptor_address() const { return m_descriptor; }
 
   private:
