@@ -34,6 +34,9 @@ Session::Session(std::shared_ptr<SessionDirectory> directory, const Surroundings
           [this](const formats::dat::ManifestChunk& chunk) { m_surroundings.observer.sealed(view(), chunk); })
     , m_order([this](std::span<const std::byte> records, std::uint64_t lost) { m_writer.add(records, lost); })
     , m_started_s(seconds_since_1970()) {
+    // A collector that is killed before the first flush leaves a manifest, by which the next one knows the files.
+    static_cast<void>(formats::dat::save_text(to_json_text(manifest()), m_directory->descriptor(),
+                                              formats::dat::kManifestName, formats::dat::Flush::later));
     save();
 }
 

@@ -150,8 +150,13 @@ inline constexpr std::string_view kTotalsName = "endtrace.dat";
 // and chunks that ended just before. None if the manifest is complete: then it lists all that the machine sent.
 [[nodiscard]] std::vector<std::string> unlisted_files(const std::string& path, const Manifest& manifest);
 
+// now: the text and its name outlive a loss of power. later: they outlive the process that writes them, and the call does
+// not wait for the disk.
+enum class Flush : std::uint8_t { now, later };
+
 // As save_text() of manifest.hpp, into an open directory: nothing that is renamed or linked meanwhile leads it
-// elsewhere. The directory is flushed, too, so that the new name outlives a loss of power. no_space, io.
-[[nodiscard]] lib::Result<void> save_text(std::string_view text, int directory, std::string_view name);
+// elsewhere. no_space, io.
+[[nodiscard]] lib::Result<void> save_text(std::string_view text, int directory, std::string_view name,
+                                          Flush flush = Flush::now);
 
 } // namespace host::formats::dat

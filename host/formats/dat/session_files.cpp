@@ -136,7 +136,7 @@ lib::Result<void> save_text(std::string_view text, const std::string& directory,
     return saved;
 }
 
-lib::Result<void> save_text(std::string_view text, int directory, std::string_view name) {
+lib::Result<void> save_text(std::string_view text, int directory, std::string_view name, Flush flush) {
     const std::string final_name(name);
     const std::string beside = final_name + ".new";
     ::unlinkat(directory, beside.c_str(), 0); // what another writer left there, and a link, which would be followed
@@ -145,7 +145,7 @@ lib::Result<void> save_text(std::string_view text, int directory, std::string_vi
     if (descriptor < 0) {
         return error_of_errno();
     }
-    const bool written = write_whole(descriptor, text) && ::fsync(descriptor) == 0;
+    const bool written = write_whole(descriptor, text) && (flush == Flush::later || ::fsync(descriptor) == 0);
     const lib::Error write_error = error_of_errno();
     if (::close(descriptor) != 0 || !written) {
         ::unlinkat(directory, beside.c_str(), 0);
@@ -155,7 +155,8 @@ lib::Result<void> save_text(std::string_view text, int directory, std::string_vi
         return error_of_errno();
     }
     // A file system that cannot flush a directory says so with EINVAL.
-    return ::fsync(directory) == 0 || errno == EINVAL ? lib::Result<void>() : error_of_errno();
+    const bool kept = flush == Flush::later || ::fsync(directory) == 0 || errno == EINVAL;
+    return kept ? lib::Result<void>() : error_of_errno();
 }
 
 ReadChunks::ReadChunks(const trace::TraceFacts& facts) {

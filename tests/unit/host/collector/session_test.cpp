@@ -2,9 +2,11 @@
 // The verdict of one session, word for word: what makes it incomplete, and what its manifest counts.
 #include "host/collector/session.hpp"
 
+#include "tests/support/flushes.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <gtest/gtest.h>
+#include <semaphore>
 
 namespace host::collector {
 
@@ -97,6 +99,20 @@ class Verdict : public testing::Test {
     std::uint32_t m_next = 1;
     Clock::time_point m_now;
 };
+
+TEST_F(Verdict, HasAManifestBeforeAnythingIsFlushed) {
+    std::binary_semaphore disk(0);
+    const auto wait = [&disk](int) {
+        disk.acquire();
+        disk.release();
+        return 0;
+    };
+    const support::WithFlushes slow({.of_file = wait, .of_file_system = wait, .of_name = wait});
+    restart({});
+    EXPECT_EQ(formats::dat::load_manifest(m_path).value().reason, "the collector was still receiving, or was killed");
+    disk.release();
+    m_syncer.drain();
+}
 
 TEST_F(Verdict, IsCompleteIfAllThatWasAnnouncedCame) {
     m_strays.socket_overflow = 5;
