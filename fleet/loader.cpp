@@ -3,18 +3,52 @@
 
 #include "fleet/chunk_events.hpp"
 #include "fleet/session_rows.hpp"
-#include "fleet/work_directory.hpp"
+#include "fleet/stream.hpp"
+#include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "lib/crc32c.hpp"
+#include "lib/result.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 namespace host::fleet {
+
+namespace fs = std::filesystem;
+
+// A directory for the files of one session while its rows are made. The destructor removes it; one that a killed
+// process leaves is in TMPDIR, which the system cleans.
+class WorkDirectory {
+  public:
+    // In TMPDIR, else the system's directory for such files. no_space, io.
+    [[nodiscard]] static lib::Result<std::unique_ptr<WorkDirectory>, NetworkFailure> create();
+
+    explicit WorkDirectory(std::string path)
+        : m_path(std::move(path)) {}
+
+    WorkDirectory(const WorkDirectory&) = delete;
+    WorkDirectory& operator=(const WorkDirectory&) = delete;
+    ~WorkDirectory();
+
+    [[nodiscard]] const std::string& path() const { return m_path; }
+
+    // A new file. name: no path. no_space, io.
+    [[nodiscard]] lib::Result<void, NetworkFailure> write(std::string_view name, std::string_view content) const;
+
+  private:
+    std::string m_path;
+};
 
 namespace {
 
@@ -48,7 +82,38 @@ const StoredChunk* found_in(const std::map<ChunkKey, StoredChunk>& stored, const
     return found != stored.end() && found->second.crc32c == chunk.crc32c ? &found->second : nullptr;
 }
 
+NetworkFailure failure_at(const std::string& path, lib::Error error) {
+    return {error, fmt::format("{}: {}: TMPDIR names another place for a session while it is loaded",
+                               text::escaped(path), error_name(error))};
+}
+
 } // namespace
+
+lib::Result<std::unique_ptr<WorkDirectory>, NetworkFailure> WorkDirectory::create() {
+    std::error_code failed;
+    const fs::path above = fs::temp_directory_path(failed);
+    std::string path = (failed ? fs::path("/tmp") : above) / "remora-load-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) {
+        return failure_at(path, errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io);
+    }
+    return std::make_unique<WorkDirectory>(path);
+}
+
+WorkDirectory::~WorkDirectory() {
+    std::error_code ignored;
+    fs::remove_all(m_path, ignored);
+}
+
+lib::Result<void, NetworkFailure> WorkDirectory::write(std::string_view name, std::string_view content) const {
+    const std::string path = (fs::path(m_path) / name).string();
+    const auto file = output::OutputFile::create(path);
+    if (!file) {
+        return failure_at(path, file.error());
+    }
+    file.value()->append(content);
+    const auto closed = file.value()->close();
+    return closed ? lib::Result<void, NetworkFailure>() : failure_at(path, closed.error());
+}
 
 // What source and store answer of a run.
 struct Loader::Known {

@@ -10,8 +10,8 @@
 //                    all there         -> fetch the chunks, make the rows, add -> acknowledge
 #pragma once
 
-#include "fleet/source.hpp"
 #include "fleet/store.hpp"
+#include "fleet/stream.hpp"
 
 #include <chrono>
 #include <csignal>

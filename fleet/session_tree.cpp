@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/session_tree.hpp"
 
+#include "fleet/message.hpp"
 #include "host/formats/dat/manifest.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
+#include <sys/stat.h>
 #include <system_error>
 
 namespace host::fleet {
@@ -45,6 +48,19 @@ std::vector<FoundSession> sessions_below(const std::string& path) {
     std::vector<FoundSession> found;
     find(path, {}, 0, found);
     return found;
+}
+
+std::int64_t started_of(const std::string& directory, const formats::dat::Manifest& manifest) {
+    // A clock that was not set is better replaced than stored.
+    if (manifest.started_s != 0 && manifest.started_s <= kStartedMax) {
+        return static_cast<std::int64_t>(manifest.started_s);
+    }
+    const std::string name =
+        manifest.chunks.empty() ? std::string(formats::dat::kManifestName) : manifest.chunks.front().file;
+
+    struct stat status {};
+
+    return ::stat((directory + '/' + name).c_str(), &status) == 0 ? status.st_mtim.tv_sec : 0;
 }
 
 } // namespace host::fleet

@@ -2,16 +2,162 @@
 #include "fleet/clickhouse/clickhouse_store.hpp"
 
 #include "fleet/chunk_events.hpp"
+#include "fleet/clickhouse/client.hpp"
 #include "fleet/clickhouse/migration.hpp"
 #include "fleet/clickhouse/row_binary.hpp"
-#include "fleet/clickhouse/session_insert.hpp"
-#include "fleet/clickhouse/shard.hpp"
+#include "fleet/clickhouse/schema.hpp"
+#include "fleet/store.hpp"
 #include "host/text/format.hpp"
+#include "lib/assert.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace host::fleet::clickhouse {
+
+// This is FNV-1a of site/node/boot; its bits are mixed as in the last step of MurmurHash3, because the lowest bits of
+// FNV-1a depend on the lowest bits of the text alone. The function must never change: rows that are stored already
+// would be on the wrong shard.
+std::size_t shard_of(const Run& run, std::size_t shards) {
+    std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
+    const auto add = [&hash](std::string_view text) {
+        for (const char character : text) {
+            hash = (hash ^ static_cast<unsigned char>(character)) * 0x0000'0100'0000'01B3;
+        }
+    };
+    add(run.from.site);
+    add("/");
+    add(run.from.node);
+    add("/");
+    add(boot_text(run.boot_id));
+    hash = (hash ^ (hash >> 33)) * 0xFF51'AFD7'ED55'8CCD;
+    hash = (hash ^ (hash >> 33)) * 0xC4CE'B9FE'1A85'EC53;
+    return (hash ^ (hash >> 33)) % shards;
+}
+
+// The rows of sessions on their way to one host. A part of a session's rows in a table is never divided between two
+// INSERTs, so what the views derive from it is the same when it is sent again, with whatever other parts; small parts
+// of several sessions are sent together, because an INSERT costs the server about as much as thousands of rows. The
+// rows of nodes, which say that all others are there, are the last.
+class SessionInsert {
+  public:
+    // Both outlive it.
+    SessionInsert(Client& client, const Endpoint& endpoint, Place place);
+
+    // What follows is of another session.
+    void begin();
+
+    // Nothing more is sent after a failure; finish() returns it.
+    void add(Table table, std::span<const sql::Cell> cells);
+
+    [[nodiscard]] lib::Result<void, StoreFailure> finish();
+
+  private:
+    struct Part {
+        std::vector<Column> columns;
+        std::vector<Storage> storage;         // of the columns
+        std::optional<std::size_t> number_at; // the column `part`
+        std::optional<std::int64_t> number;   // of the part that is being added to; none: a session begins
+        std::uint64_t rows = 0;               // to be sent, of this part and of those before it
+        std::string bytes;
+    };
+
+    void send(Table table);
+
+    Client& m_client;
+    const Endpoint& m_endpoint;
+    Place m_place;
+    std::array<Part, kTables> m_parts;
+    std::optional<StoreFailure> m_failure;
+};
+
+namespace {
+
+void append_stored(std::string& rows, ColumnType type, Storage storage, const sql::Cell& cell) {
+    switch (storage) {
+    case Storage::computed:
+        return;
+    case Storage::split: {
+        constexpr std::int64_t kLow = 0xFFFF;
+        const auto number = cell.number();
+        append_cell(rows, type, number ? sql::Cell(*number >> 16) : cell);
+        append_cell(rows, ColumnType::u16, sql::Cell(number.value_or(0) & kLow));
+        return;
+    }
+    case Storage::plain:
+        append_cell(rows, type, cell);
+    }
+}
+
+} // namespace
+
+SessionInsert::SessionInsert(Client& client, const Endpoint& endpoint, Place place)
+    : m_client(client)
+    , m_endpoint(endpoint)
+    , m_place(std::move(place)) {
+    for (std::size_t i = 0; i < kTables; ++i) {
+        Part& part = m_parts.at(i);
+        part.columns = columns_of(static_cast<Table>(i));
+        for (const Column& column : part.columns) {
+            part.storage.push_back(storage_of(static_cast<Table>(i), column));
+        }
+        const auto number = std::ranges::find(part.columns, "part", &Column::name);
+        if (number != part.columns.end()) {
+            part.number_at = static_cast<std::size_t>(number - part.columns.begin());
+        }
+    }
+}
+
+void SessionInsert::begin() {
+    for (Part& part : m_parts) {
+        part.number.reset();
+    }
+}
+
+void SessionInsert::add(Table table, std::span<const sql::Cell> cells) {
+    Part& part = m_parts.at(static_cast<std::size_t>(table));
+    ASSERT(cells.size() == part.columns.size());
+    const std::int64_t number = part.number_at ? cells[*part.number_at].number().value_or(0) : 0;
+    if (number != part.number && part.rows >= kRowsPerPart && table != Table::nodes) {
+        send(table);
+    }
+    part.number = number;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        append_stored(part.bytes, part.columns[i].type, part.storage[i], cells[i]);
+    }
+    ++part.rows;
+}
+
+lib::Result<void, StoreFailure> SessionInsert::finish() {
+    for (std::size_t i = 0; i < kTables; ++i) {
+        if (static_cast<Table>(i) != Table::nodes) {
+            send(static_cast<Table>(i));
+        }
+    }
+    send(Table::nodes);
+    return m_failure ? lib::Result<void, StoreFailure>(*m_failure) : lib::Result<void, StoreFailure>();
+}
+
+void SessionInsert::send(Table table) {
+    Part& part = m_parts.at(static_cast<std::size_t>(table));
+    if (part.rows != 0 && !m_failure) {
+        const auto done = m_client.insert(m_endpoint, insert_statement(m_place, table), part.bytes);
+        if (!done) {
+            m_failure = done.error();
+        }
+    }
+    part.rows = 0;
+    part.bytes.clear();
+}
 
 namespace {
 

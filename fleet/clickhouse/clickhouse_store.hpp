@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A fleet's tables in ClickHouse. A run goes to one host of the URL (shard.hpp); questions go to the first host that
+// A fleet's tables in ClickHouse. A run goes to one host of the URL (shard_of()); questions go to the first host that
 // answers. Rows that come again replace themselves, so nothing here remembers what was sent.
 #pragma once
 
@@ -14,6 +14,10 @@
 #include <vector>
 
 namespace host::fleet::clickhouse {
+
+// The shard of a cluster that has a run. All rows of a run are on one shard, because a run is the unit of every
+// question that is not a sum.
+[[nodiscard]] std::size_t shard_of(const Run& run, std::size_t shards);
 
 class ClickHouseStore final : public Store {
   public:

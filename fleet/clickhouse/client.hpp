@@ -1,18 +1,94 @@
 // SPDX-License-Identifier: MIT
-// Statements, to one of the servers: with the settings that this project's queries need, and answers and exceptions
-// read.
+// A client of ClickHouse: what it needs of HTTP, how it reads answers and exceptions, and the statements with the
+// settings that this project's queries need. The transport is in fleet/network/open_store.cpp; tests have a fake.
 #pragma once
 
-#include "fleet/clickhouse/answer.hpp"
-#include "fleet/clickhouse/http.hpp"
+#include "fleet/database.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace host::fleet::clickhouse {
+
+struct Endpoint {
+    std::string host; // an IPv6 address without its brackets
+    std::uint16_t port = 0;
+
+    friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+// host:port, as in a URL.
+[[nodiscard]] std::string text_of(const Endpoint& endpoint);
+
+// An HTTP transport: one request, one answer.
+struct HttpAnswer {
+    unsigned status = 0;
+    std::string body;
+};
+
+class Http {
+  public:
+    using Parameters = std::vector<std::pair<std::string_view, std::string>>;
+
+    Http() = default;
+    Http(const Http&) = delete;
+    Http& operator=(const Http&) = delete;
+    virtual ~Http() = default;
+
+    // POST / with these parameters of the URL, which it encodes, and the parts as one body. Any status is an answer.
+    // unreachable: no connection, or nothing moved for too long; refused: the certificate is not accepted; io.
+    [[nodiscard]] virtual lib::Result<HttpAnswer, StoreFailure>
+    post(const Endpoint& endpoint, const Parameters& parameters, std::span<const std::string_view> body) = 0;
+};
+
+// Codes of ClickHouse (src/Common/ErrorCodes.cpp) that this program acts on.
+inline constexpr std::uint32_t kUnknownColumn = 16;
+inline constexpr std::uint32_t kAddedAlready = 44;
+inline constexpr std::uint32_t kTableExists = 57;
+inline constexpr std::uint32_t kUnknownTable = 60;
+inline constexpr std::uint32_t kDatabaseExists = 82;
+inline constexpr std::uint32_t kNoFile = 107;
+inline constexpr std::uint32_t kTooSlow = 159;
+inline constexpr std::uint32_t kUnknownUser = 192;
+inline constexpr std::uint32_t kWrongPassword = 193;
+inline constexpr std::uint32_t kNoPassword = 194;
+inline constexpr std::uint32_t kTooManyQueries = 202;
+inline constexpr std::uint32_t kSocketTimeout = 209;
+inline constexpr std::uint32_t kNetworkError = 210;
+inline constexpr std::uint32_t kNoMemory = 241;
+inline constexpr std::uint32_t kNoSpace = 243;
+inline constexpr std::uint32_t kTooManyParts = 252;
+inline constexpr std::uint32_t kNoDistributedConnection = 279;
+inline constexpr std::uint32_t kNotAuthenticated = 516;
+
+// An exception, which a server sends in one of two forms:
+//
+//   Code: 60, e.displayText() = DB::Exception: Table x doesn't exist., e.what() = DB::Exception     (to release 20)
+//   Code: 60. DB::Exception: Table x doesn't exist. (UNKNOWN_TABLE) (version 23.8.2.7)
+struct ServerError {
+    std::uint32_t code = 0;
+    std::string text; // its first line, printable
+};
+
+// Nothing: the body does not begin with one.
+[[nodiscard]] std::optional<ServerError> server_error_of(std::string_view body_untrusted);
+
+// Of an answer that is none; user: as which it was asked. unreachable: trying later may succeed.
+[[nodiscard]] StoreFailure failure_of(const HttpAnswer& answer, const Endpoint& endpoint, std::string_view user);
+
+// Reads the format TabSeparatedWithNamesAndTypes. corrupt: it is not in the format, or not whole. Integers above 2^63-1
+// become that; other numbers with a fraction are texts.
+[[nodiscard]] lib::Result<Answer, StoreFailure> read_rows(std::string_view body_untrusted);
+
+// As a literal. Another name than that of std::quoted(), which a call with a std::string would find.
+[[nodiscard]] std::string quoted_text(std::string_view text);
 
 class Client {
   public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/clickhouse/migration.hpp"
 
-#include "fleet/clickhouse/answer.hpp"
+#include "fleet/clickhouse/client.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "lib/crc32c.hpp"

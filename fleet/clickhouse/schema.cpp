@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/clickhouse/schema.hpp"
 
-#include "fleet/clickhouse/answer.hpp"
+#include "fleet/clickhouse/client.hpp"
 #include "host/text/format.hpp"
 #include "tracer/record/event_table.hpp"
 

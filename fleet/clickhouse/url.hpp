@@ -4,7 +4,7 @@
 // change. A password is not part of it: a command line is visible to every user of the machine.
 #pragma once
 
-#include "fleet/clickhouse/http.hpp"
+#include "fleet/clickhouse/client.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 

@@ -2,14 +2,13 @@
 // remora publish: sessions to a server, from which a loader takes them.
 #include "fleet/command/commands.hpp"
 #include "fleet/command/publish_follower.hpp"
-#include "fleet/command/publish_target.hpp"
 #include "fleet/command/server_options.hpp"
 #include "host/cli/command/seconds.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 
 #include "fleet/network/network.hpp"
+#include "fleet/session_publisher.hpp"
 #include "fleet/session_tree.hpp"
-#include "fleet/spool_publisher.hpp"
 #include "host/collector/directory_lock.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/formats/dat/manifest.hpp"

@@ -3,7 +3,6 @@
 
 #include "fleet/network/network.hpp"
 #include "fleet/session_publisher.hpp"
-#include "fleet/spool_publisher.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 

@@ -3,7 +3,6 @@
 
 #include "fleet/session_publisher.hpp"
 #include "fleet/session_tree.hpp"
-#include "fleet/started.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"

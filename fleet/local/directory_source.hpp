@@ -4,7 +4,7 @@
 // directories name nodes.
 #pragma once
 
-#include "fleet/source.hpp"
+#include "fleet/stream.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/trace/failure.hpp"
 

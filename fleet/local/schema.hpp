@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fleet/local/connection.hpp"
+#include "fleet/store.hpp"
 #include "fleet/tables.hpp"
 #include "lib/result.hpp"
 
@@ -28,5 +29,10 @@ inline constexpr std::int64_t kApplicationId = 0x524D'464C; // "RMFL"
 
 // refused: likewise, or one of an earlier version.
 [[nodiscard]] lib::Result<void, StoreFailure> check_schema(const Connection& connection, const std::string& path);
+
+// Inserts the rows of a session in one transaction: those that the session makes, those that are derived from its jobs,
+// and last the row that marks it as complete. Earlier rows of the same run are replaced; the files of the chunks that
+// the session lists are removed. corrupt: the session makes no rows.
+[[nodiscard]] lib::Result<void, StoreFailure> insert_session(const Connection& connection, const ReadSession& session);
 
 } // namespace host::fleet::local

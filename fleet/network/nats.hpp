@@ -2,8 +2,8 @@
 // What publisher and loader need of the NATS library. Context: one thread.
 #pragma once
 
-#include "fleet/outlet.hpp"
 #include "fleet/server.hpp"
+#include "fleet/stream.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -2,10 +2,9 @@
 // The servers that a fleet uses, and the store at any place. Only this room includes libnats and libcurl.
 #pragma once
 
-#include "fleet/outlet.hpp"
 #include "fleet/server.hpp"
-#include "fleet/source.hpp"
 #include "fleet/store.hpp"
+#include "fleet/stream.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // compare: the tasks of two selections of runs side by side, those first that changed most. Times select runs by when
 // they began, because response classes are counted by run.
-#include "fleet/questions/cells.hpp"
+#include "fleet/questions/findings.hpp"
 #include "fleet/questions/question.hpp"
 #include "fleet/questions/response_classes.hpp"
 #include "fleet/questions/selection.hpp"

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What a question finds: tables of typed fields, which are shown as text or as JSON, sentences below them, and a
-// verdict. How they are printed is the command's business.
+// verdict. The command prints them. Below it, readers of the rows of an answer and of a table by its keys.
 #pragma once
 
+#include "fleet/database.hpp"
+
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -46,6 +51,87 @@ struct Findings {
     std::vector<Listing> listings;
     std::vector<std::string> lines{}; // below them; in JSON as `lines`
     Verdict verdict = Verdict::none;
+};
+
+// The values of a row, one after the other. What a store answers is checked by no schema: a value of another type, or
+// one that is not there, is as one that is not known.
+class Cells {
+  public:
+    explicit Cells(const std::vector<Value>& values)
+        : m_values(values) {}
+
+    [[nodiscard]] std::optional<std::int64_t> optional() {
+        const Value* const value = next();
+        const auto* const number = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
+        return number != nullptr ? std::optional(*number) : std::nullopt;
+    }
+
+    // 0 if it is not known.
+    [[nodiscard]] std::int64_t number() { return optional().value_or(0); }
+
+    // Never negative.
+    [[nodiscard]] std::uint64_t count() {
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(optional().value_or(0), 0));
+    }
+
+    // Empty if it is not known.
+    [[nodiscard]] std::string text() {
+        const Value* const value = next();
+        const auto* const text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
+        return text != nullptr ? *text : std::string();
+    }
+
+  private:
+    const Value* next() {
+        const std::size_t at = m_at++;
+        return at < m_values.size() ? &m_values[at] : nullptr;
+    }
+
+    const std::vector<Value>& m_values;
+    std::size_t m_at = 0;
+};
+
+template <typename Number>
+[[nodiscard]] Field field_of(const std::optional<Number>& number) {
+    return number ? Field(static_cast<std::int64_t>(*number)) : Field();
+}
+
+[[nodiscard]] inline Field field_of(std::uint64_t count) {
+    return static_cast<std::int64_t>(count);
+}
+
+// Not known if the whole is 0.
+[[nodiscard]] inline Field share_of(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? Field() : Field(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+// The fields of what a question found, by their keys in JSON.
+class ListingColumns {
+  public:
+    // It outlives this.
+    explicit ListingColumns(const Listing& listing)
+        : m_listing(listing) {}
+
+    // Empty if it is not known.
+    [[nodiscard]] std::string text(std::size_t row, std::string_view key) const {
+        const auto* const text = std::get_if<std::string>(field(row, key));
+        return text != nullptr ? *text : std::string();
+    }
+
+    [[nodiscard]] std::optional<std::int64_t> number(std::size_t row, std::string_view key) const {
+        const auto* const number = std::get_if<std::int64_t>(field(row, key));
+        return number != nullptr ? std::optional(*number) : std::nullopt;
+    }
+
+  private:
+    // Null: there is no such field.
+    [[nodiscard]] const Field* field(std::size_t row, std::string_view key) const {
+        const auto view = std::ranges::find(m_listing.views, key, &View::key);
+        const auto at = static_cast<std::size_t>(view - m_listing.views.begin());
+        return row < m_listing.rows.size() && at < m_listing.rows[row].size() ? &m_listing.rows[row][at] : nullptr;
+    }
+
+    const Listing& m_listing;
 };
 
 } // namespace host::fleet::questions

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "fleet/database.hpp"
-#include "fleet/questions/asked.hpp"
 #include "fleet/questions/findings.hpp"
+#include "fleet/questions/selection.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A selection, from the words of a user, and as a condition in SQL.
+// What a question is asked about: which runs, from when to when, how much of the answer; from the words of a user, and
+// as a condition in SQL.
 #pragma once
 
 #include "fleet/database.hpp"
-#include "fleet/questions/asked.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
@@ -13,6 +13,27 @@
 #include <string_view>
 
 namespace host::fleet::questions {
+
+// Empty: any.
+struct Selection {
+    std::string site{};
+    std::string node{};
+    std::string boot{};
+    std::string application{};
+    std::string task{};
+    std::optional<std::int64_t> since_s{}; // since 1970, UTC; itself included
+    std::optional<std::int64_t> until_s{}; // not included
+};
+
+struct Asked {
+    std::string place; // as the user named it
+    Selection only;
+    std::uint64_t limit = 100; // rows of the answer
+    std::string by;            // empty: the first of the question's words
+    Selection a;               // of two that are compared
+    Selection b;
+    bool events = false; // verify: count the rows of `events`, too
+};
 
 // Seconds since 1970. 2026-11-24, 2026-11-24T10:00, 2026-11-24T10:00:30, each in UTC; or 30s, 45m, 2h, 7d before now.
 [[nodiscard]] std::optional<std::int64_t> moment_of(std::string_view text, std::int64_t now_s);

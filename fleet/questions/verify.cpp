@@ -9,8 +9,7 @@
 //   each chunk has all its events                     with --events, in a store that has a table of them
 //
 // A run whose end is not stored, or whose machine did not count, is open: what is not known is no fault.
-#include "fleet/questions/cells.hpp"
-#include "fleet/questions/gaps.hpp"
+#include "fleet/questions/findings.hpp"
 #include "fleet/questions/question.hpp"
 #include "fleet/questions/runs.hpp"
 #include "fleet/questions/selection.hpp"

@@ -1,21 +1,117 @@
 // SPDX-License-Identifier: MIT
-// What the page of a fleet shows, as the store answers it, and what of it was left out.
+// What the page of a fleet shows, as the store answers it, what of it was left out, and the commands that ask for the
+// rest.
 #pragma once
 
 #include "fleet/database.hpp"
-#include "fleet/questions/asked.hpp"
 #include "fleet/questions/findings.hpp"
-#include "fleet/report/counts.hpp"
-#include "fleet/report/responses.hpp"
-#include "fleet/report/worst_case.hpp"
+#include "fleet/questions/response_classes.hpp"
+#include "fleet/questions/selection.hpp"
 #include "lib/result.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace host::fleet::report {
+
+// remora fleet QUESTION PLACE, with the selection of the page, and more words.
+[[nodiscard]] std::string fleet_command(std::string_view question, const questions::Asked& asked,
+                                        std::string_view more);
+
+// Of the trace's time.
+struct Span {
+    std::int64_t from_ns = 0;
+    std::int64_t to_ns = 0;
+
+    friend auto operator<=>(const Span&, const Span&) = default;
+};
+
+// A job, and as much before its release and after its end as its response time.
+[[nodiscard]] Span span_around(std::int64_t release_ns, std::int64_t end_ns);
+
+// remora report ARCHIVE of that span.
+[[nodiscard]] std::string report_command(const std::string& archive, const Span& span);
+
+// How many jobs of each task on each node there were, over time: as fine as the store counts (minutes), unless that is
+// more than a page holds.
+struct Count {
+    std::string site;
+    std::string node;
+    std::string task;
+    std::int64_t begin_s = 0; // of its bucket, since 1970
+    std::uint64_t jobs = 0;
+    std::uint64_t missed = 0;
+    std::uint64_t longest_ns = 0; // 0: no job has a response time
+};
+
+struct Counts {
+    std::vector<Count> rows; // by site, node, task, begin_s
+    std::int64_t bucket_s = 60;
+    std::int64_t begin_s = 0; // of the first bucket
+    std::int64_t end_s = 0;   // of the last one
+    bool cut = false;         // those with the most misses are here; there are more
+};
+
+// Of a page.
+struct CountsMax {
+    std::uint64_t rows = 200'000;
+    std::int64_t buckets = 240;
+};
+
+[[nodiscard]] lib::Result<Counts, StoreFailure> counts_of(const questions::Selection& selection, Database& database,
+                                                          const CountsMax& max = {});
+
+// How long the responses of each task were: of the whole fleet and, if they are not too many, of each node.
+struct ResponseClass {
+    std::string task;
+    std::uint64_t class_ns = 0; // its upper end
+    std::uint64_t jobs = 0;
+};
+
+struct Responses {
+    std::vector<ResponseClass> classes; // of the whole fleet, by task and class_ns
+    std::map<std::string, questions::ResponseClasses> of_tasks;
+    std::map<std::tuple<std::string, std::string, std::string>, questions::ResponseClasses>
+        of_nodes;               // site, node, task
+    bool without_nodes = false; // they would be too many
+};
+
+// nodes_max: rows that are read for of_nodes.
+[[nodiscard]] lib::Result<Responses, StoreFailure> responses_of(const questions::Selection& selection,
+                                                                Database& database, std::uint64_t nodes_max = 500'000);
+
+// The jobs with the longest responses and the greatest lateness, as rows of a page, and where each can be seen.
+struct WorstCase {
+    std::string site;
+    std::string node;
+    std::string boot;
+    std::string task;
+    std::int64_t job = 0;
+    std::int64_t time_s = 0;  // since 1970
+    std::optional<Span> span; // around it, by the trace's time
+    std::int64_t response_ns = 0;
+    std::optional<std::int64_t> deadline_ns; // after the release
+    std::optional<std::int64_t> lateness_ns;
+    bool missed = false;
+    std::string outcome;
+    std::string session{}; // of its run: the path; empty: it is not at hand
+    std::string page{};    // the name of the report of its run; empty: there is none
+};
+
+struct WorstCases {
+    std::vector<WorstCase> rows; // the longest response first
+    bool cut = false;            // there are more
+};
+
+// So many of each.
+[[nodiscard]] lib::Result<WorstCases, StoreFailure> worst_cases_of(const questions::Asked& asked, Database& database,
+                                                                   std::uint64_t each_max = 500);
 
 // Rows of a page at most.
 struct Limits {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Where a loader takes messages from. Each is given until it is acknowledged or rejected; one that is given back, or
-// whose loader ends, is given again, to any loader. Implementations: fleet/network/ (JetStream), fleet/local/
-// (directories of sessions, so that everything works without a server).
+// The two ends of a stream of messages: an outlet, to which they are published, and a source, from which a loader takes
+// them. Implementations: fleet/network/ (JetStream); a source is in fleet/local/, too (directories of sessions, so that
+// everything works without a server). Tests have fakes.
 #pragma once
 
 #include "fleet/message.hpp"
-#include "fleet/outlet.hpp"
+#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
 #include <chrono>
@@ -18,6 +18,28 @@
 
 namespace host::fleet {
 
+// cause: unreachable: the server is away, and trying later may succeed; refused: it does not take this user, or these
+// messages; too_small: a message is larger than the server allows (the text says what to change there); io.
+using NetworkFailure = trace::Failure<lib::Error>;
+
+class Outlet {
+  public:
+    Outlet() = default;
+    Outlet(const Outlet&) = delete;
+    Outlet& operator=(const Outlet&) = delete;
+    virtual ~Outlet() = default;
+
+    // Publishes them in their order and waits until the server has stored them. `stored`: how many of the first ones
+    // are, also in a failure; one that was stored before, by the same id, counts.
+    [[nodiscard]] virtual lib::Result<void, NetworkFailure> publish(std::span<const Message> messages,
+                                                                    std::size_t& stored) = 0;
+
+    // Of the body, with room for the headers.
+    [[nodiscard]] virtual std::size_t body_bytes_max() const = 0;
+};
+
+// Each message is given until it is acknowledged or rejected; one that is given back, or whose loader ends, is given
+// again, to any loader.
 class Source {
   public:
     Source() = default;
