@@ -2,7 +2,8 @@
 // The two passes. A stream is copied to a file without a name if it must be read twice.
 #include "convert/convert.hpp"
 
-#include "convert/writer/survey.hpp"
+#include "convert/rows.hpp"
+#include "convert/writer/writer.hpp"
 #include "host/formats/trace.hpp"
 #include "host/text/format.hpp"
 
@@ -155,6 +156,21 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
         return failed(committed.error());
     }
     return {.status = diagnostics.exit_status(usable), .error = {}, .events = *events};
+}
+
+std::vector<const FormatRow*> all_formats() {
+    return {
+        &table::kCsvRow,       &records::kTlogRow,      &table::kSqliteRow,    &records::kDatRow,
+        &records::kCompactRow, &perfetto::kPerfettoRow, &json::kChromeJsonRow, &vcd::kVcdRow,
+        &ctf::kCtfRow,         &ctf::kCtfLttngRow,      &linux::kFtraceRow,    &linux::kKernelSharkRow,
+        &records::kKevRow,     &json::kSpeedscopeRow,
+    };
+}
+
+const FormatRow* find_format(std::string_view name) {
+    const auto rows = all_formats();
+    const auto found = std::ranges::find(rows, name, &FormatRow::name);
+    return found != rows.end() ? *found : nullptr;
 }
 
 } // namespace host::convert

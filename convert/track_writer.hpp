@@ -3,15 +3,83 @@
 // and waits become slices, and every event that these do not show is an instant.
 #pragma once
 
-#include "convert/change_handler.hpp"
+#include "convert/schedule_words.hpp"
 #include "convert/writer/writer.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace host::convert {
+
+// Passes each change of the schedule to the function of its kind. A format overrides the functions that it needs; the
+// others do nothing.
+class ChangeHandler {
+  public:
+    ChangeHandler() = default;
+    ChangeHandler(const ChangeHandler&) = delete;
+    ChangeHandler& operator=(const ChangeHandler&) = delete;
+
+    void apply(const Change& change);
+
+  protected:
+    ~ChangeHandler() = default;
+
+  private:
+    virtual void on_switch(const Change& /*change*/) {}
+
+    virtual void on_wake(std::uint32_t /*context*/) {}
+
+    virtual void on_create(std::uint32_t /*context*/) {}
+
+    virtual void on_end(std::uint32_t /*context*/) {}
+
+    virtual void on_interrupt(std::uint32_t /*vector*/) {}
+
+    virtual void on_interrupt_end(std::uint32_t /*vector*/) {}
+
+    // context has the priority of `from`: of another task, or its own again.
+    virtual void on_priority(std::uint32_t /*context*/, std::uint32_t /*from*/) {}
+
+    virtual void on_gap() {}
+
+    virtual void on_loss(std::uint32_t /*records*/) {}
+};
+
+// What a writer keeps for each processor, found by its number without a search: one pointer for each number up to the
+// greatest, and a T for each processor that logged anything.
+template <typename T>
+class PerProcessor {
+  public:
+    // Null if there is none yet. What it points to stays where it is.
+    [[nodiscard]] T* find(std::uint16_t cpu) const { return cpu < m_places.size() ? m_places[cpu].get() : nullptr; }
+
+    template <typename... Arguments>
+    T& add(std::uint16_t cpu, Arguments&&... arguments) {
+        if (cpu >= m_places.size()) {
+            m_places.resize(std::size_t{cpu} + 1);
+        }
+        m_places[cpu] = std::make_unique<T>(std::forward<Arguments>(arguments)...);
+        return *m_places[cpu];
+    }
+
+    // visit(cpu, T&), in rising order.
+    template <typename Visit>
+    void for_each(Visit visit) {
+        for (std::size_t cpu = 0; cpu < m_places.size(); ++cpu) {
+            if (m_places[cpu] != nullptr) {
+                visit(static_cast<std::uint16_t>(cpu), *m_places[cpu]);
+            }
+        }
+    }
+
+  private:
+    std::vector<std::unique_ptr<T>> m_places;
+};
 
 // The time of events as viewers need it: nanoseconds since the start of the trace, never negative and never falling.
 // Where the stamps of a damaged trace fall, the greatest time so far is used. Without a clock rate a tick counts as a

@@ -6,10 +6,10 @@
 // and its kernel state provider).
 #include "convert/rows.hpp"
 
-#include "convert/change_handler.hpp"
 #include "convert/ctf/ctf_text.hpp"
 #include "convert/ctf/ctf_trace.hpp"
 #include "convert/schedule_words.hpp"
+#include "convert/track_writer.hpp"
 
 #include <array>
 #include <bitset>

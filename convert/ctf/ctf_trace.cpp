@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Events to bytes, by the classes that ctf_text.cpp declares. Ids 0 to 255 are the codes of records.
+// ctf: the Common Trace Format, version 1.8, for babeltrace2, Trace Compass and every program that reads CTF. Stamps
+// are the trace's own ticks; what the names of tasks, mutexes and so on are is in enumerations. Events become bytes by
+// the classes that ctf_text.cpp declares; ids 0 to 255 are the codes of records.
 #include "convert/ctf/ctf_trace.hpp"
 
 #include "convert/ctf/ctf_text.hpp"
 #include "convert/losses.hpp"
+#include "convert/rows.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -12,8 +15,57 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <string_view>
 
 namespace host::convert::ctf {
+
+namespace {
+
+constexpr std::uint32_t kMagic = 0xC1FC1FC1;
+constexpr std::size_t kAlignBytes = 8;
+
+} // namespace
+
+void CtfStream::close_packet() {
+    if (m_filled == kHeadBytes && !m_gap) {
+        return;
+    }
+    const std::size_t bytes = (m_filled + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
+    std::memset(m_packet.data() + m_filled, 0, bytes - m_filled);
+    char* at = put_value(m_packet.data(), kMagic);
+    at = put_value(at, std::uint32_t{0});
+    at = put_value(at, m_begin);
+    at = put_value(at, m_end);
+    at = put_value(at, std::uint64_t{m_filled} * 8);
+    at = put_value(at, std::uint64_t{bytes} * 8);
+    at = put_value(at, m_number++);
+    at = put_value(at, m_discarded);
+    put_value(at, std::uint32_t{m_cpu});
+    m_file.append(std::string_view(m_packet.data(), bytes));
+    m_filled = kHeadBytes;
+    m_begin = m_end;
+    m_gap = false;
+}
+
+void CtfStream::lost(std::uint64_t records) {
+    close_packet();
+    const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - m_discarded;
+    m_discarded += records < room ? records : room;
+    m_gap = true;
+}
+
+void CtfStream::end_gap() {
+    close_packet();
+}
+
+void CtfStream::finish(std::uint64_t lost_elsewhere) {
+    close_packet();
+    if (lost_elsewhere != 0) {
+        lost(lost_elsewhere);
+        close_packet();
+    }
+}
 
 namespace {
 
@@ -326,5 +378,33 @@ void CtfTrace::append_classes(fmt::memory_buffer& out) const {
     append_event(out, "other", kOtherId,
                  " uint16_t _class; uint16_t _number; uint16_t _length; hex32 _words[_length];");
 }
+
+namespace {
+
+class Ctf final : public Writer {
+  public:
+    explicit Ctf(Destination& destination)
+        : m_trace(destination, CtfTrace::Clock::ticks) {}
+
+    void add(const trace::Event& event) override { m_trace.add(event); }
+
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
+        return m_trace.finish(facts, "    tracer_name = \"remora\";\n", "");
+    }
+
+  private:
+    CtfTrace m_trace;
+};
+
+} // namespace
+
+const FormatRow kCtfRow = {
+    .name = "ctf",
+    .suffix = "",
+    .meaning = "Common Trace Format 1.8, a directory: babeltrace2, Trace Compass",
+    .shape = Destination::Shape::directory,
+    .needs_survey = false,
+    .make = make_writer<Ctf>,
+};
 
 } // namespace host::convert::ctf

@@ -13,7 +13,6 @@
 // double, in which begin plus duration (X) can exceed the next begin: only B and E let neighbours meet. An end
 // repeats the name of its begin, because speedscope passes over an end without it.
 #include "convert/losses.hpp"
-#include "convert/per_processor.hpp"
 #include "convert/rows.hpp"
 #include "convert/schedule_words.hpp"
 #include "convert/track_writer.hpp"

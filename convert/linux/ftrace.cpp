@@ -10,9 +10,9 @@
 #include "convert/rows.hpp"
 #include "host/text/format.hpp"
 
-#include "convert/change_handler.hpp"
 #include "convert/losses.hpp"
 #include "convert/schedule_words.hpp"
+#include "convert/track_writer.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/text/digits.hpp"
 

@@ -8,12 +8,10 @@
 #include "convert/rows.hpp"
 #include "host/text/format.hpp"
 
-#include "convert/change_handler.hpp"
-#include "convert/linux/kernelshark_formats.hpp"
-#include "convert/linux/ring_pages.hpp"
-#include "convert/linux/tracefs_formats.hpp"
+#include "convert/linux/trace_dat.hpp"
 #include "convert/losses.hpp"
 #include "convert/schedule_words.hpp"
+#include "convert/track_writer.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/trace/event.hpp"
 

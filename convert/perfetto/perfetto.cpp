@@ -6,8 +6,6 @@
 //
 // Times are nanoseconds since the start of the trace; a clock snapshot says how many ticks that was.
 #include "convert/losses.hpp"
-#include "convert/per_processor.hpp"
-#include "convert/perfetto/perfetto_sched.hpp"
 #include "convert/perfetto/perfetto_tracks.hpp"
 #include "convert/rows.hpp"
 #include "convert/schedule_words.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "convert/perfetto/perfetto_sched.hpp"
+// The bundles of switches, wake-ups and interrupts.
+#include "convert/perfetto/perfetto_tracks.hpp"
 
 #include "host/text/json_writer.hpp"
 

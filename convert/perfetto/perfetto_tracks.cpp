@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "convert/perfetto/perfetto_tracks.hpp"
 
-#include "convert/perfetto/perfetto_sched.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"

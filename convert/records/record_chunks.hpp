@@ -7,6 +7,7 @@
 #pragma once
 
 #include "convert/writer/writer.hpp"
+#include "host/trace/facts.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -94,5 +95,12 @@ class RecordChunks {
 [[nodiscard]] inline tracer::Record record_of(const trace::Event& event) {
     return tracer::make_record(event.raw_code, event.par1, event.par2, event.ticks);
 }
+
+// The metadata in front of a chunk, made again from what a reader knows, so that the chunk decodes alone
+// (docs/trace-format.md, section 3). The order is that of the kernel's exporter; names are in the order of their
+// numbers, for the order in which they were registered is not known any more. begin: everything but preamble_slots,
+// which is set. All records carry `stamp`, that of the chunk's first record.
+[[nodiscard]] std::vector<std::byte> make_preamble(tracer::ChunkBegin& begin, const trace::TraceFacts& facts,
+                                                   const trace::Names& names, lib::Ticks stamp);
 
 } // namespace host::convert::records

@@ -10,7 +10,6 @@
 // the end of the trace. An event of which waves have no picture is seen in `event` of its
 // processor.
 #include "convert/losses.hpp"
-#include "convert/per_processor.hpp"
 #include "convert/rows.hpp"
 #include "convert/schedule_words.hpp"
 #include "convert/track_writer.hpp"

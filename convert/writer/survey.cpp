@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "convert/writer/survey.hpp"
+// The first pass over a trace.
+#include "convert/writer/writer.hpp"
 
+#include "host/formats/trace.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/kernel_image.hpp"
 #include "host/trace/names.hpp"

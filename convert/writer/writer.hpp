@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What every output format is: a writer that takes the events of one trace in time order. One file per format; the list
-// of formats is in formats.cpp.
+// of formats is in convert.cpp.
 #pragma once
 
 #include "convert/writer/output.hpp"
@@ -12,10 +12,15 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace host::formats {
+class Trace;
+}
 
 namespace host::convert {
 
@@ -76,5 +81,9 @@ template <typename T>
 
 // All formats, in the order in which they are listed.
 [[nodiscard]] std::vector<const FormatRow*> all_formats();
+
+// The first pass over a trace, for formats whose head describes what follows. Reads every event of the trace and counts
+// those that are wanted, or all.
+[[nodiscard]] Survey survey_of(formats::Trace& trace, const std::function<bool(const trace::Event&)>& wanted = {});
 
 } // namespace host::convert

@@ -3,7 +3,7 @@
 #include "foreign/published/traceparser_input.hpp"
 
 #include "convert/kev/kev.hpp"
-#include "convert/writer/survey.hpp"
+#include "convert/writer/writer.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/trace.hpp"
 #include "host/trace/byte_source.hpp"

@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: MIT
+// The parts of a trace.dat file: the pages of a ring buffer, and the texts that describe events.
+#pragma once
+
+#include "host/trace/byte_source.hpp"
+#include "host/trace/names.hpp"
+#include "tracer/record/event_table.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace host::convert::linux {
+
 // The events of one processor as the pages of a Linux ring buffer, which is what a trace.dat file holds. Source: the
 // kernel's documentation (trace/ring-buffer-design) and its files events/header_page and header_event.
 //
 //   page, 4096 bytes:  u64 time | u64 commit: bytes of data, and flags | data ... | u64 lost, if the flags say so
 //   event:             u32 type_len (5 bits), delta in ns (27 bits) | data in words of four bytes
 //   time extend:       u32 type_len 30, low 27 bits of a delta      | u32 its high bits
-#pragma once
-
-#include "host/trace/byte_source.hpp"
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <span>
-#include <vector>
-
-namespace host::convert::linux {
-
 class RingPages {
   public:
     static constexpr std::size_t kPageBytes = 4096;
@@ -102,3 +108,63 @@ class RingPages {
 };
 
 } // namespace host::convert::linux
+
+namespace host::convert::linux::tracefs {
+
+// The text by which Linux describes a traced event (events/SYSTEM/EVENT/format in tracefs): fields with their places,
+// and how to print them. A trace.dat file carries one for each of its events.
+
+// What every event begins with: u16 type, u8 flags, u8 preempt count, i32 pid.
+inline constexpr std::size_t kCommonBytes = 8;
+
+inline constexpr std::uint8_t kFlagHardInterrupt = 0x08;
+
+struct Field {
+    std::string_view declaration; // `int prev_prio`; a text of its own place: `__data_loc char[] name`
+    std::size_t bytes;
+    bool is_signed;
+};
+
+// print: in the language of these files, after `print fmt: `.
+[[nodiscard]] std::string format(std::string_view name, std::uint32_t id, const std::vector<Field>& fields,
+                                 std::string_view print);
+
+// Of a record: par1 and par2 as u32, those that the row uses.
+[[nodiscard]] std::string record_format(const tracer::EventRow& row, std::uint32_t id, std::string_view par1_names,
+                                        std::string_view par2_names);
+
+// A name that these files can hold: letters, digits and underscores, not empty.
+[[nodiscard]] std::string plain_name(std::string_view text_untrusted);
+
+extern const std::string_view kHeaderPage;
+extern const std::string_view kHeaderEvent;
+
+} // namespace host::convert::linux::tracefs
+
+namespace host::convert::linux::kernelshark {
+
+// The events that a trace.dat file of ours holds: their numbers and format texts.
+
+// Numbers of event formats. A record's is kRecordId + code.
+inline constexpr std::uint32_t kSwitchId = 100;
+inline constexpr std::uint32_t kWakingId = 101;
+inline constexpr std::uint32_t kIrqEntryId = 102;
+inline constexpr std::uint32_t kIrqExitId = 103;
+inline constexpr std::uint32_t kPrioId = 104;
+inline constexpr std::uint32_t kDamagedId = 110;
+inline constexpr std::uint32_t kLostId = 111;
+inline constexpr std::uint32_t kOtherId = 112;
+inline constexpr std::uint32_t kRecordId = 200;
+inline constexpr std::uint32_t kFirstTextId = 500;
+inline constexpr std::uint32_t kIdMax = 0xFFFF;
+
+inline constexpr std::size_t kCommBytes = 16; // as the kernel has it: names of tasks are cut to fit
+
+[[nodiscard]] std::vector<std::string> scheduler_formats();
+[[nodiscard]] std::vector<std::string> interrupt_formats();
+
+// Of our events: all of the table, and those that were found on the way, with their ids.
+[[nodiscard]] std::vector<std::string> own_formats(const trace::Names& names,
+                                                   const std::map<std::string, std::uint32_t>& found);
+
+} // namespace host::convert::linux::kernelshark
