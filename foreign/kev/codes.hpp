@@ -22,7 +22,7 @@
 // the third word of a wait; they are read, too.
 #pragma once
 
-#include "foreign/kev/event_numbers.hpp"
+#include "foreign/kev/event_names.hpp"
 #include "host/trace/event.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // The tables. Source: the published lists of traceprinter's labels.
 #include "foreign/kev/event_names.hpp"
 
-#include "foreign/kev/event_numbers.hpp"
+#include "foreign/kev/event_names.hpp"
 #include "foreign/kev/slot.hpp"
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "foreign/kev/kev_stream.hpp"
 
-#include "foreign/kev/clock_rate.hpp"
 #include "foreign/kev/event_names.hpp"
+#include "foreign/kev/header.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/facts.hpp"
 #include "lib/endian.hpp"

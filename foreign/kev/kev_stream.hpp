@@ -8,7 +8,6 @@
 #include "foreign/kev/codes.hpp"
 #include "foreign/kev/reader.hpp"
 #include "foreign/kev/thread_schedule.hpp"
-#include "foreign/kev/window.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event_stream.hpp"

@@ -2,7 +2,7 @@
 // Source of the numbers: the published lists of classes and events (event_numbers.hpp).
 #include "foreign/kev/thread_schedule.hpp"
 
-#include "foreign/kev/event_numbers.hpp"
+#include "foreign/kev/event_names.hpp"
 #include "foreign/kev/slot.hpp"
 #include "host/text/format.hpp"
 #include "lib/wire_numbers.hpp"

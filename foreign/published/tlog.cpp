@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -20,6 +21,9 @@ namespace {
 namespace tlog = host::formats::tlog;
 
 using host::compat::fail;
+
+constexpr std::size_t kErrorBytes = 512;
+thread_local std::array<char, kErrorBytes> g_error{};
 
 struct CloseFile {
     void operator()(std::FILE* file) const { static_cast<void>(std::fclose(file)); }
@@ -160,4 +164,19 @@ tlog_exec_event* tlog_get_event(tlog_exec_profile* ep, int node, int i) {
 
 void tlog_close(tlog_exec_profile* ep) {
     delete ep;
+}
+
+namespace host::compat {
+
+void fail(const char* format, ...) {
+    std::va_list arguments;
+    va_start(arguments, format);
+    static_cast<void>(std::vsnprintf(g_error.data(), g_error.size(), format, arguments));
+    va_end(arguments);
+}
+
+} // namespace host::compat
+
+const char* tlog_last_error(void) {
+    return g_error.data();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See the header. Source of the numbers: the published class and event lists.
-#include "foreign/published/traceparser_classes.hpp"
+// Classes and events by their external numbers. Source of the numbers: the published class and event lists.
+#include "foreign/published/traceparser_state.hpp"
 
-#include "foreign/kev/event_numbers.hpp"
+#include "foreign/kev/event_names.hpp"
 #include "foreign/kev/slot.hpp"
 
 #include <array>

@@ -5,7 +5,7 @@
 //   tlogdump --readable trace.log   names, arguments, pairs indented by their depth
 //   tlogdump --check trace.log      order, time, nesting; exit status 2 if anything is to be said
 #include "foreign/tlog/detect.hpp"
-#include "foreign/tlog/process_check.hpp"
+#include "foreign/tlog/process.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 
