@@ -8,12 +8,12 @@
 
 namespace host::fleet {
 
-// An empty member was not given.
+// A member that the user has not given is empty.
 struct Credentials {
-    std::string creds_file; // NATS: JWT and seed
+    std::string creds_file; // for NATS: JWT and seed
     std::string user;       // else the URL names the user
     std::string password;   // from a file or the environment, never from the command line
-    std::string tls_ca;     // PEM; a URL with tls:// or https:// is verified with it, else with the system's
+    std::string tls_ca;     // PEM; verifies a server of tls:// or https://; if empty, the system's certificates do
     std::string tls_cert;   // of the client, PEM
     std::string tls_key;
 };
@@ -21,10 +21,10 @@ struct Credentials {
 // The place begins with nats://, tls://, clickhouse:// or clickhouses://.
 [[nodiscard]] bool is_server(std::string_view place);
 
-// The addresses between the commas.
+// Returns the addresses between the commas.
 [[nodiscard]] std::vector<std::string> addresses_of(std::string_view addresses);
 
-// One address, or several with commas between them, without the users and passwords in them.
+// Returns one address, or several with commas between them, without the users and passwords in them.
 [[nodiscard]] std::string shown_address(std::string_view addresses);
 
 } // namespace host::fleet

@@ -33,7 +33,7 @@ std::int64_t changed_ns(const struct stat& file) {
     return (file.st_mtim.tv_sec * kNsPerS) + file.st_mtim.tv_nsec;
 }
 
-// Without a slash at its end, so that the names beside it can be formed.
+// Removes a slash at the end, so that the names beside the directory can be formed.
 std::string plain_path(std::string path) {
     while (path.size() > 1 && path.ends_with('/')) {
         path.pop_back();
@@ -51,7 +51,7 @@ std::string text_of(const trace::Json& json, const char* key) {
     return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// The file of progress; no object: there is none that can be read.
+// Reads the file of progress. The result is no object if the file cannot be read.
 trace::Json load(const std::string& directory) {
     const auto text = trace::read_file(progress_file_of(directory), kProgressBytesMax);
     trace::Json json = text ? trace::Json::parse(text.value(), nullptr, false) : trace::Json();
@@ -133,7 +133,7 @@ lib::Result<void, NetworkFailure> SessionPublisher::save() const {
     return store(m_directory, m_from, m_manifest.boot_id, m_published);
 }
 
-// Reads the manifest, if it is another one than before.
+// Reads the manifest if it has changed.
 lib::Result<void, NetworkFailure> SessionPublisher::look() {
     const std::string path = m_directory + '/' + std::string(formats::dat::kManifestName);
 
@@ -180,7 +180,7 @@ void SessionPublisher::leave_out(const ManifestChunk& chunk, std::string_view wh
     m_report(fmt::format("{}/{} is not published: {}", text::escaped(m_directory), chunk.file, why));
 }
 
-// Nothing: it is left out.
+// Returns nothing if the chunk is left out.
 std::optional<Message> SessionPublisher::read(const ManifestChunk& chunk) {
     auto body = trace::read_file(m_directory + '/' + chunk.file, kChunkBytesMax);
     if (!body) {
@@ -238,7 +238,7 @@ lib::Result<void, NetworkFailure> SessionPublisher::publish_chunks(std::size_t b
     for (std::size_t i = 0; i < stored; ++i) {
         m_counts.bytes += messages[i].body.size();
     }
-    // What was left out after the last one that is stored is looked at again.
+    // Chunks that were left out after the last stored one are examined again.
     const bool all = done.ok();
     m_published.chunks = all ? next : stored == 0 ? before.chunks : ends[stored - 1];
     m_published.differing = all ? m_published.differing : before.differing;
@@ -261,7 +261,7 @@ lib::Result<void, NetworkFailure> SessionPublisher::publish_manifest() {
     message.id = session_message_id(m_manifest.boot_id);
     message.started_s = m_published.started_s;
     message.body = m_text;
-    if (message.body.size() > m_outlet.body_bytes_max()) { // without its blanks it has half the size
+    if (message.body.size() > m_outlet.body_bytes_max()) { // without blanks the text has half the size
         message.body =
             trace::Json::parse(m_text, nullptr, false).dump(-1, ' ', false, trace::Json::error_handler_t::replace);
     }
@@ -361,7 +361,7 @@ SpoolPublisher::Step SpoolPublisher::step() {
         }
         m_sessions.erase(session);
     } else {
-        m_sessions.splice(m_sessions.end(), m_sessions, session); // the others' turn
+        m_sessions.splice(m_sessions.end(), m_sessions, session); // the others are next
     }
     return any_due() ? Step::more : Step::idle;
 }
@@ -384,7 +384,7 @@ SpoolPublisher::Step SpoolPublisher::publish(Session& session) {
     if (done.error().cause == lib::Error::unreachable) {
         return Step::away;
     }
-    if (done.error().cause == lib::Error::not_found && !session.closed) { // it is just being opened
+    if (done.error().cause == lib::Error::not_found && !session.closed) { // the session is being created
         session.due = false;
         return Step::more;
     }

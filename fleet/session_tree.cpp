@@ -34,7 +34,8 @@ void find(const fs::path& path, const NodeName& names, int depth, std::vector<Fo
         }
     }
     std::ranges::sort(inner);
-    // The last directory above a session names the node, the one above that the site; the user's own names nothing.
+    // The last directory above a session names the node, the one above that the site. The directory that the user has
+    // given names nothing.
     const NodeName inside =
         depth == 0 ? NodeName{} : NodeName{.site = names.node, .node = name_of(path.filename().string())};
     for (const fs::path& one : inner) {
@@ -51,7 +52,7 @@ std::vector<FoundSession> sessions_below(const std::string& path) {
 }
 
 std::int64_t started_of(const std::string& directory, const formats::dat::Manifest& manifest) {
-    // A clock that was not set is better replaced than stored.
+    // The time of a clock that was not set is replaced rather than stored.
     if (manifest.started_s != 0 && manifest.started_s <= kStartedMax) {
         return static_cast<std::int64_t>(manifest.started_s);
     }

@@ -18,8 +18,8 @@
 
 namespace host::fleet {
 
-// cause: unreachable: the server is away, and trying later may succeed; refused: it does not take this user, or these
-// messages; too_small: a message is larger than the server allows (the text says what to change there); io.
+// cause: unreachable: the server cannot be reached, and trying later may succeed; refused: it refuses this user, or
+// these messages; too_small: a message is larger than the server allows (the text says what to change there); io.
 using NetworkFailure = trace::Failure<lib::Error>;
 
 class Outlet {
@@ -29,12 +29,12 @@ class Outlet {
     Outlet& operator=(const Outlet&) = delete;
     virtual ~Outlet() = default;
 
-    // Publishes them in their order and waits until the server has stored them. `stored`: how many of the first ones
-    // are, also in a failure; one that was stored before, by the same id, counts.
+    // Publishes the messages in their order and waits until the server has stored them. `stored`: how many of the first
+    // ones are stored, also after a failure. A message that was stored earlier with the same id counts.
     [[nodiscard]] virtual lib::Result<void, NetworkFailure> publish(std::span<const Message> messages,
                                                                     std::size_t& stored) = 0;
 
-    // Of the body, with room for the headers.
+    // Returns the largest body that a message can have beside its headers.
     [[nodiscard]] virtual std::size_t body_bytes_max() const = 0;
 };
 
@@ -47,35 +47,37 @@ class Source {
     Source& operator=(const Source&) = delete;
     virtual ~Source() = default;
 
-    // At most so many messages, and bytes of bodies (one message at least). Waits up to `wait` for the first; none: an
-    // empty vector. A message whose headers or subject cannot be read is rejected here, with its reason.
+    // Returns at most messages_max messages with at most bytes_max bytes of bodies, but one message at least. Waits up
+    // to `wait` for the first; the vector is empty if none came. A message whose headers or subject cannot be read is
+    // rejected here, with its reason.
     [[nodiscard]] virtual lib::Result<std::vector<Message>, NetworkFailure>
     take(std::size_t messages_max, std::size_t bytes_max, std::chrono::milliseconds wait) = 0;
 
-    // What take() has left out since the last call, because it is no message of ours: a line of text for each. It is
-    // not given again.
+    // Returns a line of text for each message that take() has left out since the last call because it is not one of
+    // ours. Such a message is not given again.
     [[nodiscard]] virtual std::vector<std::string> take_rejected() { return {}; }
 
-    // It is in the store. The server knows that when this returns.
+    // Acknowledges messages that are in the store. The server knows that when this returns.
     [[nodiscard]] virtual lib::Result<void, NetworkFailure> acknowledge(std::span<const Message> messages) = 0;
 
-    // Not now: to be given again after this time.
+    // Returns a message to the source, which gives it again after this time.
     virtual void give_back(const Message& message, std::chrono::milliseconds delay) = 0;
 
-    // Still at work on them: the server is not to give them to another loader yet.
+    // Extends the time in which the server gives these messages to no other loader.
     virtual void keep(std::span<const Message> messages) = 0;
 
-    // It can never be stored: to the dead letters, with the reason, and not given again.
+    // Moves a message that can never be stored to the dead letters, with the reason. It is not given again.
     [[nodiscard]] virtual lib::Result<void, NetworkFailure> reject(const Message& message, std::string_view reason) = 0;
 
-    // The message of this sequence again, also if it was acknowledged. not_found: the stream does not have it any more.
+    // Returns the message with this sequence, even if it was acknowledged. not_found: the stream does not have it any
+    // more.
     [[nodiscard]] virtual lib::Result<Message, NetworkFailure> fetch(std::uint64_t sequence) = 0;
 
-    // Of a message that was given, and is not acknowledged: everything before it is acknowledged or rejected, so
-    // nothing that was published before it still comes.
+    // sequence: of a message that was given and is not acknowledged. Returns whether all messages before it are
+    // acknowledged or rejected, so that none that was published before it can still come.
     [[nodiscard]] virtual lib::Result<bool, NetworkFailure> settled_before(std::uint64_t sequence) = 0;
 
-    // How many messages are neither acknowledged nor rejected.
+    // Returns how many messages are neither acknowledged nor rejected.
     [[nodiscard]] virtual lib::Result<std::uint64_t, NetworkFailure> pending() = 0;
 };
 
