@@ -44,19 +44,19 @@ std::size_t shard_of(const Run& run, std::size_t shards) {
     return (hash ^ (hash >> 33)) % shards;
 }
 
-// The rows of sessions on their way to one host. A part of a session's rows in a table is never divided between two
-// INSERTs, so what the views derive from it is the same when it is sent again, with whatever other parts; small parts
-// of several sessions are sent together, because an INSERT costs the server about as much as thousands of rows. The
-// rows of nodes, which say that all others are there, are the last.
+// Sends the rows of sessions to one host. A part of a session's rows in a table is never divided between two INSERTs,
+// so the views derive the same from it when it is sent again with other parts. Small parts of several sessions are sent
+// together, because an INSERT costs the server about as much as thousands of rows. The rows of nodes, which state that
+// all others are stored, are sent last.
 class SessionInsert {
   public:
-    // Both outlive it.
+    // client and endpoint must outlive the object.
     SessionInsert(Client& client, const Endpoint& endpoint, Place place);
 
-    // What follows is of another session.
+    // Begins the next session.
     void begin();
 
-    // Nothing more is sent after a failure; finish() returns it.
+    // Adds a row. After a failure, which finish() returns, nothing is sent any more.
     void add(Table table, std::span<const sql::Cell> cells);
 
     [[nodiscard]] lib::Result<void, StoreFailure> finish();
@@ -64,10 +64,10 @@ class SessionInsert {
   private:
     struct Part {
         std::vector<Column> columns;
-        std::vector<Storage> storage;         // of the columns
-        std::optional<std::size_t> number_at; // the column `part`
-        std::optional<std::int64_t> number;   // of the part that is being added to; none: a session begins
-        std::uint64_t rows = 0;               // to be sent, of this part and of those before it
+        std::vector<Storage> storage;         // for each column
+        std::optional<std::size_t> number_at; // index of the column `part`
+        std::optional<std::int64_t> number;   // of the current part; none: a session begins
+        std::uint64_t rows = 0;               // that wait to be sent, in this part and earlier ones
         std::string bytes;
     };
 
@@ -163,7 +163,7 @@ namespace {
 
 constexpr std::int64_t kSecondsPerDay = 86'400;
 
-// What goes into one partition of one host, each row to be inserted with the others.
+// The rows for one partition of one host, which are inserted together.
 class Batch {
   public:
     [[nodiscard]] lib::Result<void, StoreFailure> add(const ReadChunk& chunk) {
@@ -180,7 +180,7 @@ class Batch {
 
     [[nodiscard]] bool is_full() const { return m_event_count >= kBlockRows; }
 
-    // First the events: the row in `chunks` says that they are there.
+    // The events are inserted first, because the row in `chunks` states that they are stored.
     [[nodiscard]] lib::Result<void, StoreFailure> insert(Client& client, const Endpoint& endpoint, const Place& place) {
         if (m_event_count != 0) {
             if (auto done = client.insert(endpoint, insert_statement(place, Table::events), m_events); !done) {
@@ -256,7 +256,7 @@ lib::Result<bool, StoreFailure> ClickHouseStore::has_session(const Run& run) {
 }
 
 lib::Result<void, StoreFailure> ClickHouseStore::add_chunks(std::span<const ReadChunk> chunks) {
-    // By host and day: an INSERT makes one part in one partition.
+    // Batches are divided by host and day, so that an INSERT makes one part in one partition.
     std::map<std::pair<std::size_t, std::int64_t>, Batch> batches;
     for (const ReadChunk& chunk : chunks) {
         const std::size_t shard = shard_of(chunk.run, m_url.hosts.size());
@@ -323,7 +323,7 @@ const Endpoint& ClickHouseStore::host_of(const Run& run) const {
     return m_url.hosts[shard_of(run, m_url.hosts.size())];
 }
 
-// The beginning of every key.
+// Returns a condition on the columns with which every key begins.
 std::string ClickHouseStore::condition(const Run& run) const {
     return fmt::format("site = {} AND node = {} AND boot = {}", quoted(run.from.site), quoted(run.from.node),
                        quoted(boot_text(run.boot_id)));

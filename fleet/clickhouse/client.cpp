@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kCode = "Code: ";
 constexpr std::string_view kException = "DB::Exception: ";
 
-// What the format writes for NULL.
+// The text of NULL in the format.
 constexpr std::string_view kNull = "\\N";
 
 char unescaped(char character) {
@@ -53,7 +53,8 @@ std::string unescaped(std::string_view text) {
 
 enum class Kind : std::uint8_t { integer, fraction, text };
 
-// Of a type as the server writes it, whatever it is wrapped in: Nullable(UInt64), LowCardinality(Nullable(String)).
+// Returns the kind of a type as the server writes it. The type may be wrapped: Nullable(UInt64),
+// LowCardinality(Nullable(String)).
 Kind kind_of(std::string_view type) {
     for (const std::string_view wrap : {std::string_view("LowCardinality("), std::string_view("Nullable(")}) {
         if (type.starts_with(wrap)) {
@@ -76,7 +77,7 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
                                    : std::numeric_limits<std::int64_t>::max();
 }
 
-// A fraction without a part after the point is an integer, where it can be one exactly.
+// Returns an integer if the number is whole and at most 2^53, so that a double represents it exactly; else the text.
 Value fraction_of(std::string_view text) {
     constexpr double kExact = 9'007'199'254'740'992.0; // 2^53
     double number = 0;
@@ -88,7 +89,7 @@ Value fraction_of(std::string_view text) {
     return std::string(text);
 }
 
-// Nothing: no value of this kind.
+// Returns nothing if the text is no value of this kind.
 std::optional<Value> value_of(std::string_view text, Kind kind) {
     if (text == kNull) {
         return Value{};
@@ -187,7 +188,7 @@ lib::Result<Answer, StoreFailure> read_rows(std::string_view body_untrusted) {
     Answer answer;
     std::string_view rest = body_untrusted;
     if (rest.empty()) {
-        return answer; // of a statement without rows
+        return answer; // the statement has no rows
     }
     if (const auto error = server_error_of(rest)) { // whatever the status was
         return StoreFailure{cause_of(error->code), fmt::format("ClickHouse: code {}: {}", error->code, error->text)};
@@ -209,7 +210,7 @@ lib::Result<Answer, StoreFailure> read_rows(std::string_view body_untrusted) {
         return corrupt(fmt::format("{} names and {} types of columns", answer.columns.size(), kinds.size()));
     }
     while (!rest.empty()) {
-        if (const auto error = server_error_of(rest)) { // after rows that were sent already
+        if (const auto error = server_error_of(rest)) { // an exception may follow rows
             return StoreFailure{cause_of(error->code),
                                 fmt::format("ClickHouse: code {}: {}", error->code, error->text)};
         }
@@ -252,18 +253,19 @@ namespace {
 
 constexpr unsigned kOk = 200;
 
-// Larger than any part's rows, so that the server does not divide them: what is inserted twice must make the same
-// blocks twice.
+// The limit is larger than the rows of any part, so that the server does not divide them: rows that are inserted twice
+// must form the same blocks twice.
 constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 30;
 
-// From here on the server sorts and groups on its disk.
+// Above this size the server sorts and groups on its disk.
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{2} << 30;
 
 Http::Parameters common_parameters() {
     return {
-        // The status says how the statement ended, not how it began.
+        // With this setting the status states how the statement ended, not how it began.
         {"wait_end_of_query", "1"},
-        // Something moves while the server is at work, so that one that is away can be known by its silence.
+        // With this setting a working server sends headers, so that a server that has failed is recognized by its
+        // silence.
         {"send_progress_in_http_headers", "1"},
         {"http_headers_progress_interval_ms", "5000"},
     };
@@ -280,7 +282,7 @@ lib::Result<Answer, StoreFailure> Client::ask(const Endpoint& endpoint, std::str
     Http::Parameters parameters = common_parameters();
     parameters.emplace_back("default_format", "TabSeparatedWithNamesAndTypes");
     parameters.emplace_back("join_use_nulls", "1"); // NULL where a join finds nothing, as in SQLite
-    // Of shards: a subquery of IN is about all of them, and asked once.
+    // On a cluster, a subquery of IN is evaluated once, over all shards.
     parameters.emplace_back("distributed_product_mode", "global");
     parameters.emplace_back("max_bytes_before_external_group_by", std::to_string(kMemoryBytes));
     parameters.emplace_back("max_bytes_before_external_sort", std::to_string(kMemoryBytes));
@@ -309,7 +311,7 @@ lib::Result<void, StoreFailure> Client::insert(const Endpoint& endpoint, const s
     if (!answer) {
         return answer.error();
     }
-    // An insertion has no answer: a body is an exception, whatever the status is.
+    // An insertion has an empty answer; any body is an exception, whatever the status is.
     if (answer->status != kOk || !answer->body.empty()) {
         return failure(answer.value(), endpoint);
     }

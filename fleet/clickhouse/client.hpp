@@ -24,7 +24,7 @@ struct Endpoint {
     friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
-// host:port, as in a URL.
+// Returns host:port, as in a URL.
 [[nodiscard]] std::string text_of(const Endpoint& endpoint);
 
 // An HTTP transport: one request, one answer.
@@ -42,8 +42,9 @@ class Http {
     Http& operator=(const Http&) = delete;
     virtual ~Http() = default;
 
-    // POST / with these parameters of the URL, which it encodes, and the parts as one body. Any status is an answer.
-    // unreachable: no connection, or nothing moved for too long; refused: the certificate is not accepted; io.
+    // Sends POST / with these parameters of the URL, which it encodes, and the parts as one body. Any status is an
+    // answer. unreachable: there is no connection, or nothing was transferred for too long; refused: the certificate is
+    // not accepted; io.
     [[nodiscard]] virtual lib::Result<HttpAnswer, StoreFailure>
     post(const Endpoint& endpoint, const Parameters& parameters, std::span<const std::string_view> body) = 0;
 };
@@ -77,33 +78,36 @@ struct ServerError {
     std::string text; // its first line, printable
 };
 
-// Nothing: the body does not begin with one.
+// Returns nothing if the body does not begin with an exception.
 [[nodiscard]] std::optional<ServerError> server_error_of(std::string_view body_untrusted);
 
-// Of an answer that is none; user: as which it was asked. unreachable: trying later may succeed.
+// Returns the failure that an answer without the status of success means. user: that of the request. unreachable:
+// trying later may succeed.
 [[nodiscard]] StoreFailure failure_of(const HttpAnswer& answer, const Endpoint& endpoint, std::string_view user);
 
-// Reads the format TabSeparatedWithNamesAndTypes. corrupt: it is not in the format, or not whole. Integers above 2^63-1
-// become that; other numbers with a fraction are texts.
+// Reads the format TabSeparatedWithNamesAndTypes. Integers above 2^63-1 become 2^63-1; numbers with a fraction become
+// texts, unless they are whole and at most 2^53. corrupt: the body is not in the format, or not whole.
 [[nodiscard]] lib::Result<Answer, StoreFailure> read_rows(std::string_view body_untrusted);
 
-// As a literal. Another name than that of std::quoted(), which a call with a std::string would find.
+// Returns the text as an SQL literal. It is not called quoted(), because a call with a std::string would find
+// std::quoted().
 [[nodiscard]] std::string quoted_text(std::string_view text);
 
 class Client {
   public:
-    // user: for texts alone; http has the user's name and password.
+    // user: is only shown in texts; http has the user's name and password.
     Client(std::unique_ptr<Http> http, std::string user);
 
-    // Of SELECT: its rows. Of others: none. database: of names without one; empty: the user's own.
+    // Returns the rows of a SELECT, and none of other statements. database: for names without one; empty: the user's
+    // default.
     [[nodiscard]] lib::Result<Answer, StoreFailure> ask(const Endpoint& endpoint, std::string_view database,
                                                         const std::string& statement);
 
-    // All rows as one block of the server's, as long as there are kBlockRows at most.
+    // Inserts all rows as one block of the server, if there are at most kBlockRows.
     [[nodiscard]] lib::Result<void, StoreFailure> insert(const Endpoint& endpoint, const std::string& statement,
                                                          std::string_view rows);
 
-    // Of the last failure, if it was the server's; else 0.
+    // Returns the server's code of the last failure, or 0 if it was another failure.
     [[nodiscard]] std::uint32_t last_code() const { return m_code; }
 
   private:

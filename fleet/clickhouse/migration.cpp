@@ -22,7 +22,7 @@ constexpr std::string_view kVersion = "version";
 constexpr std::string_view kChanging = "changing"; // instead of the checksum, before the first step
 constexpr std::string_view kRowsEngine = "ReplacingMergeTree";
 
-// Another program did at the same time what this one wanted to do.
+// Errors that occur when another program has just done what this one wanted to do.
 constexpr auto kRaces = std::to_array<std::uint32_t>(
     {kAddedAlready, kUnknownColumn, kTableExists, kUnknownTable, kDatabaseExists, kNoFile});
 constexpr int kAttempts = 20;
@@ -79,7 +79,7 @@ lib::Result<void, StoreFailure> Migration::run_once(bool impatient) {
     if (Done done = read_state(); !done) {
         return done;
     }
-    // One that does not become ready was left by a program that ended.
+    // If a view stays in this state, the program that changed it has ended.
     if (!impatient && std::ranges::any_of(m_notes, [](const auto& note) { return note.second == kChanging; })) {
         return race();
     }
@@ -98,7 +98,7 @@ lib::Result<void, StoreFailure> Migration::run_once(bool impatient) {
             return done;
         }
     }
-    return note(kVersion, std::to_string(kSchemaVersion)); // last: what it says is complete
+    return note(kVersion, std::to_string(kSchemaVersion)); // written last: the schema is complete
 }
 
 StoreFailure Migration::race() {
@@ -179,7 +179,7 @@ lib::Result<void, StoreFailure> Migration::check_engines() const {
         const bool is_rows = is_rows_of_fleet(name);
         const auto object = std::ranges::find(objects, name, &Object::name);
         const bool is_object = object != objects.end();
-        // Before this program makes a view, it notes its name.
+        // This program notes the name of a view before it creates it.
         if ((is_rows && engine != kRowsEngine) || (is_object && !m_notes.contains(name))) {
             return StoreFailure{
                 lib::Error::refused,
@@ -229,7 +229,8 @@ lib::Result<void, StoreFailure> Migration::make_object(const Object& object) {
         return {};
     }
     if (there) {
-        // What another loader has just made is not dropped: rows that it adds then would not be derived.
+        // A view that another loader has just created is not dropped, because nothing would be derived from rows that
+        // are added meanwhile.
         std::map<std::string, std::string> notes;
         if (Done done = read_notes(notes); !done) {
             return done;

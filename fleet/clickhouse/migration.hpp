@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes the schema on one server, or changes an older one to it. No row is ever removed: tables with rows only get
-// columns, and only what can be derived again (views) is dropped. The table remora_schema says what was made: the
-// version, and of each view a checksum of its statement. Several programs may do this at the same time.
+// Creates the schema on one server, or upgrades an older one. No row is ever removed: tables with rows only get
+// columns, and only views, which can be derived again, are dropped. The table remora_schema states what was made: the
+// version, and for each view a checksum of its statement. Several programs may do this at the same time.
 #pragma once
 
 #include "fleet/clickhouse/client.hpp"
@@ -15,16 +15,17 @@ namespace host::fleet::clickhouse {
 
 class Migration {
   public:
-    // The client outlives it. place: its version is asked for.
+    // The client must outlive the object. place: its version is ignored, and the server asked for it.
     Migration(Client& client, Endpoint endpoint, Place place);
 
-    // refused: a newer program made the schema, or something else has its names; the text says what to do.
+    // Creates or upgrades the schema. refused: a newer program made it, or something else uses its names; the text says
+    // what to do.
     [[nodiscard]] lib::Result<void, StoreFailure> run();
 
   private:
     using Done = lib::Result<void, StoreFailure>;
 
-    // impatient: does not wait for another program that is at it.
+    // impatient: does not wait for another program that changes the schema.
     [[nodiscard]] Done run_once(bool impatient);
     [[nodiscard]] Done execute(const std::string& statement);
     [[nodiscard]] Done read_state();
@@ -40,9 +41,9 @@ class Migration {
     Client& m_client;
     Endpoint m_endpoint;
     Place m_place;
-    std::map<std::string, std::string> m_engines;                        // of what is in the database
-    std::map<std::string, std::map<std::string, std::string>> m_columns; // types, by table and column
-    std::map<std::string, std::string> m_notes;                          // of remora_schema
+    std::map<std::string, std::string> m_engines;                        // by table or view in the database
+    std::map<std::string, std::map<std::string, std::string>> m_columns; // types of columns, by table and column
+    std::map<std::string, std::string> m_notes;                          // the rows of remora_schema
     bool m_raced = false;
 };
 
