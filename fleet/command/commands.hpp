@@ -12,7 +12,7 @@ void add_publish(CommandLine& line, Context context);
 void add_load(CommandLine& line, Context context);
 void add_fleet(CommandLine& line, Context context);
 
-// What `remora record` publishes with.
+// Returns the publisher that `remora record` uses.
 [[nodiscard]] std::shared_ptr<Publishing> publishing_of_fleet();
 
 void add_everything(CommandLine& line, Context context);

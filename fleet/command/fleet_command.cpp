@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// remora fleet: questions about all nodes, to a store that `remora load` fills. Exit status 2 if verify finds that
-// something is missing, 6 if an account stays open. And the list of all commands of remora-fleet.
+// remora fleet asks questions about all nodes of a store that `remora load` fills. The exit status is 2 if verify finds
+// that something is missing, 6 if an account stays open. The list of all commands of remora-fleet is here, too.
 #include "convert/command/full_program.hpp"
 #include "fleet/command/commands.hpp"
 #include "fleet/command/fleet_report.hpp"
@@ -160,7 +160,7 @@ void print_findings(Output& out, const Findings& findings) {
     }
 }
 
-// One object: the question, and an array for each of its tables.
+// Prints one object with the question and an array for each table.
 void print_findings_json(Output& out, std::string_view question, const Findings& findings) {
     text::JsonText json(out.buffer());
     json.begin_object();
@@ -205,7 +205,7 @@ struct FleetOptions {
     bool sql = false;
 };
 
-// Not among the questions: it asks several, and answers with a page.
+// This is not one of the questions: it asks several, and answers with a page.
 constexpr std::string_view kReport = "report";
 
 std::int64_t now_s() {
@@ -219,7 +219,7 @@ std::string check_moment(const std::string& text) {
                : "must be a time in UTC, like 2026-11-24T10:00, or so long ago: 30s, 45m, 2h, 7d";
 }
 
-// What does not fit the question; empty if everything does.
+// Returns why the options do not fit the question; empty if they do.
 std::string contradiction_in(const FleetOptions& options, const Question& question) {
     const bool compares = &question == &fleet::questions::kCompare;
     if (compares && options.b.empty()) {
@@ -246,7 +246,7 @@ std::string contradiction_in(const FleetOptions& options, const Question& questi
     return "";
 }
 
-// Likewise, of a page.
+// Returns why the options do not fit a report; empty if they do.
 std::string contradiction_in_report(const FleetOptions& options) {
     return options.report.output.empty() ? "report needs -o FILE"
            : options.json || options.sql ? "report writes a page: leave out --json and --sql"
@@ -256,7 +256,7 @@ std::string contradiction_in_report(const FleetOptions& options) {
                                                    : "";
 }
 
-// A side of a comparison, with what the options add to both.
+// Returns a side of a comparison, with the selection of the options that both sides have.
 lib::Result<fleet::questions::Selection, trace::Refusal> side_of(const std::string& text, const FleetOptions& options,
                                                                  std::int64_t now) {
     auto side = fleet::questions::selection_of(text, now);

@@ -90,10 +90,10 @@ namespace {
 using fleet::report::Span;
 using fleet::report::WorstCase;
 
-// Of one session: the cases of each span.
+// The cases of one session by their span.
 using Spans = std::map<Span, std::vector<WorstCase*>>;
 
-// SessionFinder has checked the names: they become a part of a path.
+// The names become a part of a path; SessionFinder has checked them.
 std::string page_name(const WorstCase& one, const Span& span) {
     return fmt::format("{}.{}.{}.{}-{}.html", one.site, one.node, one.boot, span.from_ns, span.to_ns);
 }
@@ -137,12 +137,12 @@ std::set<WorstCase*> chosen_of(std::vector<WorstCase>& cases, std::uint64_t coun
     return chosen;
 }
 
-// What is wrong with a session is on its page; here only why it cannot be opened.
+// Reports only why a session cannot be opened; its page shows what is wrong in it.
 void write_pages_of(const std::string& session, const Spans& spans, const std::string& directory, Context context) {
     std::string latest;
     trace::Diagnostics diagnostics([&latest](std::string_view line) { latest = line; });
     trace::OpenOptions how;
-    how.whole_first = true; // the oracle never accuses on damaged data
+    how.whole_first = true; // so that the oracle does not judge damaged data
     const auto opened = formats::Trace::open(session, how, diagnostics);
     if (!opened) {
         context.err.print("remora fleet: no page for {}: {}\n", text::escaped(session), latest);
@@ -236,11 +236,11 @@ void remove_other_run_pages(const std::string& directory, const std::vector<Wors
         }
     }
     for (const std::filesystem::path& other : others) {
-        std::filesystem::remove(other, error); // one that stays there does no harm
+        std::filesystem::remove(other, error); // an old page that cannot be removed does no harm
     }
 }
 
-// Where sessions are at hand. Empty: nowhere.
+// Returns the directory with the sessions, or an empty text if there is none.
 std::string sessions_of(const fleet::questions::Asked& asked, const FleetReportOptions& options) {
     std::string directory = !options.sessions.empty()       ? options.sessions
                             : fleet::is_server(asked.place) ? std::string()

@@ -22,7 +22,7 @@ class SessionFinder {
   public:
     explicit SessionFinder(std::string directory);
 
-    // Empty: it is not there, or the names are not those of a run.
+    // Returns an empty path if the session is not there, or if the names are not those of a run.
     [[nodiscard]] std::string find(const std::string& site_untrusted, const std::string& node_untrusted,
                                    const std::string& boot_untrusted);
 
@@ -36,7 +36,8 @@ class SessionFinder {
 
 struct FleetReportOptions {
     std::string output;
-    std::string sessions;    // of the same fleet, for the reports of runs; empty: the store itself, if it has them
+    std::string sessions;    // directory with the sessions, for the reports of runs; empty: the store itself, if it is
+                             // a directory
     std::uint64_t runs = 20; // reports of runs at most
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// remora record --publish: a publisher beside the collector. The collector never waits for it: it announces sessions to
-// it, and what is recorded is on the disk in any case. A publisher that ends is started again.
+// remora record --publish starts a publisher beside the collector. The collector announces sessions to it and never
+// waits for it; what is recorded is on the disk in any case. A publisher that ends is started again.
 #include "fleet/command/commands.hpp"
 #include "fleet/command/publish_follower.hpp"
 #include "fleet/command/publisher_process.hpp"
@@ -41,10 +41,11 @@ struct PublishingOptions {
 
 class RecordPublishing final : public PublishedRecording {
   public:
-    // report: of the collector; outlives this, like the options. served: the directory of `record --serve`, or empty.
+    // report: of the collector; report and options must outlive this. served: the directory of `record --serve`, or
+    // empty.
     RecordPublishing(RecordReport& report, const PublishingOptions& options, std::string served, Context context);
 
-    // Sessions that an earlier collector left are published first.
+    // Starts the publisher. Sessions that an earlier collector left are published first.
     [[nodiscard]] lib::Result<void, trace::Refusal> start();
 
     void opened(const collector::SessionView& session) override;
@@ -78,17 +79,17 @@ class RecordPublishing final : public PublishedRecording {
     std::string m_served;
     Context m_context;
     PublisherProcess m_process;
-    std::map<std::string, Announced> m_sessions; // those that are not published as a whole, by directory
+    std::map<std::string, Announced> m_sessions; // by directory; those that are not published as a whole
     collector::Freed m_freed;
     std::chrono::seconds m_delay{};
     Clock::time_point m_next_start;
     bool m_given_up = false; // the server refuses this user
-    bool m_left = false;     // the last process left something
+    bool m_left = false;     // the last process did not publish everything
 };
 
 constexpr std::chrono::seconds kDelayMax{60};
 
-// What a publisher may need beyond the time for which it waits: to write to a slow server.
+// The time that a publisher may need beyond its wait, to write to a slow server.
 constexpr std::chrono::seconds kGrace{600};
 
 RecordPublishing::RecordPublishing(RecordReport& report, const PublishingOptions& options, std::string served,
@@ -142,7 +143,7 @@ void RecordPublishing::announce(const std::string& directory, const Announced& s
                                 .session = directory}));
 }
 
-// Of a served session the node is its sender, unless the user has named it.
+// The node of a served session is its sender, unless the user has named it.
 fleet::NodeName RecordPublishing::node_of(const collector::SessionView& session) const {
     fleet::NodeName name{.site = m_options.site.empty() ? kDefaultSite : m_options.site, .node = m_options.node};
     if (name.node.empty() && !m_served.empty() && session.sender) {
@@ -161,7 +162,7 @@ void RecordPublishing::opened(const collector::SessionView& session) {
 }
 
 void RecordPublishing::sealed(const collector::SessionView& session, const formats::dat::ManifestChunk& chunk) {
-    m_report.sealed(session, chunk); // the publisher looks at the manifest of what is open by itself
+    m_report.sealed(session, chunk); // the publisher checks the manifests of open sessions itself
 }
 
 void RecordPublishing::closed(const collector::SessionView& session, formats::dat::Manifest& manifest,
@@ -192,7 +193,7 @@ collector::Freed RecordPublishing::take_freed() {
     return std::exchange(m_freed, {});
 }
 
-// Starts the publisher again when it is time.
+// Starts the publisher again when the delay is over.
 void RecordPublishing::tend() {
     if (m_process.running() || m_given_up || Clock::now() < m_next_start) {
         return;

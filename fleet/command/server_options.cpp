@@ -25,7 +25,7 @@ trace::Refusal refusal(std::string_view option, const std::string& path, std::st
     return {fmt::format("{} {}: {}", option, text::escaped(path), text::escaped(why))};
 }
 
-// The first line of a file.
+// Returns the first line of a file.
 lib::Result<std::string, trace::Refusal> password_of(const std::string& path) {
     auto text = trace::read_file(path, kSecretBytesMax);
     if (!text) {
