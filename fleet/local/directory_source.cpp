@@ -108,7 +108,7 @@ lib::Result<std::vector<Message>, NetworkFailure> DirectorySource::take(std::siz
         auto message = message_of(sequence);
         if (!message) {
             m_rejected.push_back(message.error().text);
-            m_open.erase(sequence); // the session cannot have it: its manifest lists what is missing
+            m_open.erase(sequence); // the chunk cannot be loaded; the manifest lists it as missing
             continue;
         }
         bytes += message.value().body.size();

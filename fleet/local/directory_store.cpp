@@ -61,7 +61,7 @@ StoreFailure failure_of(const std::string& path, int number) {
     return {cause, fmt::format("{}: {}", text::escaped(path), std::strerror(number))};
 }
 
-// An errno, or 0. A file system that cannot flush a directory says so with EINVAL.
+// Returns an errno, or 0. EINVAL counts as success: the file system cannot flush directories.
 int flush_directory(const std::string& path) {
     const int descriptor = ::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) {
@@ -72,7 +72,7 @@ int flush_directory(const std::string& path) {
     return number;
 }
 
-// The name under which a file grows; removed at the end, unless it has become the file.
+// A file under a temporary name. The destructor removes it, unless it was renamed.
 class Partial {
   public:
     explicit Partial(const std::string& path)
@@ -85,7 +85,7 @@ class Partial {
     ~Partial() {
         if (m_descriptor >= 0) {
             ::close(m_descriptor);
-            ::unlink(m_path.c_str()); // gone already if it was renamed
+            ::unlink(m_path.c_str()); // fails if it was renamed
         }
     }
 
@@ -112,7 +112,7 @@ lib::Result<void, StoreFailure> make_directories(const std::string& path) {
     }
     if (::mkdir(path.c_str(), 0777) != 0) {
         const int number = errno;
-        // Another loader was faster, or it is no directory.
+        // Another loader was faster, or `path` is no directory.
         if (number != EEXIST || !fs::is_directory(path, failed)) {
             return failure_of(path, number == EEXIST ? ENOTDIR : number);
         }
@@ -160,7 +160,7 @@ constexpr std::string_view kDatabase = "fleet.sqlite";
 constexpr std::string_view kOfRun = "site = ? AND node = ? AND boot = ?";
 constexpr std::string_view kOfChunk = "site = ? AND node = ? AND boot = ? AND cpu = ? AND chunk = ? AND generation = ?";
 
-// The parameters of kOfRun. `boot` outlives the statement.
+// Binds the parameters of kOfRun. `boot` must outlive the statement.
 void add_run(Statement& statement, const Run& run, const std::string& boot) {
     statement.add(Cell(std::string_view(run.from.site))).add(Cell(std::string_view(run.from.node)));
     statement.add(Cell(std::string_view(boot)));
@@ -170,7 +170,7 @@ void add_key(Statement& statement, const formats::dat::ChunkKey& key) {
     statement.add(Cell(key.cpu)).add(Cell(key.chunk)).add(Cell(key.generation));
 }
 
-// In the order of the columns of Table::chunks.
+// Binds the description of a chunk in the order of the columns of Table::chunks.
 void add_description(Statement& statement, const ReadChunk& chunk, const std::string& encoding) {
     const tracer::ChunkBegin& begin = chunk.description;
     statement.add(Cell(std::string_view(encoding))).add(Cell(begin.records)).add(Cell(chunk.events));
@@ -188,7 +188,7 @@ std::string parameters(std::size_t count) {
     return text;
 }
 
-// The row, and the file if the row is new.
+// Inserts the row, and the bytes if the row is new.
 lib::Result<void, StoreFailure> add_chunk(const Connection& connection, Statement& rows, Statement& images,
                                           const ReadChunk& chunk) {
     const std::string boot = boot_text(chunk.run.boot_id);
@@ -248,7 +248,7 @@ lib::Result<void, StoreFailure> DirectoryStore::prepare() {
     if (!connection) {
         return connection.error();
     }
-    // Before the mode of the journal changes: that would write to another program's file.
+    // The schema is checked before the mode of the journal changes, because that would write to another program's file.
     if (auto made = make_schema(*connection.value(), database_path()); !made) {
         return made;
     }

@@ -37,7 +37,7 @@ std::string_view declared(ColumnType type) {
     return "INTEGER NOT NULL DEFAULT 0";
 }
 
-// Without row numbers: the key is long, and an index of it would be there a second time.
+// The table has no row numbers: the key is long, and a separate index would store it a second time.
 std::string create_table(Table table) {
     std::string columns;
     for (const Column& column : columns_of(table)) {
@@ -79,7 +79,7 @@ lib::Result<void, StoreFailure> make_table(const Connection& connection, Table t
 struct Identity {
     std::int64_t application = 0;
     std::int64_t version = 0;
-    std::int64_t tables = 0; // and views, of anyone
+    std::int64_t tables = 0; // of any program, with views
 };
 
 lib::Result<Identity, StoreFailure> identity_of(const Connection& connection) {
@@ -174,7 +174,7 @@ using sql::Cell;
 
 struct DerivedRow {
     Table table;
-    std::string_view select; // after the columns of the run; of `jobs`
+    std::string_view select; // the rest of a query of `jobs`, after the columns of the run
     std::string_view group;
 };
 
@@ -187,7 +187,8 @@ constexpr std::array<DerivedRow, 2> kDerived = {{
      " GROUP BY part, task, class_ns"},
 }};
 
-// The longest responses of each task in each part; of equal ones the earliest jobs.
+// Returns the statement that inserts the longest responses of each task in each part; among equal ones the earliest
+// jobs.
 std::string insert_worst(std::string_view of_run) {
     return fmt::format(
         "INSERT OR REPLACE INTO worst_jobs({0}) SELECT {0} FROM (SELECT site, node, boot, started_s, part, task, job, "
@@ -197,7 +198,7 @@ std::string insert_worst(std::string_view of_run) {
         column_names(Table::worst_jobs), of_run, kWorstPerPart);
 }
 
-// Names have no quotes: is_name().
+// The names need no escaping, because is_name() allows no quotes.
 std::string condition_of(const Run& run) {
     return fmt::format("site = '{}' AND node = '{}' AND boot = '{}'", run.from.site, run.from.node,
                        boot_text(run.boot_id));
@@ -229,14 +230,14 @@ lib::Result<void, StoreFailure> derive(const Connection& connection, const std::
     return connection.run(insert_worst(of_run));
 }
 
-// A chunk that came after the session was stored, and is not in it, stays.
+// Removes the bytes of the chunks that the session lists. A chunk that is not in the session stays.
 lib::Result<void, StoreFailure> remove_images(const Connection& connection, const std::string& of_run) {
     return connection.run(fmt::format("DELETE FROM images WHERE {0} AND (cpu, chunk, generation) IN (SELECT cpu, "
                                       "chunk, generation FROM listed WHERE described = 1 AND {0})",
                                       of_run));
 }
 
-// Inserts rows. After a failure it takes none.
+// Inserts rows. After a failure it ignores further rows.
 class Inserter {
   public:
     explicit Inserter(const Connection& connection)
@@ -268,7 +269,7 @@ class Inserter {
         std::vector<Column> types; // empty: no row yet
     };
 
-    // What a column without NULL has instead.
+    // Returns the value that a column without NULL has instead.
     static Cell absent(ColumnType type) {
         switch (type) {
         case ColumnType::text:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Opens the store at a place, which is a URL or a directory; and the HTTP of a server, by libcurl.
+// Opens the store at a place, which is a URL or a directory, with the transport of ClickHouse by libcurl. One
+// connection to each host is kept between requests. User and password are in headers, so in no URL and in no text of an
+// error.
 #include "fleet/network/network.hpp"
 
 #include "fleet/clickhouse/clickhouse_store.hpp"
@@ -27,7 +29,7 @@ using clickhouse::HttpAnswer;
 constexpr long kConnectSeconds = 5;
 constexpr long kSilenceSeconds = 60;
 
-// An answer is rows for a person, or a report's; more is a mistake in the statement.
+// Answers are rows for a person or a report; a larger one means a mistake in the statement.
 constexpr std::size_t kAnswerBytesMax = std::size_t{1} << 30;
 
 struct EasyEnd {
@@ -48,7 +50,7 @@ void append(List& list, const std::string& line) {
     }
 }
 
-// The body of a request, read from its parts.
+// The body of a request, which libcurl reads from its parts.
 class Body {
   public:
     explicit Body(std::span<const std::string_view> parts)
@@ -92,7 +94,7 @@ std::size_t read_body(char* to, std::size_t size, std::size_t count, void* body)
     return static_cast<Body*>(body)->read(to, size * count);
 }
 
-// A connection that was kept may be closed by now: then the body is sent again on a new one.
+// If the server has closed the kept connection, libcurl rewinds the body and sends it again on a new one.
 int seek_body(void* body, curl_off_t offset, int origin) {
     if (offset != 0 || origin != SEEK_SET) {
         return CURL_SEEKFUNC_FAIL;
@@ -132,9 +134,9 @@ class CurlHttp final : public Http {
     CurlHttp(Easy easy, bool tls, const Credentials& credentials)
         : m_easy(std::move(easy))
         , m_tls(tls) {
-        append(m_headers, "Expect:"); // not first to ask whether the body may be sent
+        append(m_headers, "Expect:"); // do not ask first whether the body may be sent
         append(m_headers, "Content-Type: application/octet-stream");
-        // With a password the server takes no user for one without a name.
+        // With a password, the server does not treat an empty user as the default one.
         const std::string user =
             credentials.user.empty() && !credentials.password.empty() ? "default" : credentials.user;
         if (!user.empty()) {
@@ -212,7 +214,7 @@ class CurlHttp final : public Http {
     bool m_tls;
 };
 
-// tls: https, verified. Null: no memory.
+// tls: use https and verify the server. Returns null if there is no memory.
 std::unique_ptr<Http> curl_http(bool tls, const Credentials& credentials) {
     static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
     Easy easy(ready == CURLE_OK ? curl_easy_init() : nullptr);
