@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// misses: how many jobs missed their deadline, of each task on each node, or over time. worst: the jobs with the
-// longest responses of all nodes, and how to look at them.
+// misses counts the jobs that missed their deadline, for each task on each node, or over time. worst lists the jobs
+// with the longest responses of all nodes, and how to look at them.
 #include "fleet/questions/findings.hpp"
 #include "fleet/questions/question.hpp"
 #include "fleet/questions/runs.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 struct Grouping {
     std::string_view by;
-    std::string_view columns; // as SQL; those of the groups
+    std::string_view columns; // of the groups, in SQL
     std::string_view order;
     std::array<View, 3> views;
     std::size_t count = 1; // of the views
@@ -49,7 +49,7 @@ bool is_by_application(const Asked& asked) {
     return asked.by == "application";
 }
 
-// `nodes` says which application a run is of.
+// The table `nodes` has the application of each run.
 std::string by_application(const Asked& asked, const Database& database) {
     return fmt::format(
         "SELECT name, sum(n) AS n_jobs, sum(late) AS n_missed, max(worst) AS longest FROM (SELECT site, node, boot, "
@@ -109,7 +109,7 @@ Findings misses_findings(const Asked& asked, std::span<const Answer> answers) {
                       {field_of(jobs), field_of(missed), share_of(missed, jobs), field_of(cells.optional())});
     }
     if (over_time) {
-        std::ranges::reverse(listing.rows); // the latest were asked for
+        std::ranges::reverse(listing.rows); // the latest were selected
     }
     return {.listings = {std::move(listing)}, .lines = {}};
 }
@@ -124,7 +124,7 @@ const Question kMisses = {.name = "misses",
 
 namespace {
 
-// Of the trace, around a job that is looked at.
+// The span of the trace that is shown before and after a job.
 constexpr std::int64_t kAroundNs = 1'000'000;
 
 std::vector<std::string> worst_statements(const Asked& asked, const Database& database) {
@@ -145,7 +145,7 @@ struct Job {
     std::optional<std::int64_t> end_ns;
 };
 
-// The packed session in a directory store; of a server, in the directory to which it is loaded first.
+// Returns the packed session in a directory store; for a server, in the directory to which it is loaded first.
 std::string archive_of(const Asked& asked, const RunName& run) {
     const std::string directory = is_server(asked.place) ? "runs" : asked.place;
     return text::shell_word(

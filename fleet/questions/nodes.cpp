@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// nodes: which nodes there are, what runs there, and how much of it is stored. losses: of which runs records are
-// missing, and who lost them: the tracer, the network, or the way from the recorder to the store.
+// nodes lists the nodes, what runs there, and how much of it is stored. losses lists the runs of which records are
+// missing, and where they were lost: in the tracer, in the network, or between the recorder and the store.
 #include "fleet/questions/findings.hpp"
 #include "fleet/questions/question.hpp"
 #include "fleet/questions/runs.hpp"
@@ -101,7 +101,7 @@ namespace {
 constexpr std::size_t kSources = 8;
 using Losses = std::array<std::uint64_t, kSources>;
 
-// In the order of the views.
+// Returns the losses in the order of the views.
 Losses losses_of(const RunRow& run, const Gaps& gaps) {
     return {run.lost_dropped(), run.lost_refused(), run.lost_overwritten(),   run.missing_records,
             run.lost_packets,   gaps.nameless,      gaps.chunks + gaps.other, gaps.records};

@@ -12,7 +12,8 @@ namespace host::fleet::questions {
 
 namespace {
 
-// A column: how a row of `nodes` has it, how a group of `chunks` of one processor, and how both become one.
+// A column: how it is selected from a row of `nodes`, from a group of `chunks` of one processor, and from both
+// together.
 struct Part {
     std::string_view name;
     std::string_view of_nodes;
@@ -138,7 +139,7 @@ GapsByRun gaps_of(const Answer& gaps, const Answer& nameless) {
         const std::uint64_t cpu = cells.count();
         const std::uint64_t chunk = cells.count();
         const std::uint64_t generation = cells.count();
-        (void)cells.count(); // its place in the list
+        (void)cells.count(); // position in the list
         const std::string file = cells.text();
         const bool stored = cells.number() != 0;
         if (of.file.empty()) {

@@ -62,7 +62,7 @@ std::int64_t begin_of(std::int64_t time_s, std::int64_t bucket_s) {
     return time_s - time_s % bucket_s;
 }
 
-// The finest size of which not more than so many are in the span.
+// Returns the finest bucket size with at most buckets_max buckets in the span.
 std::size_t first_size(const Counts& counts, std::int64_t buckets_max) {
     std::size_t size = 0;
     while (size + 1 < kBuckets.size() && (counts.end_s - counts.begin_s) / kBuckets.at(size) >= buckets_max) {
@@ -92,7 +92,7 @@ lib::Result<void, StoreFailure> find_span(Counts& counts, const std::string& whe
         questions::Cells cells(answer.value().rows.front());
         counts.begin_s = cells.number();
         const std::int64_t last_s = cells.number();
-        counts.end_s = last_s > 0 ? last_s + kMinute : counts.begin_s; // of no rows both are 0, or not known
+        counts.end_s = last_s > 0 ? last_s + kMinute : counts.begin_s; // without rows both are 0 or unknown
     }
     return {};
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the page of a fleet shows, as the store answers it, what of it was left out, and the commands that ask for the
-// rest.
+// What the page of a fleet shows, as the store answers it; what was left out; and the commands that ask for the rest.
 #pragma once
 
 #include "fleet/database.hpp"
@@ -20,11 +19,11 @@
 
 namespace host::fleet::report {
 
-// remora fleet QUESTION PLACE, with the selection of the page, and more words.
+// Returns remora fleet QUESTION PLACE with the selection of the page and more words.
 [[nodiscard]] std::string fleet_command(std::string_view question, const questions::Asked& asked,
                                         std::string_view more);
 
-// Of the trace's time.
+// A span of the trace's time.
 struct Span {
     std::int64_t from_ns = 0;
     std::int64_t to_ns = 0;
@@ -32,22 +31,22 @@ struct Span {
     friend auto operator<=>(const Span&, const Span&) = default;
 };
 
-// A job, and as much before its release and after its end as its response time.
+// Returns the span of a job, extended by its response time before its release and after its end.
 [[nodiscard]] Span span_around(std::int64_t release_ns, std::int64_t end_ns);
 
-// remora report ARCHIVE of that span.
+// Returns remora report ARCHIVE of that span.
 [[nodiscard]] std::string report_command(const std::string& archive, const Span& span);
 
-// How many jobs of each task on each node there were, over time: as fine as the store counts (minutes), unless that is
-// more than a page holds.
+// The number of jobs of each task on each node over time. The buckets are minutes, as in the store, unless that is more
+// than a page holds.
 struct Count {
     std::string site;
     std::string node;
     std::string task;
-    std::int64_t begin_s = 0; // of its bucket, since 1970
+    std::int64_t begin_s = 0; // of the bucket, since 1970
     std::uint64_t jobs = 0;
     std::uint64_t missed = 0;
-    std::uint64_t longest_ns = 0; // 0: no job has a response time
+    std::uint64_t longest_ns = 0; // 0 if no job has a response time
 };
 
 struct Counts {
@@ -55,10 +54,10 @@ struct Counts {
     std::int64_t bucket_s = 60;
     std::int64_t begin_s = 0; // of the first bucket
     std::int64_t end_s = 0;   // of the last one
-    bool cut = false;         // those with the most misses are here; there are more
+    bool cut = false;         // there are more rows; those with the most misses are here
 };
 
-// Of a page.
+// The most that a page holds.
 struct CountsMax {
     std::uint64_t rows = 200'000;
     std::int64_t buckets = 240;
@@ -67,7 +66,7 @@ struct CountsMax {
 [[nodiscard]] lib::Result<Counts, StoreFailure> counts_of(const questions::Selection& selection, Database& database,
                                                           const CountsMax& max = {});
 
-// How long the responses of each task were: of the whole fleet and, if they are not too many, of each node.
+// The response times of each task: in the whole fleet and, if these are not too many, on each node.
 struct ResponseClass {
     std::string task;
     std::uint64_t class_ns = 0; // its upper end
@@ -75,14 +74,14 @@ struct ResponseClass {
 };
 
 struct Responses {
-    std::vector<ResponseClass> classes; // of the whole fleet, by task and class_ns
+    std::vector<ResponseClass> classes; // in the whole fleet, by task and class_ns
     std::map<std::string, questions::ResponseClasses> of_tasks;
     std::map<std::tuple<std::string, std::string, std::string>, questions::ResponseClasses>
         of_nodes;               // site, node, task
-    bool without_nodes = false; // they would be too many
+    bool without_nodes = false; // of_nodes is empty, because it would be too large
 };
 
-// nodes_max: rows that are read for of_nodes.
+// nodes_max: the most rows that are read for of_nodes.
 [[nodiscard]] lib::Result<Responses, StoreFailure> responses_of(const questions::Selection& selection,
                                                                 Database& database, std::uint64_t nodes_max = 500'000);
 
@@ -94,14 +93,14 @@ struct WorstCase {
     std::string task;
     std::int64_t job = 0;
     std::int64_t time_s = 0;  // since 1970
-    std::optional<Span> span; // around it, by the trace's time
+    std::optional<Span> span; // around the job, in the trace's time
     std::int64_t response_ns = 0;
     std::optional<std::int64_t> deadline_ns; // after the release
     std::optional<std::int64_t> lateness_ns;
     bool missed = false;
     std::string outcome;
-    std::string session{}; // of its run: the path; empty: it is not at hand
-    std::string page{};    // the name of the report of its run; empty: there is none
+    std::string session{}; // path of the session of its run; empty if it is not at hand
+    std::string page{};    // name of the report of its run; empty if there is none
 };
 
 struct WorstCases {
@@ -109,14 +108,14 @@ struct WorstCases {
     bool cut = false;            // there are more
 };
 
-// So many of each.
+// each_max: the number of rows by response, and as many by lateness.
 [[nodiscard]] lib::Result<WorstCases, StoreFailure> worst_cases_of(const questions::Asked& asked, Database& database,
                                                                    std::uint64_t each_max = 500);
 
-// Rows of a page at most.
+// The most rows of a page.
 struct Limits {
     CountsMax counts{};
-    std::uint64_t responses = 500'000; // that are read
+    std::uint64_t responses = 500'000; // read for each node
     std::uint64_t worst = 500;         // by response, and as many by lateness
     std::size_t runs = 20'000;
 };
@@ -125,7 +124,7 @@ struct Gathered {
     questions::Asked asked; // its place and selection
     std::int64_t made_s = 0;
     questions::Findings nodes{};
-    questions::Findings accounts{}; // of runs
+    questions::Findings accounts{}; // those of the runs
     Counts counts{};
     Responses responses{};
     WorstCases worst{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The page of a fleet, put together as host/report/frame.cpp does with that of a run: the first scripts are those of
-// both. Its block has tables as columns, in which nodes and tasks are numbers.
+// Puts the page of a fleet together, as host/report/frame.cpp does with that of a run; both begin with the same
+// scripts. The block has tables as columns, in which nodes and tasks are numbers.
 #include "fleet/report/page.hpp"
 
 #include "fleet/questions/findings.hpp"
@@ -60,7 +60,7 @@ namespace {
 using Json = text::JsonText;
 using NodeKey = std::pair<std::string, std::string>; // site, node
 
-// What rows call by a number: its position in the order of all names.
+// Numbers names by their position in the order of all names; rows have the numbers.
 template <typename Name>
 class Numbers {
   public:
@@ -123,7 +123,7 @@ Names names_of(const Gathered& gathered) {
     return names;
 }
 
-// value: of a row.
+// value: returns that of a row.
 template <typename Rows, typename Value>
 void add_column(Json& json, std::string_view key, const Rows& rows, const Value& value) {
     json.begin_array(key);
@@ -266,7 +266,7 @@ void add_worst(Json& json, const Gathered& gathered, const Runs& runs, const Nam
     json.member("preparation", runs.preparation);
 }
 
-// What the page does not have, where, and the command that shows it.
+// Adds what the page leaves out, in which section, and the command that shows it.
 void add_cuts(Json& json, const Gathered& gathered) {
     const auto add = [&json](std::string_view where, const std::string& text, const std::string& command) {
         json.begin_object();
