@@ -25,7 +25,7 @@ void ChangeHandler::apply(const Change& change) {
         return on_gap();
     case Change::Kind::lost:
         return on_loss(change.object);
-    case Change::Kind::waits: // its begin and end show in other changes
+    case Change::Kind::waits: // other changes show its begin and its end
     case Change::Kind::forgotten:
     case Change::Kind::job_began:
     case Change::Kind::job_ended:

@@ -42,7 +42,7 @@ class ChangeHandler {
 
     virtual void on_interrupt_end(std::uint32_t /*vector*/) {}
 
-    // context has the priority of `from`: of another task, or its own again.
+    // context has the priority of `from`: that of another task, or its own again.
     virtual void on_priority(std::uint32_t /*context*/, std::uint32_t /*from*/) {}
 
     virtual void on_gap() {}
@@ -50,12 +50,12 @@ class ChangeHandler {
     virtual void on_loss(std::uint32_t /*records*/) {}
 };
 
-// What a writer keeps for each processor, found by its number without a search: one pointer for each number up to the
-// greatest, and a T for each processor that logged anything.
+// Stores a T for each processor that logged anything. It is found by its number without a search, through one pointer
+// for each number up to the greatest.
 template <typename T>
 class PerProcessor {
   public:
-    // Null if there is none yet. What it points to stays where it is.
+    // Returns null if there is none yet. The pointer stays valid.
     [[nodiscard]] T* find(std::uint16_t cpu) const { return cpu < m_places.size() ? m_places[cpu].get() : nullptr; }
 
     template <typename... Arguments>
@@ -67,7 +67,7 @@ class PerProcessor {
         return *m_places[cpu];
     }
 
-    // visit(cpu, T&), in rising order.
+    // Calls visit(cpu, T&) in rising order of the processors.
     template <typename Visit>
     void for_each(Visit visit) {
         for (std::size_t cpu = 0; cpu < m_places.size(); ++cpu) {
@@ -99,16 +99,16 @@ class TimeAxis {
     // Returns the time of the last event.
     [[nodiscard]] std::uint64_t last_ns() const { return m_last_ns; }
 
-    // False: the times are ticks.
+    // Returns false if the times are ticks.
     [[nodiscard]] bool has_rate() const { return m_khz != 0; }
 
-    // A duration.
+    // Converts a duration.
     [[nodiscard]] std::uint64_t nanoseconds(std::uint64_t ticks) const {
         return m_khz == 0 ? ticks : lib::TickRate{m_khz}.to_nanoseconds({ticks}).value;
     }
 
   private:
-    // Before the trace has stated its rate, or without one.
+    // Returns the time of an event before the trace has stated its rate, or without a rate.
     [[nodiscard]] std::uint64_t untimed(lib::Ticks ticks) const {
         constexpr std::uint64_t kMax = ~std::uint64_t{0} >> 1;
         return ticks < m_first ? 0 : std::min(nanoseconds((ticks - m_first).value), kMax);
@@ -126,26 +126,26 @@ class TrackWriter : public Writer, protected ChangeHandler {
     [[nodiscard]] lib::Result<void, Failure> finish(const trace::TraceFacts& facts) final;
 
   protected:
-    // Of each a task has at most one at a time, so slices on one track never overlap.
+    // A task has at most one slice of each kind at a time, so slices on one track never overlap.
     enum class Slice : std::uint8_t { job, wait };
 
-    // The event that is being added.
+    // Returns the event that is being added.
     [[nodiscard]] const trace::Event& event() const { return *m_event; }
 
-    // Its time; in end_tracks() that of the last event.
+    // Returns the time of that event; in end_tracks() that of the last event.
     [[nodiscard]] std::uint64_t time_ns() const { return m_time->last_ns(); }
 
     [[nodiscard]] const Schedule& schedule() const { return m_schedule; }
 
   private:
     virtual void begin_tracks(const Survey& survey) = 0;
-    // In front of the changes of an event of this processor.
+    // Called before the changes of an event of this processor.
     virtual void select_processor(std::uint16_t cpu) = 0;
     virtual void begin_slice(Slice slice, std::uint32_t context, std::string_view name) = 0;
     virtual void end_slice(Slice slice, std::uint32_t context) = 0;
     virtual void add_budget(std::uint64_t left_ns) = 0;
     virtual void add_instant() = 0;
-    // All slices have ended.
+    // Called after all slices have ended.
     virtual void end_tracks(const trace::TraceFacts& facts) = 0;
 
     void draw_slice(const Change& change);

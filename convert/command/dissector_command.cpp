@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// remora dissector: the Lua file with which Wireshark and tshark show our packets.
+// remora dissector writes the Lua file with which Wireshark and tshark show our packets.
 #include "convert/command/full_program.hpp"
 
 #include "convert/dissector/dissector.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// remora completion: a script with which a shell completes commands, options and their words. Derived from the command
-// line itself. bash: completion by function (bash manual, "Programmable Completion"); zsh reads the same through
-// bashcompinit; fish has a line per option (fish manual, `complete`).
+// remora completion prints a script with which a shell completes commands, options and their words. It is derived from
+// the command line itself. bash completes by a function (bash manual, "Programmable Completion"); zsh reads the same
+// through bashcompinit; fish has a line for each option (fish manual, `complete`).
 //
-// remora manual: the manual page, in the man macros of groff (groff_man(7)). Derived from the command line itself, so
-// it names every command and option there is. `make install` writes it where man finds it.
+// remora manual prints the manual page, in the man macros of groff (groff_man(7)). It is derived from the command line
+// itself, so it has every command and option. `make install` writes it where man finds it.
 #include "host/cli/command/commands.hpp"
 #include "host/cli/command/exit_table.hpp"
 #include "lib/version.hpp"
@@ -25,7 +25,7 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
     return text;
 }
 
-// In single quotes for a shell.
+// Returns the text in single quotes for a shell.
 std::string shell_quoted(std::string_view text) {
     std::string result = "'";
     for (const char character : text) {
@@ -129,7 +129,7 @@ void add_completion(CommandLine& line, Context context) {
 
 namespace {
 
-// Text in which groff sees nothing special: hyphens stay hyphens, a leading dot or quote is text.
+// Escapes text for groff: hyphens stay hyphens, and a leading dot or quote is text.
 std::string roff(std::string_view text) {
     std::string result;
     for (const char character : text) {
@@ -174,7 +174,7 @@ void print_options(Output& out, const CommandView& command) {
     }
 }
 
-// A footer's lines as they are; its first line without indentation is a heading.
+// Prints the lines of a footer unchanged; its first line without indentation is a heading.
 void print_footer(Output& out, const std::string& footer) {
     if (footer.empty()) {
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The names of host/output/ in the namespace of the converters, which use them in nearly every file.
+// Makes the names of host/output/ available in the namespace of the converters, which use them in nearly every file.
 #pragma once
 
 #include "host/output/output_failure.hpp"
