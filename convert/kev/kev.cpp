@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// QNX .kev: the file that the published System Analysis Toolkit reads. Header keys in their documented order, then
-// ours; names and parameters as events at the start; then the events, mapped by foreign/kev/codes.hpp, in slots
-// that kev.hpp describes. Same trace, same bytes: nothing in the file depends on when or where it was written.
+// Writes QNX .kev files, which the published System Analysis Toolkit reads. The header has keys in their documented
+// order, then ours. Names and parameters are events at the start; then the events follow, mapped by
+// foreign/kev/codes.hpp, in slots that kev.hpp describes. Nothing in the file depends on when or where it was written.
 #include "convert/kev/kev.hpp"
 
 #include "convert/losses.hpp"
@@ -43,7 +43,7 @@ std::uint32_t low(std::uint64_t ticks) {
 
 } // namespace
 
-// BUFFER and TIME go in front of the event, in the same turn as it.
+// BUFFER and TIME precede the event, in the same turn.
 KevSlots::Plan KevSlots::plan(const Processor& processor, std::uint64_t ticks, bool begins_buffer) {
     const bool late = processor.newest && ticks < processor.newest_ticks;
     const std::uint64_t free = !processor.newest || late ? 0 : *processor.newest + 1;
@@ -59,11 +59,11 @@ KevSlots::Plan KevSlots::plan(const Processor& processor, std::uint64_t ticks, b
         if (high(first + in_front) == high(event)) {
             return {.first = first, .event = std::max(event, first + in_front), .time = time};
         }
-        event = first + in_front; // pushed into the next turn, where a TIME may be needed
+        event = first + in_front; // in the next turn, where a TIME may be needed
     }
 }
 
-// Of which add() is the case that nearly all events are.
+// The general case; add() handles nearly all events itself.
 void KevSlots::add_any(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t event, std::uint64_t ticks,
                        std::span<const std::uint32_t> words) {
     const std::size_t slots = std::max<std::size_t>(1, (words.size() + 1) / 2);
@@ -123,11 +123,12 @@ using formats::kev::SchedulingPolicy;
 using formats::kev::ThreadState;
 using trace::kCodeOf;
 
-// Threads of a trace without processes. The kernel's first threads are idle, one for each processor.
+// Processes of the threads of a trace without processes. The kernel's first threads are the idle ones, one for each
+// processor.
 constexpr std::uint32_t kKernelPid = 1;
 constexpr std::uint32_t kOnlyPid = 2;
 
-// What the header's text can carry: printable characters, and no "::", which would end the value.
+// Replaces what the header cannot contain: only printable characters are kept, and "::" would end the value.
 std::string header_text(std::string_view text) {
     std::string safe;
     for (const char character : text) {
@@ -138,8 +139,8 @@ std::string header_text(std::string_view text) {
     return safe;
 }
 
-// Records that are missing without an event that says where. What one chunk alone, the first, overwrote is in front of
-// the trace.
+// Returns the number of missing records whose position no event shows. Records that only the first chunk counts as
+// overwritten precede the trace.
 std::uint64_t unplaced(const trace::TraceFacts& facts) {
     std::uint64_t records = unplaced_losses(facts).missing;
     std::uint64_t overwritten = 0;
@@ -153,7 +154,7 @@ std::uint64_t unplaced(const trace::TraceFacts& facts) {
     return saturating_sum(records, overwritten);
 }
 
-// Levels are asked in the order of their numbers; a server's are guests in the queue of a host.
+// Levels are asked in the order of their numbers; the level of a server is a guest in the queue of another one.
 std::uint32_t priority_of(const trace::Names& names, std::uint16_t level, std::string_view name) {
     const std::string_view host = name == "CBS" || name == "GRUB" ? "EDF" : name == "SERVED" ? "RM" : "";
     for (const auto& [number, other] : *names.entries(tracer::Unit::level)) {
@@ -180,7 +181,7 @@ lib::Result<void, Failure> KevWriter::begin(const Survey* survey) {
         return Failure{Fault::unusable, fmt::format("processor {}: the format has room for {}",
                                                     survey->processors.back(), formats::kev::kProcessorsMax)};
     }
-    // Events of other systems have no code of ours; what is in such a file must not be read as ours.
+    // Events of other systems have no code of ours, and such a file must not be read as ours.
     const std::uint64_t sound = std::accumulate(survey->per_code.begin(), survey->per_code.end(), std::uint64_t{0});
     m_ours = survey->kind == trace::InputKind::records || survey->per_code[0] != sound;
     write_header(*survey);
@@ -219,7 +220,7 @@ void KevWriter::write_header(const Survey& survey) {
                                       facts.chunks.begin(), facts.chunks.end(), std::uint64_t{0}, saturating_sum,
                                       [](const trace::ChunkReport& chunk) { return chunk.description.overwritten; }));
         if (std::ranges::all_of(facts.chunks, &trace::ChunkReport::described)) {
-            add_number("UNPLACED", unplaced(facts)); // else it is not known
+            add_number("UNPLACED", unplaced(facts)); // without it the number is unknown
         }
         add_number("TSC_SOURCE", static_cast<std::uint64_t>(facts.clock.source));
         add_number("TSC_ERROR_PPM", facts.clock.error_ppm);
@@ -251,8 +252,8 @@ void KevWriter::write_name(std::uint16_t context, std::uint16_t cpu, std::uint64
         formats::kev::foreign_of_task_name(context, m_pids[context], name.substr(0, name.find('\0')), m_words));
 }
 
-// All with the stamp of the first event; it rises by one with each, as that of any burst does, so it begins early
-// enough for the first event to keep its own.
+// Writes the metadata. Its stamps rise by one with each event, as in any burst, so they begin early enough for the
+// first event to keep its own stamp.
 void KevWriter::write_metadata(const Survey& survey) {
     const trace::TraceFacts& facts = survey.facts;
     const trace::Names& names = facts.names;
@@ -296,7 +297,7 @@ void KevWriter::put(std::uint16_t cpu, std::uint64_t ticks, const formats::kev::
 
 void KevWriter::add(const trace::Event& event) {
     if (event.cpu >= formats::kev::kProcessorsMax) {
-        return; // begin() refused the trace; a file that grew in between
+        return; // the file has grown since begin() checked the processors
     }
     trace::is_foreign(event) || !m_ours ? add_foreign(event) : add_ours(event);
 }
@@ -321,17 +322,18 @@ void KevWriter::add_ours(const trace::Event& event) {
     m_newest[event.cpu] = std::max(m_newest[event.cpu], event.ticks.value);
 }
 
-// A few ticks before the wait, if they are free: this keeps its own, also where it begins a buffer.
+// Writes the object a few ticks before the wait, if they are free, so that the wait keeps its stamp even where it
+// begins a buffer.
 void KevWriter::add_object(const trace::Event& event) {
     if (const auto object = formats::kev::foreign_object_of(event, m_words)) {
-        constexpr std::uint64_t kInFront = 3; // itself, BUFFER, TIME
+        constexpr std::uint64_t kInFront = 3; // the event, BUFFER and TIME
         const std::uint64_t ticks = event.ticks.value;
         const std::uint64_t newest = std::min(m_newest[event.cpu], ticks);
         put(event.cpu, ticks - std::min(kInFront, ticks - newest), *object);
     }
 }
 
-// What the published printer shows of a long event.
+// Returns the text that the published printer shows for a long event.
 std::string_view KevWriter::text_of(const trace::Event& event) {
     if (event.payload.empty()) {
         return {};
@@ -353,7 +355,7 @@ void KevWriter::add_foreign(const trace::Event& event) {
     }
 }
 
-// As the threads of another system's file have it.
+// Writes a switch as files of the other system show it.
 void KevWriter::add_switch(const trace::Event& event) {
     const auto state = [&](std::uint16_t context, ThreadState entered) {
         m_words = {m_pids[context], m_pids[context] == kKernelPid ? event.cpu + 1U : context + 1U};

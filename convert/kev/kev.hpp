@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The writer of .kev files; see kev.cpp. Others than `remora convert` use it too: the traceparser library reads a trace
-// of any kind through it.
+// The writer of .kev files; see kev.cpp. The traceparser library uses it, too, to read a trace of any kind.
 #pragma once
 
 #include "convert/writer/event_words.hpp"
@@ -20,7 +19,7 @@
 
 namespace host::convert::records {
 
-// The slots of a .kev file on their way out: buffers, TIME events, stamps.
+// Writes the slots of a .kev file, with buffers, TIME events and stamps.
 //
 //   BUFFER TIME event event ... | BUFFER TIME event ...
 //   <-- kBufferSlots at most --> <----
@@ -36,16 +35,16 @@ namespace host::convert::records {
 class KevSlots {
   public:
     static constexpr std::size_t kBufferSlots = 1024;
-    static constexpr std::size_t kWordsMax = 2 * (kBufferSlots - 3); // of an event: it must fit one buffer
+    static constexpr std::size_t kWordsMax = 2 * (kBufferSlots - 3); // of an event, which must fit into one buffer
 
-    // The file outlives the object.
+    // The file must outlive the object.
     explicit KevSlots(OutputFile& file)
         : m_file(file) {}
 
     KevSlots(const KevSlots&) = delete;
     KevSlots& operator=(const KevSlots&) = delete;
 
-    // cpu below kProcessorsMax; words: at most kWordsMax.
+    // Adds an event. cpu: below kProcessorsMax. words: at most kWordsMax.
     void add(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t event, std::uint64_t ticks,
              std::span<const std::uint32_t> words) {
         Processor& processor = m_processors[cpu];
@@ -60,15 +59,15 @@ class KevSlots {
         add_any(cpu, class_number, event, ticks, words);
     }
 
-    // Writes what is buffered.
+    // Writes the buffered slots.
     void finish();
 
   private:
     struct Processor {
         std::optional<std::uint64_t> newest; // stamp of the last slot that was written
-        std::uint64_t newest_ticks = 0;      // greatest ticks that an event came with
-        std::uint32_t high = 0;              // as the last TIME of this buffer said
-        bool has_time = false;               // in this buffer
+        std::uint64_t newest_ticks = 0;      // greatest ticks of an event
+        std::uint32_t high = 0;              // as in the last TIME of this buffer
+        bool has_time = false;               // a TIME is in this buffer
     };
 
     struct Plan {
@@ -87,23 +86,23 @@ class KevSlots {
     OutputFile& m_file;
     std::array<Processor, formats::kev::kProcessorsMax> m_processors;
     std::vector<formats::kev::Slot> m_buffer = std::vector<formats::kev::Slot>(kBufferSlots);
-    std::size_t m_filled = 0; // of it
+    std::size_t m_filled = 0; // of m_buffer
     std::uint32_t m_number = 0;
 };
 
 class KevWriter final : public Writer {
   public:
-    // The file outlives the writer.
+    // The file must outlive the writer.
     explicit KevWriter(OutputFile& file);
 
-    // survey: not null. Unusable: a processor has a number that the format has no room for.
+    // survey: must not be null. Unusable: the number of a processor does not fit into the format.
     [[nodiscard]] lib::Result<void, Failure> begin(const Survey* survey) override;
     void add(const trace::Event& event) override;
 
     [[nodiscard]] lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override;
 
   private:
-    static constexpr std::size_t kNamesRoom = 4096; // ticks in front of the first event for names other than tasks'
+    static constexpr std::size_t kNamesRoom = 4096; // ticks before the first event, for names other than those of tasks
 
     void write_header(const Survey& survey);
     void write_metadata(const Survey& survey);
@@ -124,7 +123,7 @@ class KevWriter final : public Writer {
     std::uint64_t m_metadata_ticks = 0;
     bool m_ours = true;
     std::array<std::uint64_t, formats::kev::kProcessorsMax> m_newest{}; // ticks of the newest event of ours
-    std::map<std::uint16_t, std::uint16_t> m_running;                   // of another system: contexts by processor
+    std::map<std::uint16_t, std::uint16_t> m_running;                   // contexts by processor, of another system
     EventWords m_event_words;
     std::string m_text;
 };

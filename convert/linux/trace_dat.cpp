@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t kTypeTimeExtend = 30;
 constexpr std::uint64_t kMissedEvents = std::uint64_t{1} << 31;
-constexpr std::uint64_t kMissedStored = std::uint64_t{1} << 30; // their number follows the data
+constexpr std::uint64_t kMissedStored = std::uint64_t{1} << 30; // the number of missing records follows the data
 
 } // namespace
 
@@ -29,7 +29,7 @@ char* RingPages::any_event(std::uint64_t time_ns, std::size_t bytes) {
         time_ns = m_time;
         ++m_raised;
     }
-    constexpr std::uint64_t kExtendedMax = (std::uint64_t{1} << (kDeltaBits + 32)) - 1; // a page has its time whole
+    constexpr std::uint64_t kExtendedMax = (std::uint64_t{1} << (kDeltaBits + 32)) - 1; // a page states its full time
     const bool is_long = bytes > kShortMax;
     const std::size_t head = is_long ? 8 : kShortHeadBytes;
     if (m_filled != 0 && (!fits(head + bytes) || time_ns - m_time > kExtendedMax)) {
@@ -51,7 +51,7 @@ char* RingPages::any_event(std::uint64_t time_ns, std::size_t bytes) {
     const std::uint32_t type = is_long ? 0 : static_cast<std::uint32_t>(bytes / 4);
     store(at, static_cast<std::uint32_t>(type | delta << kTypeBits));
     if (is_long) {
-        store(at + 4, static_cast<std::uint32_t>(bytes + 4)); // itself included
+        store(at + 4, static_cast<std::uint32_t>(bytes + 4)); // includes this word
     }
     m_filled += head + bytes;
     return at + head;
@@ -127,7 +127,7 @@ namespace {
 
 using tracer::Unit;
 
-// One parameter as printed: the value, and its meaning if names were given.
+// Appends one parameter for printing: the value, and its meaning if there are names.
 void append_parameter(std::string& text, std::string& arguments, const tracer::Parameter& parameter,
                       std::string_view names) {
     if (parameter.unit == Unit::none) {
@@ -215,11 +215,11 @@ std::string plain_name(std::string_view text_untrusted) {
 
 namespace host::convert::linux::kernelshark {
 
-// Format texts of the scheduler's, the interrupts' and our events. What numbers mean is in the texts, too.
+// Format texts of the scheduler's, the interrupts' and our events, with the meaning of numbers.
 
 namespace {
 
-// Names of a unit as __print_symbolic takes them; empty if there are none.
+// Returns the names of a unit for __print_symbolic; empty if there are none.
 std::string symbols(const trace::Names& names, tracer::Unit unit) {
     std::string out;
     const auto add = [&out](std::uint32_t value, std::string_view name) {

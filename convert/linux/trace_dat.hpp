@@ -19,7 +19,7 @@
 
 namespace host::convert::linux {
 
-// The events of one processor as the pages of a Linux ring buffer, which is what a trace.dat file holds. Source: the
+// Writes the events of one processor as pages of a Linux ring buffer, which a trace.dat file contains. Source: the
 // kernel's documentation (trace/ring-buffer-design) and its files events/header_page and header_event.
 //
 //   page, 4096 bytes:  u64 time | u64 commit: bytes of data, and flags | data ... | u64 lost, if the flags say so
@@ -33,13 +33,13 @@ class RingPages {
     RingPages()
         : m_buffer(kPagesPerWrite * kPageBytes) {}
 
-    // What may be written after an event, until the next call of anything here.
+    // Bytes after an event that may be overwritten until the next call of a member.
     static constexpr std::size_t kSlackBytes = 8;
 
-    // An event with so many bytes of data, a multiple of four, at most kDataBytesMax. Where to put them. A time below
-    // the last one is raised to it, and counted.
+    // Adds an event and returns the position of its data. bytes: a multiple of four, at most kDataBytesMax. A time
+    // below the last one is raised to it, and counted.
     [[nodiscard]] char* event(std::uint64_t time_ns, std::size_t bytes) {
-        const std::uint64_t delta = time_ns - m_time; // of a lower time: more than kDeltaMax
+        const std::uint64_t delta = time_ns - m_time; // more than kDeltaMax if the time falls
         if (m_filled == 0 || delta > kDeltaMax || bytes > kShortMax || !fits(kShortHeadBytes + bytes)) [[unlikely]] {
             return any_event(time_ns, bytes);
         }
@@ -50,18 +50,19 @@ class RingPages {
         return at + kShortHeadBytes;
     }
 
-    // So many records are missing in front of the next event.
+    // Reports that `records` records are missing before the next event.
     void lost(std::uint64_t records);
 
-    // No event any more. io, no_space: the disk that holds the pages until then. Null if there was no event.
+    // Ends the pages and returns them; null if there was no event. io, no_space: of the file that stores the pages
+    // until then.
     [[nodiscard]] lib::Result<std::shared_ptr<trace::ByteSource>> finish(std::uint64_t& bytes);
 
     [[nodiscard]] std::uint64_t raised() const { return m_raised; }
 
-    // Time of the last event.
+    // Returns the time of the last event.
     [[nodiscard]] std::uint64_t time_ns() const { return m_time; }
 
-    // Records reported lost, in all.
+    // Returns how many records were reported as missing.
     [[nodiscard]] std::uint64_t lost_records() const { return m_lost_total; }
 
   private:
@@ -71,8 +72,7 @@ class RingPages {
     static constexpr std::size_t kExtendBytes = 8;
     static_assert(kSlackBytes <= kCountBytes, "fits() keeps that free");
     static constexpr std::size_t kShortHeadBytes = 4;
-    static constexpr std::size_t kShortMax =
-        std::size_t{28} * 4; // of data whose size the event's head itself can state
+    static constexpr std::size_t kShortMax = std::size_t{28} * 4; // largest data whose size is in the head of an event
     static constexpr unsigned kTypeBits = 5;
     static constexpr unsigned kDeltaBits = 27;
     static constexpr std::uint64_t kDeltaMax = (std::uint64_t{1} << kDeltaBits) - 1;
@@ -84,7 +84,7 @@ class RingPages {
 
     [[nodiscard]] char* page() { return m_buffer.data() + m_page * kPageBytes; }
 
-    // On the page, together with what else it may need.
+    // Returns whether the bytes fit on the page, with all that an event may need beside them.
     [[nodiscard]] bool fits(std::size_t bytes) const {
         return m_filled + kExtendBytes + bytes + kCountBytes <= kPageBytes;
     }
@@ -97,9 +97,9 @@ class RingPages {
 
     std::vector<char> m_buffer;
     std::size_t m_page = 0;   // in the buffer
-    std::size_t m_filled = 0; // of the page; 0: not begun
+    std::size_t m_filled = 0; // bytes of the page; 0 if it has not begun
     std::uint64_t m_time = 0;
-    std::uint64_t m_lost = 0; // in front of the page
+    std::uint64_t m_lost = 0; // before the page
     std::uint64_t m_lost_total = 0;
     std::uint64_t m_raised = 0;
     trace::Spool m_spool;
@@ -111,29 +111,29 @@ class RingPages {
 
 namespace host::convert::linux::tracefs {
 
-// The text by which Linux describes a traced event (events/SYSTEM/EVENT/format in tracefs): fields with their places,
-// and how to print them. A trace.dat file carries one for each of its events.
+// The text with which Linux describes a traced event (events/SYSTEM/EVENT/format in tracefs): its fields with their
+// positions, and how to print them. A trace.dat file has one for each of its events.
 
-// What every event begins with: u16 type, u8 flags, u8 preempt count, i32 pid.
+// Every event begins with u16 type, u8 flags, u8 preempt count, i32 pid.
 inline constexpr std::size_t kCommonBytes = 8;
 
 inline constexpr std::uint8_t kFlagHardInterrupt = 0x08;
 
 struct Field {
-    std::string_view declaration; // `int prev_prio`; a text of its own place: `__data_loc char[] name`
+    std::string_view declaration; // `int prev_prio`; a text at another position: `__data_loc char[] name`
     std::size_t bytes;
     bool is_signed;
 };
 
-// print: in the language of these files, after `print fmt: `.
+// print: the text after `print fmt: `, in the language of these files.
 [[nodiscard]] std::string format(std::string_view name, std::uint32_t id, const std::vector<Field>& fields,
                                  std::string_view print);
 
-// Of a record: par1 and par2 as u32, those that the row uses.
+// Returns the text for a record, with the parameters that the row uses, as u32.
 [[nodiscard]] std::string record_format(const tracer::EventRow& row, std::uint32_t id, std::string_view par1_names,
                                         std::string_view par2_names);
 
-// A name that these files can hold: letters, digits and underscores, not empty.
+// Returns a name that these files can have: letters, digits and underscores, not empty.
 [[nodiscard]] std::string plain_name(std::string_view text_untrusted);
 
 extern const std::string_view kHeaderPage;
@@ -143,9 +143,9 @@ extern const std::string_view kHeaderEvent;
 
 namespace host::convert::linux::kernelshark {
 
-// The events that a trace.dat file of ours holds: their numbers and format texts.
+// The events of our trace.dat files: their numbers and format texts.
 
-// Numbers of event formats. A record's is kRecordId + code.
+// Numbers of event formats. That of a record is kRecordId + code.
 inline constexpr std::uint32_t kSwitchId = 100;
 inline constexpr std::uint32_t kWakingId = 101;
 inline constexpr std::uint32_t kIrqEntryId = 102;
@@ -158,12 +158,12 @@ inline constexpr std::uint32_t kRecordId = 200;
 inline constexpr std::uint32_t kFirstTextId = 500;
 inline constexpr std::uint32_t kIdMax = 0xFFFF;
 
-inline constexpr std::size_t kCommBytes = 16; // as the kernel has it: names of tasks are cut to fit
+inline constexpr std::size_t kCommBytes = 16; // as in the kernel; longer names of tasks are cut
 
 [[nodiscard]] std::vector<std::string> scheduler_formats();
 [[nodiscard]] std::vector<std::string> interrupt_formats();
 
-// Of our events: all of the table, and those that were found on the way, with their ids.
+// Returns the texts for our events: those of the table, and those that were found in the trace, with their ids.
 [[nodiscard]] std::vector<std::string> own_formats(const trace::Names& names,
                                                    const std::map<std::string, std::uint32_t>& found);
 
