@@ -65,7 +65,7 @@ class Dat final : public Writer {
 
   private:
     OutputFile& m_file;
-    std::optional<RecordChunks> m_chunks; // none: plain records
+    std::optional<RecordChunks> m_chunks; // none for plain records
     std::vector<tracer::Record> m_plain;
     std::uint64_t m_without_record = 0; // events
 };
@@ -104,11 +104,11 @@ class Compact final : public Writer {
     lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) override { return m_chunks->finish(); }
 
   private:
-    // Of one layout.
+    // One layout.
     struct Plan {
         Layout layout;
         tracer::compact::Encoder encoder;
-        std::size_t bytes = 0; // of the stream
+        std::size_t bytes = 0; // size of the stream
     };
 
     void write(const RecordChunks::Chunk& chunk, const trace::TraceFacts& facts) {
@@ -125,8 +125,8 @@ class Compact final : public Writer {
         m_file.append(smaller ? std::span<const std::byte>(m_stream) : chunk.records);
     }
 
-    // The plan that made the smallest stream, the first of equal ones; m_stream holds it, filled up to whole slots.
-    // Null if the records cannot be encoded.
+    // Encodes the records and returns the plan with the smallest stream, the first of equal ones. m_stream has the
+    // stream, filled up to whole slots. Returns null if the records cannot be encoded.
     [[nodiscard]] Plan* encode(std::span<const std::byte> records) {
         for (Plan& plan : *m_plans) {
             plan.encoder.begin(plan.layout);
