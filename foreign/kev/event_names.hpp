@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The names and the numbers of the events of a .kev file. The labels are those that the published printer shows; kernel
-// calls go by their number, because the numbers mean different calls in different releases.
+// The names and the numbers of the events of a .kev file. The labels are those of the published printer. Kernel calls
+// are shown by their number, because the numbers mean different calls in different releases.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,24 @@
 
 namespace host::formats::kev {
 
-// Of a class with the number that slots contain: "CONTROL", "KER_CALL", ...; empty if it is not known. The label of an
-// event is finer than that of its class: KER_CALL, KER_EXIT, INT_CALL; INT_ENTR and the like; PROCESS, THREAD, VTHREAD.
+// Returns the label of an event's class: "CONTROL", "KER_CALL", ...; empty if it is unknown. class_number: as in slots.
+// Labels are finer than classes: KER_CALL, KER_EXIT and INT_CALL; INT_ENTR and others; PROCESS, THREAD and VTHREAD.
 [[nodiscard]] std::string_view class_label(std::uint8_t class_number, std::uint16_t event);
 
-// Static text; empty if the event has no name. User events have none.
+// Returns a static text; empty if the event has no name. User events have none.
 [[nodiscard]] std::string_view event_label(std::uint8_t class_number, std::uint16_t event);
 
 // The next numbers are those of events within their classes, as slots contain them.
 
-// Kernel calls: call n is entered as n, left as n + kCalls, interrupted as n + 2 kCalls. With kCall64 added,
-// the data hold 64-bit values.
+// Kernel calls: call n is entered as n, left as n + kCalls, interrupted as n + 2 kCalls. With kCall64 added, the data
+// are 64-bit values.
 inline constexpr std::uint16_t kCalls = 128;
 inline constexpr std::uint16_t kCall64 = 0x200;
 
 inline constexpr std::uint16_t kInterruptEntry = 1; // the interrupt's number is the first data word
 inline constexpr std::uint16_t kInterruptExit = 2;
 
-// Threads: the state that is entered; data: pid, tid.
+// The state that a thread enters. Data: pid, tid.
 enum class ThreadState : std::uint16_t {
     dead,
     running,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which tlog types our events become. The handlers of interrupts and timers are the first two pairs, the time in which
-// a task runs is the third; everything else is a single event of its family. The numbers of events come from the event
+// The tlog types of our events. The handlers of interrupts and timers are the first two pairs, the time in which a task
+// runs is the third; every other event is a single event of its family. The numbers of events come from the event
 // table; the lists here name the exceptions.
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace host::formats::tlog {
 
-// The key by which the end of a pair finds its begin.
+// The key that the end of a pair shares with its begin.
 enum class PairKey : std::uint8_t {
-    none, // one of a kind at a time
+    none, // only one of a kind is open at a time
     par1,
 };
 
@@ -42,7 +42,7 @@ inline constexpr std::uint8_t kSingleMutex = 34;     // mutexes, semaphores, con
 inline constexpr std::uint8_t kSingleServer = 35;
 inline constexpr std::uint8_t kSingleUser = 36; // instrumentation points, user, data, typed and formatted events
 inline constexpr std::uint8_t kSingleTimer = 37;
-inline constexpr std::uint8_t kSingleOther = 38; // general, signals, filters, panic, faults; codes that no table knows
+inline constexpr std::uint8_t kSingleOther = 38; // general, signals, filters, panic, faults; unknown codes
 inline constexpr std::uint8_t kSingleLoss = 39;  // blackouts: arg2 of their end is the number of records lost
 
 // In the order of tracer::Family.
@@ -68,7 +68,7 @@ inline constexpr auto kSingleExceptions = std::to_array<SingleException>({
     {trace::kCodeOf<"formatted_event">, kSingleUser},
 });
 
-// The single type of a code: also of one half of a pair without the other.
+// Returns the single type of a code, also for one half of a pair without the other.
 [[nodiscard]] constexpr std::uint8_t single_type(std::uint8_t code) {
     for (const SingleException& exception : kSingleExceptions) {
         if (exception.code == code) {

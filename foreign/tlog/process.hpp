@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The records of each process in a tlog file: where they are, how to walk over them, and whether they keep what the
+// The records of each process in a tlog file: an index of where they are, a cursor over them, and a check of what the
 // format promises.
 #pragma once
 
@@ -23,34 +23,34 @@ namespace host::formats::tlog {
 
 inline constexpr std::size_t kRunsMax = 65'536;
 
-// Records of one process that follow each other, unused slots between them included.
+// Consecutive records of one process, with the unused slots between them.
 struct Run {
     std::uint16_t process = 0;
     std::uint64_t begin_bytes = 0;
     std::uint64_t end_bytes = 0;
-    std::uint64_t records = 0; // unused slots not counted
+    std::uint64_t records = 0; // without unused slots
 };
 
 struct RunIndex {
     std::vector<Run> runs; // by process, then by place in the file
     Table table = Table::nine_pairs;
-    std::uint64_t records = 0; // unused slots not counted
-    // More than kRunsMax runs: `runs` is empty, and the file can be read from front to back only.
+    std::uint64_t records = 0; // without unused slots
+    // There are more than kRunsMax runs: `runs` is empty, and the file can only be read from front to back.
     bool too_many_runs = false;
 
-    // The runs of the process that begins at runs[first].
+    // Returns the runs of the process that begins at runs[first].
     [[nodiscard]] std::span<const Run> process_at(std::size_t first) const;
 };
 
-// Where each process's records are in a tlog file, found in one pass. The format promises one run of blocks per
-// process; whatever else comes is reported and still readable. Memory is bounded by kRunsMax, whatever the file.
+// Finds in one pass where the records of each process are. The format promises one run of blocks for each process;
+// anything else is reported and still readable. Memory is limited by kRunsMax for any file.
 //
 // Reports E-EMPTY, E-TRUNC (the file ends within a block), W-ORDER (a process in several runs, or two in one block),
 // W-CAP, E-IO. corrupt: there is no whole record; io. Precondition: source.seekable().
 [[nodiscard]] lib::Result<RunIndex> index_runs(trace::ByteSource& source, const std::string& name, Layout layout,
                                                trace::Diagnostics& diagnostics);
 
-// Walks over the records of one process of a tlog file, unused slots left out, through a buffer of its own.
+// Reads the records of one process of a tlog file without unused slots, through a buffer of its own.
 
 struct Slot {
     Record record;
@@ -59,17 +59,17 @@ struct Slot {
 
 class ProcessCursor {
   public:
-    // runs: of one process, in order; they outlive the cursor. buffer_bytes: at least kRecordBytes.
+    // runs: of one process, in order; they must outlive the cursor. buffer_bytes: at least kRecordBytes.
     ProcessCursor(std::shared_ptr<trace::ByteSource> source, std::span<const Run> runs, Layout layout,
                   std::size_t buffer_bytes);
 
-    // False at the end, or once a read failed.
+    // Returns the next record; false at the end, or after a read has failed.
     [[nodiscard]] bool next(Slot& slot);
 
-    // A read failed, or the file has become shorter than it was.
+    // Returns whether a read has failed, or the file has become shorter.
     [[nodiscard]] bool failed() const { return m_failed; }
 
-    // Of the next slot.
+    // Returns the offset of the next slot.
     [[nodiscard]] std::uint64_t offset_bytes() const { return m_buffer_offset + m_position; }
 
   private:
@@ -79,36 +79,36 @@ class ProcessCursor {
     std::span<const Run> m_runs;
     Layout m_layout;
     std::size_t m_buffer_bytes;
-    std::vector<std::byte> m_buffer; // allocated with the first read
+    std::vector<std::byte> m_buffer; // allocated by the first read
     std::uint64_t m_buffer_offset = 0;
     std::size_t m_position = 0;
     std::size_t m_filled = 0;
     bool m_failed = false;
 };
 
-// What the format promises of one process's records: START first, END last, time that never falls, pairs that nest.
-// Each violation is reported with the record that shows it.
+// Checks what the format promises about the records of one process: START is first, END is last, time never falls, and
+// pairs nest. Each violation is reported with the record that shows it.
 
 class ProcessCheck {
   public:
-    // Pairs open at a time that are followed; deeper ones are reported.
+    // The most open pairs that are followed; deeper ones are reported.
     static constexpr std::size_t kDepthMax = 64;
 
     struct Verdict {
         trace::EventState state = trace::EventState::ok;
-        std::uint64_t time_ns = 0; // of a record whose time cannot be used: that of the record before
+        std::uint64_t time_ns = 0; // that of the previous record if the time cannot be used
     };
 
-    // Takes the next record. Reports E-LINE (a time that cannot be used), W-TIME, W-ORDER, W-NESTING.
+    // Checks the next record. Reports E-LINE (a time that cannot be used), W-TIME, W-ORDER, W-NESTING.
     [[nodiscard]] Verdict take(const Slot& slot, Table table, std::string_view file, trace::Diagnostics& diagnostics);
 
-    // After the last record. Reports W-ORDER, W-NESTING.
+    // Must be called after the last record. Reports W-ORDER, W-NESTING.
     void finish(Table table, std::string_view file, trace::Diagnostics& diagnostics);
 
-    // Pairs that are open.
+    // Returns how many pairs are open.
     [[nodiscard]] std::size_t depth() const { return m_depth; }
 
-    // The greatest time so far.
+    // Returns the greatest time so far.
     [[nodiscard]] std::uint64_t time_ns() const { return m_time_ns; }
 
   private:
@@ -117,11 +117,11 @@ class ProcessCheck {
                        trace::Diagnostics& diagnostics);
     void report_open(Table table, const trace::Place& place, trace::Diagnostics& diagnostics);
 
-    std::array<std::uint8_t, kDepthMax> m_stack{}; // types that opened
+    std::array<std::uint8_t, kDepthMax> m_stack{}; // types of the open pairs
     std::size_t m_depth = 0;
     std::uint64_t m_time_ns = 0;
     std::uint64_t m_records = 0;
-    std::uint64_t m_last_bytes = 0; // where the last record is
+    std::uint64_t m_last_bytes = 0; // offset of the last record
     std::uint16_t m_process = 0;
     bool m_ended = false;
 };

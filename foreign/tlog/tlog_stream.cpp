@@ -33,7 +33,7 @@ std::optional<trace::Meaning> PairSchedule::take(const Record& record, const Kin
     return switch_to(record.process, open.empty() ? kProcess : open.back(), trace::kLeaverRests, {}, names);
 }
 
-// pair: the name of the IN, of which the pair's is the part before "_IN"; only needed for a new task.
+// pair: the name of the IN; the part before "_IN" is the name of the pair. It is only needed for a new task.
 std::optional<trace::Meaning> PairSchedule::switch_to(std::uint16_t process, std::uint8_t slot, std::uint32_t par2,
                                                       std::string_view pair, trace::Names& names) {
     const auto found = m_contexts.of(std::uint64_t{process} << 8 | slot);
@@ -54,7 +54,7 @@ namespace {
 
 constexpr std::size_t kBufferBytesMin = 1024;
 constexpr std::size_t kBufferBytesMax = 64 * 1024;
-constexpr std::size_t kBuffersBytes = 16 * 1024 * 1024; // all processes together, as far as the least buffer lets it
+constexpr std::size_t kBuffersBytes = 16 * 1024 * 1024; // of all processes together, if the smallest buffer allows that
 
 constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
     return a.key != b.key ? a.key > b.key : a.process > b.process;
@@ -107,7 +107,7 @@ TlogStream::TlogStream(const trace::NamedSource& input, RunIndex index, Layout l
     }
 }
 
-// Takes the next record of a process into the merge.
+// Adds the next record of a process to the merge.
 void TlogStream::advance(std::size_t process) {
     Process& it = m_processes[process];
     if (!it.cursor.next(it.slot)) {

@@ -31,16 +31,16 @@ namespace host::formats::tlog {
 //     | node 3         | 3 EVENT_1        | 3 EVENT_2       | 3 EVENT_1         | node 3               | idle
 class PairSchedule {
   public:
-    // A sound record in the order of its process. Names new tasks. None: it does not change what runs, or closes a pair
-    // that is not open, or there are too many tasks or open pairs.
+    // Takes a sound record in the order of its process, and names new tasks. Returns nothing if it does not change what
+    // runs, if it closes a pair that is not open, or if there are too many tasks or open pairs.
     [[nodiscard]] std::optional<trace::Meaning> take(const Record& record, const Kind& kind, trace::Names& names);
 
-    // Tasks without a context: there are more than 65,535.
+    // Returns whether there are tasks without a context, because there are more than 65,535.
     [[nodiscard]] bool overfull() const { return m_overfull; }
 
   private:
     static constexpr std::size_t kDepthMax = 64;
-    static constexpr std::uint8_t kProcess = 0; // instead of the type that opens a pair
+    static constexpr std::uint8_t kProcess = 0; // used instead of the type that opens a pair
     static constexpr std::uint8_t kIdle = 1;
 
     [[nodiscard]] std::optional<trace::Meaning> switch_to(std::uint16_t process, std::uint8_t slot, std::uint32_t par2,
@@ -53,7 +53,8 @@ class PairSchedule {
 
 class TlogStream final : public trace::EventStream {
   public:
-    // A pipe is copied to a file without a name first. Any error was reported to diagnostics. corrupt, io, no_space.
+    // Opens the file; a pipe is first copied to a file without a name. Any error is reported to diagnostics. corrupt,
+    // io, no_space.
     [[nodiscard]] static lib::Result<std::unique_ptr<TlogStream>> open(const trace::NamedSource& input, Layout layout,
                                                                        const trace::OpenOptions& options,
                                                                        trace::Diagnostics& diagnostics);
@@ -89,13 +90,13 @@ class TlogStream final : public trace::EventStream {
     std::string m_name;
     trace::Diagnostics& m_diagnostics;
     bool m_strict;
-    std::uint64_t m_damages; // before anything was read
+    std::uint64_t m_damages; // reported before reading began
     RunIndex m_index;
     std::array<Run, 1> m_whole{};
     std::vector<Process> m_processes;
-    std::vector<Head> m_heads;                                // a heap: the earliest on top
-    std::unique_ptr<ProcessCursor> m_front;                   // instead, when there are too many runs
-    std::unordered_map<std::uint16_t, ProcessCheck> m_checks; // then
+    std::vector<Head> m_heads;                                // a heap with the earliest on top
+    std::unique_ptr<ProcessCursor> m_front;                   // used instead if there are too many runs
+    std::unordered_map<std::uint16_t, ProcessCheck> m_checks; // used with m_front
     std::array<std::uint32_t, 2> m_words{};
     PairSchedule m_pairs;
 };
