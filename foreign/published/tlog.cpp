@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libtlog: the published functions that read tlog files, with errors instead of exits. The whole file is in memory: its
-// interface returns any event at any time, by a pointer.
+// libtlog: the published functions that read tlog files, with errors instead of exits. The whole file is in memory,
+// because the interface returns a pointer to any event at any time.
 #include "foreign/published/tlog_event.h"
 
 #include "foreign/published/tlog_error.hpp"
@@ -45,7 +45,7 @@ class Loader {
         : m_name(name)
         , m_profile(profile) {}
 
-    // One record. False: it is invalid here, and the reason has been reported.
+    // Adds one record. Returns false if it is invalid here, after reporting the reason.
     [[nodiscard]] bool take(const tlog::Record& record) {
         const unsigned long long number = m_number++;
         if (record.undefined()) {
@@ -115,7 +115,7 @@ class Loader {
     std::size_t m_node = 0;
 };
 
-// Null if there is no such node.
+// Returns null if there is no such node.
 Node* find_node(tlog_exec_profile* profile, int node) {
     if (profile == nullptr) {
         fail("the profile is null");

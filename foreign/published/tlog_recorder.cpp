@@ -60,7 +60,7 @@ bool write_block(const Block& block, std::FILE* file) {
     return std::fwrite(block.data(), 1, block.size(), file) == block.size();
 }
 
-// Calls take(block) for each block of this node's events; false as soon as that returns false.
+// Calls take(block) for each block of this node's events. Returns false as soon as a call does.
 bool for_each_block(std::uint16_t node, const auto& events, auto take) {
     for (std::size_t first = 0; first < events.size(); first += kRecordsPerBlock) {
         Block block{};
@@ -141,7 +141,7 @@ bool TlogRecorder::log(int type) {
     return m_lost == lost;
 }
 
-// The correction may put a node's first times a little before 0, or before each other.
+// The correction may move a node's first times a little before 0, or before each other.
 void TlogRecorder::append(std::uint8_t type) {
     try {
         m_events.push_back({std::max(seconds(), m_events.empty() ? 0.0 : m_events.back().seconds), type});
@@ -226,7 +226,7 @@ double steady_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// 0 or -1, as the published calls return it.
+// Returns 0 or -1, as the published calls do.
 int result_of(bool success) {
     return success ? 0 : -1;
 }

@@ -32,7 +32,7 @@ External thread_external(unsigned event) {
                                     : External{_NTO_TRACE_THREAD, 1U << event};
 }
 
-// One bit, at most `last`.
+// Returns whether the event is one bit, at most `last`.
 bool is_bit(unsigned event, unsigned last) {
     return std::has_single_bit(event) && event <= last;
 }

@@ -41,7 +41,7 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
     const auto first = open(silent);
     const auto survey = first ? convert::survey_of(*first.value()) : convert::Survey{};
     const auto second = open(diagnostics);
-    if (!second) { // of no known format: not a trace, rather than a file that cannot be read
+    if (!second) { // a file of no known format is no trace, which is not a failed read
         return second.error() == lib::Error::unsupported ? lib::Error::corrupt : second.error();
     }
     if (survey.facts.usable_events == 0) {
@@ -53,7 +53,8 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
         return opened.error();
     }
     const int descriptor = opened.value();
-    auto source = std::make_shared<trace::ByteSource>(descriptor, true, std::uint64_t{0}); // owns it from here on
+    auto source = std::make_shared<trace::ByteSource>(descriptor, true, std::uint64_t{0}); // owns the descriptor from
+                                                                                           // here on
     output::OutputFile file(descriptor, false);
     convert::records::KevWriter writer(file);
     if (const auto begun = writer.begin(&survey); !begun) {
@@ -68,7 +69,7 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
             }
         }
     }
-    static_cast<void>(writer.finish(second.value()->facts())); // never fails: the file does
+    static_cast<void>(writer.finish(second.value()->facts())); // never fails; the file has any error
     const std::uint64_t size_bytes = file.position_bytes();
     if (const auto closed = file.close(); !closed) {
         return closed.error();
@@ -132,7 +133,7 @@ traceparser_error_t error_of(HeaderError error) {
     return _TRACEPARSER_UNKNOWN_ERROR;
 }
 
-// Both lists have one order.
+// Both lists have the same order.
 static_assert(TRACEPARSER_STATE_OK == static_cast<int>(EventState::ok));
 static_assert(TRACEPARSER_STATE_MALFORMED == static_cast<int>(EventState::malformed));
 static_assert(TRACEPARSER_STATE_LATE == static_cast<int>(EventState::late));
@@ -192,7 +193,8 @@ class Parsing {
         m_event.words = words.data();
         const auto class_label = formats::kev::class_label(slot.class_number(), slot.event());
         const auto event_label = formats::kev::event_label(slot.class_number(), slot.event());
-        m_event.class_label = class_label.empty() ? "UNKNOWN" : class_label.data(); // literals end in a zero
+        m_event.class_label = class_label.empty() ? "UNKNOWN" : class_label.data(); // the labels are literals, which
+                                                                                    // end in a zero
         m_event.event_label = event_label.empty() ? "" : event_label.data();
         const bool sound = raw.state == EventState::ok || raw.state == EventState::late;
         m_data.assign(words.begin(), words.end());
@@ -223,7 +225,7 @@ class Parsing {
         return native ? native->words : words.size();
     }
 
-    // A callback may register others; they take part from the next event on.
+    // A callback may register others, which are called from the next event on.
     const std::vector<Registration>& copy_of(unsigned class_number) {
         m_rows = m_state.registrations[class_number];
         return m_rows;
@@ -248,7 +250,7 @@ class Parsing {
     std::uint64_t m_hertz;
     std::optional<std::uint64_t> m_start;
     traceparser_event m_event{};
-    std::vector<std::uint32_t> m_data; // given to published callbacks, which may write to it
+    std::vector<std::uint32_t> m_data; // for published callbacks, which may write to it
     std::vector<Registration> m_rows;
 };
 

@@ -18,7 +18,7 @@
 
 namespace host::compat {
 
-// External classes, and after them one for events that no external class has.
+// The number of external classes, with one more for events without an external class.
 inline constexpr unsigned kClasses = _NTO_TRACE_INT_HANDLER_EXIT + 2;
 inline constexpr unsigned kClassUnknown = kClasses - 1;
 
@@ -31,11 +31,11 @@ struct External {
 [[nodiscard]] External external_of(unsigned internal_class, unsigned internal_event,
                                    std::span<const std::uint32_t> words);
 
-// The error of registering for these events; none if they exist.
+// Returns the error of registering for these events, or nothing if they exist.
 [[nodiscard]] std::optional<traceparser_error_t> registration_error(unsigned class_number, unsigned event1,
                                                                     unsigned event2);
 
-// The classes that a class comprises: itself, or those of the pseudo-classes KERCALL and INT.
+// Returns the classes that a class comprises: itself, or those of the pseudo-classes KERCALL and INT.
 [[nodiscard]] std::span<const unsigned> members_of(const unsigned& class_number);
 
 // A callback of either kind.
@@ -44,7 +44,7 @@ struct Registration {
     unsigned last = 0;
     void* user = nullptr;
     tracep_callb_func_t published = nullptr;
-    traceparser_event_function detailed = nullptr; // instead of it
+    traceparser_event_function detailed = nullptr; // used instead of `published` if set
 };
 
 struct State {
@@ -55,13 +55,13 @@ struct State {
     bool deliver_damaged = false;
     bool parsing = false;
 
-    // Of the file that is being parsed, or was parsed last.
+    // These are about the file that is being parsed, or was parsed last.
     formats::kev::Header header;
     std::vector<std::byte> syspage;
     std::uint64_t ticks = 0;
     std::uint64_t damage = 0;
 
-    // What traceparser_get_info() points to.
+    // traceparser_get_info() returns pointers to these.
     unsigned endian_conversion = 0;
     unsigned now_class = 0;
     unsigned now_event = 0;
@@ -79,8 +79,8 @@ struct State {
     [[nodiscard]] bool debugs(unsigned flag) const { return debug_stream != nullptr && (debug_flags & flag) != 0; }
 };
 
-// Parses the whole file. False if nothing of it could be read; the state says why. May throw what an allocation or a
-// callback throws.
+// Parses the whole file. Returns false if nothing of it could be read; the state has the reason. May throw what an
+// allocation or a callback throws.
 [[nodiscard]] bool parse(traceparser_state& handle, State& state, void* user, const char* file);
 
 } // namespace host::compat

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tlogdump: the records of a tlog file, process after process in the order of the file, or what is wrong with them.
+// tlogdump prints the records of a tlog file, process after process in the order of the file, or what is wrong with
+// them.
 //
 //   tlogdump trace.log              0:proc_id=0, log_type=1, time=0
 //   tlogdump --readable trace.log   names, arguments, pairs indented by their depth
