@@ -3,7 +3,6 @@
 
 #include "fleet/chunk_events.hpp"
 #include "fleet/clickhouse/client.hpp"
-#include "fleet/clickhouse/migration.hpp"
 #include "fleet/clickhouse/row_binary.hpp"
 #include "fleet/clickhouse/schema.hpp"
 #include "fleet/store.hpp"
@@ -218,7 +217,7 @@ ClickHouseStore::ClickHouseStore(Url url, std::string user, std::unique_ptr<Http
 
 lib::Result<void, StoreFailure> ClickHouseStore::prepare() {
     for (const Endpoint& host : m_url.hosts) {
-        if (auto done = Migration(m_client, host, m_place).run(); !done) {
+        if (auto done = migrate(m_client, host, m_place); !done) {
             return done;
         }
     }

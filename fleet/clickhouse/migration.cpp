@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "fleet/clickhouse/migration.hpp"
+// Creates or upgrades the schema. The table remora_schema states what was made: the version, and for each view a
+// checksum of its statement.
+#include "fleet/clickhouse/schema.hpp"
 
 #include "fleet/clickhouse/client.hpp"
 #include "host/text/escape.hpp"
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <span>
 #include <thread>
 #include <utility>
@@ -44,7 +47,37 @@ bool is_rows_of_fleet(std::string_view name) {
            });
 }
 
-} // namespace
+class Migration {
+  public:
+    // The client must outlive the object. place: its version is ignored, and the server asked for it.
+    Migration(Client& client, Endpoint endpoint, Place place);
+
+    [[nodiscard]] lib::Result<void, StoreFailure> run();
+
+  private:
+    using Done = lib::Result<void, StoreFailure>;
+
+    // impatient: does not wait for another program that changes the schema.
+    [[nodiscard]] Done run_once(bool impatient);
+    [[nodiscard]] Done execute(const std::string& statement);
+    [[nodiscard]] Done read_state();
+    [[nodiscard]] Done read_notes(std::map<std::string, std::string>& notes);
+    [[nodiscard]] StoreFailure race();
+    [[nodiscard]] Done check_version() const;
+    [[nodiscard]] Done check_engines() const;
+    [[nodiscard]] Done make_rows(Table table);
+    [[nodiscard]] Done make_object(const Object& object);
+    [[nodiscard]] Done note(std::string_view name, std::string_view value);
+    [[nodiscard]] lib::Result<Answer, StoreFailure> ask(const std::string& statement);
+
+    Client& m_client;
+    Endpoint m_endpoint;
+    Place m_place;
+    std::map<std::string, std::string> m_engines;                        // by table or view in the database
+    std::map<std::string, std::map<std::string, std::string>> m_columns; // types of columns, by table and column
+    std::map<std::string, std::string> m_notes;                          // the rows of remora_schema
+    bool m_raced = false;
+};
 
 Migration::Migration(Client& client, Endpoint endpoint, Place place)
     : m_client(client)
@@ -261,6 +294,12 @@ lib::Result<void, StoreFailure> Migration::note(std::string_view name, std::stri
     known = value;
     return execute(fmt::format("INSERT INTO {} (name, value) VALUES ({}, {})", full_name(m_place, kNotes),
                                quoted_text(name), quoted_text(value)));
+}
+
+} // namespace
+
+lib::Result<void, StoreFailure> migrate(Client& client, const Endpoint& endpoint, const Place& place) {
+    return Migration(client, endpoint, place).run();
 }
 
 } // namespace host::fleet::clickhouse

@@ -11,7 +11,9 @@
 // Statements are valid from release 18.16 on; codecs and dictionaries of texts are used where the server has them.
 #pragma once
 
+#include "fleet/clickhouse/client.hpp"
 #include "fleet/tables.hpp"
+#include "lib/result.hpp"
 
 #include <cstdint>
 #include <string>
@@ -87,5 +89,11 @@ struct Object {
 
 // Returns the objects in the order in which they are created.
 [[nodiscard]] std::vector<Object> derived_objects(const Place& place);
+
+// Creates the schema on one server, or upgrades an older one. No row is ever removed: tables with rows only get
+// columns, and only views, which can be derived again, are dropped. Several programs may do this at the same time.
+// place: its version is ignored, and the server asked for it. refused: a newer program made the schema, or something
+// else uses its names; the text says what to do.
+[[nodiscard]] lib::Result<void, StoreFailure> migrate(Client& client, const Endpoint& endpoint, const Place& place);
 
 } // namespace host::fleet::clickhouse

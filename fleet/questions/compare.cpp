@@ -129,22 +129,19 @@ Field ratio_of(std::optional<double> ratio) {
     return ratio ? Field(*ratio) : Field();
 }
 
-// The columns that both sides have in the text.
-Listing empty_listing() {
-    Listing listing{.name = "compare", .views = {{"task", "task"}, {"side", "", Form::text, Shown::text}}, .rows = {}};
-    return listing;
-}
-
 // Three lines for each task.
 Listing text_of(const std::vector<Task>& tasks) {
-    Listing listing = empty_listing();
-    listing.shown = Shown::text;
-    listing.views.insert(listing.views.end(), {{"", "jobs", Form::count},
-                                               {"", "missed", Form::share},
-                                               {"", "50 %", Form::duration},
-                                               {"", "99 %", Form::duration},
-                                               {"", "99.9 %", Form::duration},
-                                               {"", "longest", Form::duration}});
+    Listing listing{.name = "compare",
+                    .views = {{"task", "task"},
+                              {"side", "", Form::text, Shown::text},
+                              {"", "jobs", Form::count},
+                              {"", "missed", Form::share},
+                              {"", "50 %", Form::duration},
+                              {"", "99 %", Form::duration},
+                              {"", "99.9 %", Form::duration},
+                              {"", "longest", Form::duration}},
+                    .rows = {},
+                    .shown = Shown::text};
     for (const Task& task : tasks) {
         for (std::size_t side = 0; side < 2; ++side) {
             const auto figures = task.sides[side].figures();

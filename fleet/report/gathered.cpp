@@ -208,8 +208,7 @@ Done read_nodes(Responses& responses, const std::string& where, std::uint64_t ro
     return {};
 }
 
-} // namespace
-
+// nodes_max: the most rows that are read for of_nodes.
 lib::Result<Responses, StoreFailure> responses_of(const questions::Selection& selection, Database& database,
                                                   std::uint64_t nodes_max) {
     const std::string where = questions::where(selection, database, {.has_task = true});
@@ -222,8 +221,6 @@ lib::Result<Responses, StoreFailure> responses_of(const questions::Selection& se
     }
     return responses;
 }
-
-namespace {
 
 using Seen = std::set<std::tuple<std::string, std::string, std::string, std::string, std::int64_t>>;
 
@@ -248,8 +245,7 @@ WorstCase case_of(const questions::ListingColumns& columns, std::size_t row) {
     return one;
 }
 
-} // namespace
-
+// each_max: the number of rows by response, and as many by lateness.
 lib::Result<WorstCases, StoreFailure> worst_cases_of(const questions::Asked& asked, Database& database,
                                                      std::uint64_t each_max) {
     WorstCases cases;
@@ -275,6 +271,8 @@ lib::Result<WorstCases, StoreFailure> worst_cases_of(const questions::Asked& ask
     std::ranges::stable_sort(cases.rows, std::greater{}, &WorstCase::response_ns);
     return cases;
 }
+
+} // namespace
 
 lib::Result<Gathered, StoreFailure> gather(const questions::Asked& asked, std::int64_t made_s, Database& database,
                                            const Limits& limits) {

@@ -81,10 +81,6 @@ struct Responses {
     bool without_nodes = false; // of_nodes is empty, because it would be too large
 };
 
-// nodes_max: the most rows that are read for of_nodes.
-[[nodiscard]] lib::Result<Responses, StoreFailure> responses_of(const questions::Selection& selection,
-                                                                Database& database, std::uint64_t nodes_max = 500'000);
-
 // The jobs with the longest responses and the greatest lateness, as rows of a page, and where each can be seen.
 struct WorstCase {
     std::string site;
@@ -107,10 +103,6 @@ struct WorstCases {
     std::vector<WorstCase> rows; // the longest response first
     bool cut = false;            // there are more
 };
-
-// each_max: the number of rows by response, and as many by lateness.
-[[nodiscard]] lib::Result<WorstCases, StoreFailure> worst_cases_of(const questions::Asked& asked, Database& database,
-                                                                   std::uint64_t each_max = 500);
 
 // The most rows of a page.
 struct Limits {

@@ -98,16 +98,4 @@ static_assert(sizeof(Slot) == kSlotBytes);
     return {word(0), word(1), {word(2), word(3)}};
 }
 
-// Precondition: bytes.size() >= kSlotBytes.
-constexpr void encode_slot(const Slot& slot, std::span<std::byte> bytes, ByteOrder order) {
-    const std::uint32_t words[] = {slot.header, slot.stamp, slot.data[0], slot.data[1]};
-    for (std::size_t i = 0; i < 4; ++i) {
-        if (order == ByteOrder::little) {
-            lib::store_le(bytes.subspan(4 * i), words[i]);
-        } else {
-            lib::store_be(bytes.subspan(4 * i), words[i]);
-        }
-    }
-}
-
 } // namespace host::formats::kev
