@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A database that answers questions in the subset of SQL that SQLite and ClickHouse have in common, so that one text
-// serves both stores. The subset has select, where, group by, having, order by, limit, union all, subqueries in from,
-// (a, b) in (select a, b ...), case, and the aggregates count(*), sum, min, max. It excludes with, window functions,
-// joins, integer division (`/` differs), and an alias with the name of a column that is used within an aggregate.
+// A database answers questions in the subset of SQL that SQLite and ClickHouse have in common, so that one text serves
+// both stores. The subset has select, where, group by, having, order by, limit, union all, subqueries in from, (a, b)
+// in (select a, b ...), case, and the aggregates count(*), sum, min, max. It excludes with, window functions, joins,
+// integer division (`/` differs), and an alias with the name of a column that is used within an aggregate.
 #pragma once
 
 #include "host/trace/failure.hpp"
@@ -20,7 +20,7 @@ namespace host::fleet {
 // statement, or this user; no_space; io.
 using StoreFailure = trace::Failure<lib::Error>;
 
-// NULL, an integer, or a text.
+// A value is NULL, an integer, or a text.
 using Value = std::variant<std::monostate, std::int64_t, std::string>;
 
 struct Answer {

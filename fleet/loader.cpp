@@ -57,7 +57,7 @@ using formats::dat::Manifest;
 using formats::dat::ManifestChunk;
 using trace::Refusal;
 
-// The approximate size of the chunks of sessions that are stored together.
+// The chunks of sessions that are stored together have about this size.
 constexpr std::uint64_t kSessionBytes = std::uint64_t{128} << 20;
 
 constexpr std::chrono::seconds kKeepEvery{10};
@@ -115,7 +115,7 @@ lib::Result<void, NetworkFailure> WorkDirectory::write(std::string_view name, st
     return closed ? lib::Result<void, NetworkFailure>() : failure_at(path, closed.error());
 }
 
-// What source and store know of a run.
+// States what source and store know of a run.
 struct Loader::Known {
     bool settled = false; // no chunk that was published before the session still comes
     bool session = false; // the session is stored

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What travels from a recorder to a store: chunks, byte for byte as the machine sent them, and after the last one the
-// session's manifest. No connection is in here: an Outlet publishes messages, a Source takes them.
+// These messages go from a recorder to a store: chunks, byte for byte as the machine sent them, and after the last one
+// the session's manifest. An Outlet publishes messages, a Source takes them.
 //
 //   subject   REMORA.<site>.<node>
 //   headers   Nats-Msg-Id       <boot id>/<cpu>/<chunk>/<generation>, or <boot id>/session
@@ -23,8 +23,8 @@
 
 namespace host::fleet {
 
-// The machine that recorded a trace. Each name has 1 to 63 characters of A-Z a-z 0-9 _ and -, which are safe in
-// subjects, paths and SQL.
+// The names identify the machine that recorded a trace. Each has 1 to 63 characters of A-Z a-z 0-9 _ and -, which are
+// safe in subjects, paths and SQL.
 struct NodeName {
     std::string site;
     std::string node;
@@ -40,7 +40,7 @@ struct NodeName {
 // Returns the boot id as 16 hexadecimal digits.
 [[nodiscard]] std::string boot_text(std::uint64_t boot_id);
 
-// The latest start of a session that the tables can store, in seconds since 1970.
+// The tables can store no later start of a session, in seconds since 1970.
 inline constexpr std::uint64_t kStartedMax = 0xFFFF'FFFF;
 
 enum class MessageKind : std::uint8_t { chunk, session };
@@ -83,7 +83,7 @@ inline constexpr std::string_view kReasonHeader = "Remora-Reason"; // of a dead 
 // Returns nothing if the subject has another form.
 [[nodiscard]] std::optional<NodeName> node_of_subject(std::string_view subject_untrusted);
 
-// The subject and the headers of a message, which come with its body.
+// The head has the subject and the headers of a message, which come with its body.
 struct MessageHead {
     std::string_view subject;
     std::string_view id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The address of a server, and who the user is there.
+// Handles the addresses of servers, and the credentials of the user there.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Credentials {
     std::string tls_key;
 };
 
-// The place begins with nats://, tls://, clickhouse:// or clickhouses://.
+// Returns whether the place begins with nats://, tls://, clickhouse:// or clickhouses://.
 [[nodiscard]] bool is_server(std::string_view place);
 
 // Returns the addresses between the commas.

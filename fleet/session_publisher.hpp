@@ -61,7 +61,7 @@ class SessionPublisher {
     // The whole session was published before this publisher began.
     [[nodiscard]] bool published_before() const { return m_published_before; }
 
-    // What this publisher has published.
+    // Counts what this publisher has published.
     struct Counts {
         std::size_t chunks = 0;
         std::uint64_t bytes = 0;

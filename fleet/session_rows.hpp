@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rows of a session in the tables of a fleet: nodes and listed from its manifest, the others from one pass of the
-// schedule model over its chunks, as `remora sql` makes them.
+// Makes the rows of a session in the tables of a fleet: nodes and listed from its manifest, the others from one pass of
+// the schedule model over its chunks, as `remora sql` does.
 #pragma once
 
 #include "fleet/store.hpp"

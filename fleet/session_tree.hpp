@@ -21,8 +21,8 @@ struct FoundSession {
     NodeName names; // a name is empty if no directory gives it
 };
 
-// Sorted by path. A session is a directory with a manifest. Links to directories are followed down to the depth of the
-// tree above.
+// Returns the sessions sorted by path. A session is a directory with a manifest. Links to directories are followed down
+// to the depth of the tree above.
 [[nodiscard]] std::vector<FoundSession> sessions_below(const std::string& path);
 
 // Returns when a session began, which all its messages state, in seconds since 1970, UTC: the time in the manifest,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The store that a loader fills. Implementations: fleet/local/ (a directory), fleet/clickhouse/. Several loaders may
+// A loader fills a store. Implementations are in fleet/local/ (a directory) and fleet/clickhouse/. Several loaders may
 // write to one store at the same time. If the same chunk or session is added twice, queries answer as if it had been
 // added once.
 #pragma once
@@ -26,7 +26,7 @@ struct Run {
     std::int64_t started_s = 0;
 };
 
-// A chunk that chunk_events.hpp has read to its end without damage.
+// chunk_events.hpp has read this chunk to its end without damage.
 struct ReadChunk {
     const Message* message = nullptr; // outlives it
     Run run;
@@ -51,7 +51,7 @@ using RowSink = std::function<void(Table table, std::span<const sql::Cell> cells
 struct ReadSession {
     Run run;
     const formats::dat::Manifest* manifest = nullptr;
-    // A session directory with the manifest and the chunks; the caller removes it afterwards.
+    // The session directory has the manifest and the chunks; the caller removes it afterwards.
     std::string directory;
     // Makes the rows of nodes, listed, jobs, intervals, interrupts and losses. May be called once.
     std::function<lib::Result<void, trace::Refusal>(const RowSink&)> rows;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The two ends of a stream of messages: an outlet, to which they are published, and a source, from which a loader takes
-// them. Implementations: fleet/network/ (JetStream); a source is in fleet/local/, too (directories of sessions, so that
-// everything works without a server). Tests have fakes.
+// A stream of messages has two ends: an outlet, to which they are published, and a source, from which a loader takes
+// them. Implementations are in fleet/network/ (JetStream), and of a source in fleet/local/, too (directories of
+// sessions, so that everything works without a server). Tests have fakes.
 #pragma once
 
 #include "fleet/message.hpp"

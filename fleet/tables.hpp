@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The tables of a fleet, in both stores: the only declaration of their columns. Each begins with the columns that
-// identify the run of a row. `jobs`, `intervals`, `interrupts` and `losses` continue with the columns of the tables of
-// the same names in host/sql/tables.hpp. Every row can be written again without effect: the key identifies it, and its
-// contents follow from the chunks alone, so a chunk that is delivered twice changes nothing.
+// This is the only declaration of the tables of a fleet and their columns, in both stores. Each begins with the columns
+// that identify the run of a row. `jobs`, `intervals`, `interrupts` and `losses` continue with the columns of the
+// tables of the same names in host/sql/tables.hpp. Every row can be written again without effect: the key identifies
+// it, and its contents follow from the chunks alone, so a chunk that is delivered twice changes nothing.
 //
 // started_s, when the session began, is the same in all rows of a run. A store is divided by its day, so a run is never
 // in two partitions. part and row number the rows of one run in one table, kRowsPerPart in a part. A part is inserted

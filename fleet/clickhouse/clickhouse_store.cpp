@@ -162,7 +162,7 @@ namespace {
 
 constexpr std::int64_t kSecondsPerDay = 86'400;
 
-// The rows for one partition of one host, which are inserted together.
+// A batch has the rows for one partition of one host, which are inserted together.
 class Batch {
   public:
     [[nodiscard]] lib::Result<void, StoreFailure> add(const ReadChunk& chunk) {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kCode = "Code: ";
 constexpr std::string_view kException = "DB::Exception: ";
 
-// The text of NULL in the format.
+// The format has this text for NULL.
 constexpr std::string_view kNull = "\\N";
 
 char unescaped(char character) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A client of ClickHouse: what it needs of HTTP, how it reads answers and exceptions, and the statements with the
-// settings that this project's queries need. The transport is in fleet/network/open_store.cpp; tests have a fake.
+// The client of ClickHouse sends statements with the settings that this project's queries need, and reads answers and
+// exceptions. Its HTTP transport is in fleet/network/open_store.cpp; tests have a fake.
 #pragma once
 
 #include "fleet/database.hpp"
@@ -27,7 +27,7 @@ struct Endpoint {
 // Returns host:port, as in a URL.
 [[nodiscard]] std::string text_of(const Endpoint& endpoint);
 
-// An HTTP transport: one request, one answer.
+// An HTTP transport has one answer for each request.
 struct HttpAnswer {
     unsigned status = 0;
     std::string body;
@@ -49,7 +49,7 @@ class Http {
     post(const Endpoint& endpoint, const Parameters& parameters, std::span<const std::string_view> body) = 0;
 };
 
-// Codes of ClickHouse (src/Common/ErrorCodes.cpp) that this program acts on.
+// This program acts on these codes of ClickHouse (src/Common/ErrorCodes.cpp).
 inline constexpr std::uint32_t kUnknownColumn = 16;
 inline constexpr std::uint32_t kAddedAlready = 44;
 inline constexpr std::uint32_t kTableExists = 57;
@@ -69,7 +69,7 @@ inline constexpr std::uint32_t kTooManyParts = 252;
 inline constexpr std::uint32_t kNoDistributedConnection = 279;
 inline constexpr std::uint32_t kNotAuthenticated = 516;
 
-// An exception, which a server sends in one of two forms:
+// A server sends an exception in one of two forms:
 //
 //   Code: 60, e.displayText() = DB::Exception: Table x doesn't exist., e.what() = DB::Exception     (to release 20)
 //   Code: 60. DB::Exception: Table x doesn't exist. (UNKNOWN_TABLE) (version 23.8.2.7)

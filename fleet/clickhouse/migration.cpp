@@ -25,7 +25,7 @@ constexpr std::string_view kVersion = "version";
 constexpr std::string_view kChanging = "changing"; // instead of the checksum, before the first step
 constexpr std::string_view kRowsEngine = "ReplacingMergeTree";
 
-// Errors that occur when another program has just done what this one wanted to do.
+// These errors occur when another program has just done what this one wanted to do.
 constexpr auto kRaces = std::to_array<std::uint32_t>(
     {kAddedAlready, kUnknownColumn, kTableExists, kUnknownTable, kDatabaseExists, kNoFile});
 constexpr int kAttempts = 20;

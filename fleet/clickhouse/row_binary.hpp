@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows in ClickHouse's format RowBinary: a number in its width, little-endian; a text after its length in groups of 7
-// bits; before the value of a column that can be NULL, one more byte. Events have an encoder of their own, because
-// there are millions of them a second.
+// Encodes rows in ClickHouse's format RowBinary: a number in its width, little-endian; a text after its length in
+// groups of 7 bits; before the value of a column that can be NULL, one more byte. Events have an encoder of their own,
+// because there are millions of them a second.
 #pragma once
 
 #include "fleet/store.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The schema in ClickHouse, derived from fleet/tables.hpp alone. For each table X:
+// The schema in ClickHouse is derived from fleet/tables.hpp alone. For each table X it has:
 //
 //   X_rows      ReplacingMergeTree: rows with the same key become one, at last when they are read FINAL
 //   X           view of X_rows FINAL: what is queried
@@ -32,7 +32,7 @@ struct Version {
 // text: "18.16.1". A text that cannot be read gives the oldest version.
 [[nodiscard]] Version version_of(std::string_view text);
 
-// The database of the schema, and the version of its server.
+// States where the schema is: database, cluster, and the version of the server.
 struct Place {
     std::string database;
     std::string cluster; // empty: one host
@@ -46,7 +46,7 @@ struct StoredColumn {
     bool in_key = false;
 };
 
-// How a column of X is stored in X_rows.
+// States how a column of X is stored in X_rows.
 enum class Storage : std::uint8_t {
     plain,
     // The view computes the column: the end of an interval and of an interrupt is exactly its begin plus its duration,
@@ -80,7 +80,7 @@ enum class Storage : std::uint8_t {
 // Returns the statement that creates X_rows if it does not exist.
 [[nodiscard]] std::string create_rows(const Place& place, Table table);
 
-// A view or table that can be dropped and created again without a loss.
+// An object is a view or table that can be dropped and created again without a loss.
 struct Object {
     std::string name;
     std::string_view engine; // as system.tables has it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The commands for many machines, and the program remora-fleet, which has them and all others.
+// Declares the commands for many machines, and the program remora-fleet, which has them and all others.
 #pragma once
 
 #include "host/cli/command/commands.hpp"

@@ -90,7 +90,7 @@ namespace {
 using fleet::report::Span;
 using fleet::report::WorstCase;
 
-// The cases of one session by their span.
+// This maps the spans of one session to their cases.
 using Spans = std::map<Span, std::vector<WorstCase*>>;
 
 // The names become a part of a path; SessionFinder has checked them.

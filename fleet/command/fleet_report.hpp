@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// remora fleet report: the page of a fleet, and beside it the reports of the runs with the worst cases.
+// remora fleet report writes the page of a fleet, and beside it the reports of the runs with the worst cases.
 #pragma once
 
 #include "fleet/database.hpp"

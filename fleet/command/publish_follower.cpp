@@ -26,7 +26,7 @@ constexpr auto kWords = std::to_array<std::string_view>({"opened", "closed", "en
 
 constexpr std::chrono::milliseconds kRetryFirst{250};
 constexpr std::chrono::milliseconds kRetryLast{5000};
-// The interval at which a session that is recorded is checked for more.
+// A session that is recorded is checked for more at this interval.
 constexpr std::chrono::milliseconds kIdle{250};
 
 class Follower {

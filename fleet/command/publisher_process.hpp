@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A second process of this program, which publishes beside this one. The socket to it never blocks: what cannot be sent
-// now is kept and sent later. A process that ends is not started again here.
+// Runs a second process of this program, which publishes beside this one. The socket to it never blocks: what cannot be
+// sent now is kept and sent later. A process that ends is not started again here.
 #pragma once
 
 #include "host/trace/byte_source.hpp"

@@ -89,7 +89,7 @@ class RecordPublishing final : public PublishedRecording {
 
 constexpr std::chrono::seconds kDelayMax{60};
 
-// The time that a publisher may need beyond its wait, to write to a slow server.
+// A publisher may need this time beyond its wait, to write to a slow server.
 constexpr std::chrono::seconds kGrace{600};
 
 RecordPublishing::RecordPublishing(RecordReport& report, const PublishingOptions& options, std::string served,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options of every command that connects to a server: who the user is, and which certificates are trusted. A
+// Every command that connects to a server has these options: who the user is, and which certificates are trusted. A
 // password is never on the command line, where other users see it: it is read from a file, or from the environment. The
 // names with which sessions are published are here, too.
 #pragma once
@@ -34,10 +34,10 @@ void add_server_options(Command& command, ServerOptions& options);
 
 inline constexpr const char* kDefaultSite = "default";
 
-// For Option::check: a name of a site, node or consumer.
+// Checks the name of a site, node or consumer, for Option::check.
 [[nodiscard]] std::string check_name(const std::string& text);
 
-// For Option::check: a server that messages are published to.
+// Checks the address of a server to which messages are published, for Option::check.
 [[nodiscard]] std::string check_nats(const std::string& text);
 
 // Returns the node as which a session is published. A session that an earlier publisher or collector has announced

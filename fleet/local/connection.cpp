@@ -12,7 +12,7 @@ namespace host::fleet::local {
 
 namespace {
 
-// How long to wait for a writer that holds the lock, which inserts one session at most.
+// A writer that holds the lock is awaited this long; it inserts one session at most.
 constexpr int kPatienceMs = 60'000;
 
 std::string uri_of(const std::string& path) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A SQLite database, with the errors of a store: each names the file, the cause and the remedy. Source: sqlite.org,
-// "Result and Error Codes" and "Write-Ahead Logging".
+// Opens a SQLite database, with the errors of a store: each names the file, the cause and the remedy. Source:
+// sqlite.org, "Result and Error Codes" and "Write-Ahead Logging".
 #pragma once
 
 #include "fleet/database.hpp"
@@ -24,7 +24,7 @@ enum class Access : std::uint8_t {
 
 class Connection;
 
-// A prepared statement. Its connection must outlive it.
+// The connection of a prepared statement must outlive it.
 class Statement {
   public:
     Statement() = default;
@@ -96,7 +96,7 @@ class Connection {
     sqlite3* m_handle = nullptr;
 };
 
-// A transaction. The destructor rolls it back unless commit() succeeded.
+// The destructor rolls the transaction back unless commit() succeeded.
 class Transaction {
   public:
     // Waits for other writers. unreachable: one of them takes too long.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Session directories as a source, so that a fleet can be loaded without a server. The source changes nothing in them.
+// Session directories are a source, so that a fleet can be loaded without a server. The source changes nothing in them.
 // Every loader of a directory takes all of it; the store recognizes what is stored already. session_tree.hpp states
 // which directories name nodes.
 #pragma once
@@ -49,7 +49,7 @@ class DirectorySource final : public Source {
         std::string manifest_text;
     };
 
-    // One message that will be given.
+    // An item is one message that will be given.
     struct Item {
         std::size_t session = 0;
         std::size_t chunk = 0; // index in the manifest; the number of chunks: the manifest itself

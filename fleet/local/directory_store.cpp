@@ -72,7 +72,7 @@ int flush_directory(const std::string& path) {
     return number;
 }
 
-// A file under a temporary name. The destructor removes it, unless it was renamed.
+// Creates a file under a temporary name. The destructor removes it, unless it was renamed.
 class Partial {
   public:
     explicit Partial(const std::string& path)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The store in a directory, without a server. Any number of processes may write to it and read it at the same time.
+// Stores a fleet in a directory, without a server. Any number of processes may write to it and read it at the same
+// time.
 //
 //   DIR/fleet.sqlite            the tables of fleet/tables.hpp but the events, and the files of the chunks whose
 //                               session is not stored yet

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tables of a fleet in SQLite, derived from fleet/tables.hpp, and the table `images` with the bytes of the chunks
-// whose session is not stored yet. The file states its program (application_id) and its version.
+// SQLite has the tables of a fleet, which are derived from fleet/tables.hpp, and the table `images` with the bytes of
+// the chunks whose session is not stored yet. The file states its program (application_id) and its version.
 #pragma once
 
 #include "fleet/local/connection.hpp"

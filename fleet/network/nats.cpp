@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kPing{5000};
 constexpr int kPingsOut = 2;
 constexpr int kBufferBytes = 256 * 1024;
 
-// The interval at which a silent connection is checked.
+// A silent connection is checked at this interval.
 constexpr std::chrono::milliseconds kLook{100};
 
 // No message may be dropped, because there is one for each request.

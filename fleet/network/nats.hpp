@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of the NATS library that publisher and loader need. Context: one thread.
+// Wraps the part of the NATS library that publisher and loader need. Context: one thread.
 #pragma once
 
 #include "fleet/server.hpp"
@@ -40,12 +40,12 @@ struct NatsDeleter {
 template <typename T>
 using NatsOwned = std::unique_ptr<T, NatsDeleter>;
 
-// The time that one request of JetStream, or a connection attempt, may take.
+// One request of JetStream, or a connection attempt, may take this time.
 inline constexpr std::chrono::milliseconds kNatsRequest{5000};
 inline constexpr std::chrono::milliseconds kNatsConnect{2000};
 
-// One connection, which never reconnects by itself. If it is lost, its user opens another one, so that the order of
-// messages is known: the library would send what was written after the loss before what was lost.
+// A connection never reconnects by itself. If it is lost, its user opens another one, so that the order of messages is
+// known: the library would send what was written after the loss before what was lost.
 class NatsConnection {
   public:
     // refused: the user or a certificate is not accepted; unreachable; invalid_argument: it is no address.
@@ -86,21 +86,21 @@ class NatsConnection {
 
 [[nodiscard]] std::string_view body_of(const natsMsg* message);
 
-// The time within which the server recognizes a second message with the same id as a duplicate.
+// Within this time the server recognizes a second message with the same id as a duplicate.
 inline constexpr std::chrono::minutes kDuplicatesWindow{2};
 
 // Creates the stream NAME if there is none. A stream that an operator has created stays as it is, with its replicas,
 // limits and placement. A new one has the subjects NAME.> and is stored on the disk.
 [[nodiscard]] lib::Result<void, NetworkFailure> ensure_stream(const NatsConnection& connection, std::string_view name);
 
-// The time within which a loader must acknowledge a message; else it is given again, to any loader.
+// A loader must acknowledge a message within this time; else it is given again, to any loader.
 inline constexpr std::chrono::seconds kNatsAckWait{60};
 
 // Creates the durable consumer of the stream of messages if there is none.
 [[nodiscard]] lib::Result<void, NetworkFailure> ensure_consumer(const NatsConnection& connection,
                                                                 const std::string& name);
 
-// Messages that one request returned.
+// Owns the messages that one request returned.
 class NatsMessages {
   public:
     NatsMessages() = default;
@@ -117,8 +117,8 @@ class NatsMessages {
     natsMsgList m_list{};
 };
 
-// Many pending requests, each with an answer: every request has a reply subject of its own, and all of them are below
-// one that is subscribed to. So confirmations (stored, acknowledged) are not awaited one by one.
+// Allows many pending requests, each with an answer: every request has a reply subject of its own, and all of them are
+// below one that is subscribed to. So confirmations (stored, acknowledged) are not awaited one by one.
 class NatsReplies {
   public:
     [[nodiscard]] static lib::Result<std::shared_ptr<NatsReplies>, NetworkFailure>

@@ -16,12 +16,12 @@ namespace host::fleet {
 
 namespace {
 
-// The most messages without an acknowledgement; the server would only queue more.
+// At most this many messages have no acknowledgement yet; the server would only queue more.
 constexpr std::size_t kWaitingMax = 1024;
 
 constexpr std::size_t kHeadersMax = 1024; // of a message; those of ours take about 200 bytes
 
-// The answer of a server that has not stored a message.
+// A rejection is the answer of a server that has not stored a message.
 struct Rejection {
     int code = 0;
     int detail = 0;
@@ -64,7 +64,7 @@ class NatsOutlet final : public Outlet {
     [[nodiscard]] std::size_t body_bytes_max() const override;
 
   private:
-    // What the server answered in one attempt.
+    // States what the server answered in one attempt.
     struct Attempt {
         std::vector<bool> stored;
         std::optional<NetworkFailure> failed; // the first failure

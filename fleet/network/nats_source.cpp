@@ -15,12 +15,12 @@ namespace host::fleet {
 
 namespace {
 
-// The answers to a message that JetStream knows.
+// JetStream knows these answers to a message.
 constexpr std::string_view kAcknowledged = "+ACK";
 constexpr std::string_view kWorking = "+WPI";
 constexpr std::string_view kTerminated = "+TERM";
 
-// Headers of a dead letter with those of the rejected message.
+// These headers of a dead letter have those of the rejected message.
 constexpr const char* kFirstIdHeader = "Remora-Id";
 constexpr const char* kFirstSubjectHeader = "Remora-Subject";
 constexpr const char* kCutHeader = "Remora-Cut"; // only if the body is cut: its size before
@@ -29,12 +29,12 @@ constexpr const char* kCutHeader = "Remora-Cut"; // only if the body is cut: its
 constexpr std::size_t kLetterTextMax = 512;
 constexpr std::size_t kLetterHeadBytes = 8192;
 
-// The most bytes that a message has beside its body; a server counts them against the limit of a request.
+// A message has at most this many bytes beside its body; a server counts them against the limit of a request.
 constexpr std::size_t kHeadBytes = 4096;
 
 constexpr std::size_t kTakeMax = 4096;
 
-// The time within which messages arrive that the server has, unless another loader takes them.
+// Messages that the server has arrive within this time, unless another loader takes them.
 constexpr std::chrono::milliseconds kMore{250};
 
 constexpr std::chrono::milliseconds kTakeLeast{5}; // the library needs a time in every request
@@ -96,7 +96,7 @@ class NatsSource final : public Source {
     std::shared_ptr<NatsConnection> m_connection;
     std::shared_ptr<NatsReplies> m_replies;
     NatsOwned<natsSubscription> m_subscription;
-    // The subject that acknowledges a message, by its handle. It stays valid on a new connection.
+    // This maps the handle of a message to the subject that acknowledges it, which stays valid on a new connection.
     std::unordered_map<std::uint64_t, std::string> m_given;
     std::uint64_t m_last_handle = 0;
     std::vector<std::string> m_rejected;

@@ -50,7 +50,7 @@ void append(List& list, const std::string& line) {
     }
 }
 
-// The body of a request, which libcurl reads from its parts.
+// libcurl reads the body of a request from its parts.
 class Body {
   public:
     explicit Body(std::span<const std::string_view> parts)
@@ -89,7 +89,7 @@ class Body {
     std::size_t m_offset = 0;
 };
 
-// Callbacks of libcurl.
+// libcurl calls this and the next functions.
 std::size_t read_body(char* to, std::size_t size, std::size_t count, void* body) {
     return static_cast<Body*>(body)->read(to, size * count);
 }

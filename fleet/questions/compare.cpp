@@ -21,7 +21,7 @@ namespace {
 constexpr std::array<std::uint64_t, 3> kPerThousand = {500, 990, 999};
 constexpr std::size_t kFigures = kPerThousand.size() + 2; // share of misses, percentiles, longest response
 
-// One task in one selection.
+// A side is one task in one selection.
 struct Side {
     std::uint64_t jobs = 0;
     std::uint64_t missed = 0;
@@ -129,7 +129,7 @@ Field ratio_of(std::optional<double> ratio) {
     return ratio ? Field(*ratio) : Field();
 }
 
-// Three lines for each task.
+// Returns three lines for each task.
 Listing text_of(const std::vector<Task>& tasks) {
     Listing listing{.name = "compare",
                     .views = {{"task", "task"},

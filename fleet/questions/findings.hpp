@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a question finds: tables of typed fields, which are shown as text or as JSON, sentences below them, and a
-// verdict. The command prints them. The file also has readers for a row of an answer and for the fields of a table.
+// A question finds tables of typed fields, which are shown as text or as JSON, sentences below them, and a verdict. The
+// command prints them. The file also has readers for a row of an answer and for the fields of a table.
 #pragma once
 
 #include "fleet/database.hpp"
@@ -16,7 +16,7 @@
 
 namespace host::fleet::questions {
 
-// An unknown value, a whole number, a ratio, or a text.
+// A field is unknown, a whole number, a ratio, or a text.
 using Field = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 enum class Form : std::uint8_t {

@@ -124,7 +124,7 @@ const Question kMisses = {.name = "misses",
 
 namespace {
 
-// The span of the trace that is shown before and after a job.
+// This span of the trace is shown before and after a job.
 constexpr std::int64_t kAroundNs = 1'000'000;
 
 std::vector<std::string> worst_statements(const Asked& asked, const Database& database) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The questions that a fleet answers. Each has SQL for the store, and a function that makes findings of the answers, so
-// that any store answers it, and that it can be tested without one.
+// Declares the questions that a fleet answers. Each has SQL for the store, and a function that makes findings of the
+// answers, so that any store answers it, and it can be tested without one.
 #pragma once
 
 #include "fleet/database.hpp"

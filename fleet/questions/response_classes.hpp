@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Percentiles of response times that are counted in classes, by the nearest rank, as everywhere else. The result is the
-// upper end of the class of the job with that rank: at most 6.25 % more than its response time, never less, and at most
-// the longest response, which is known exactly.
+// Computes percentiles of response times that are counted in classes, by the nearest rank, as everywhere else. The
+// result is the upper end of the class of the job with that rank: at most 6.25 % more than its response time, never
+// less, and at most the longest response, which is known exactly.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A row for each run, with its manifest, if it has ended, and what is stored of its chunks; and the gaps of each run:
-// chunks that its manifest lists and that are not stored.
+// Each run has a row with its manifest, if it has ended, and what is stored of its chunks; and it may have gaps: chunks
+// that its manifest lists and that are not stored.
 #pragma once
 
 #include "fleet/database.hpp"
@@ -72,14 +72,14 @@ struct RunRow {
 class Cells;
 [[nodiscard]] RunName run_name(Cells& cells);
 
-// The gaps of one run.
+// These are the gaps of one run.
 struct Gaps {
     std::uint64_t chunks = 0;   // listed and not stored
     std::uint64_t records = 0;  // in these chunks, as the manifest states
     std::uint64_t other = 0;    // stored with other bytes, or another number of records
     std::uint64_t nameless = 0; // listed files whose chunk has no description, which are not published
 
-    // The file of the first chunk that is not stored as it is listed; empty if there is none.
+    // These members are about the first chunk that is not stored as it is listed; file is empty if there is none.
     std::string file;
     std::uint64_t cpu = 0;
     std::uint64_t chunk = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a question is about: which runs, which time, and how much of the answer. It is read from the words of a user and
-// becomes a condition in SQL.
+// A question is about selected runs and times. The selection is read from the words of a user and becomes a condition
+// in SQL.
 #pragma once
 
 #include "fleet/database.hpp"
@@ -45,7 +45,7 @@ struct Asked {
 // text: node=pi-1,since=7d. Refuses an unknown key, or what is no time, and states the reason.
 [[nodiscard]] lib::Result<Selection, trace::Refusal> selection_of(std::string_view text, std::int64_t now_s);
 
-// The table that a condition is for.
+// States for which table a condition is.
 struct Conditions {
     std::string_view time = "started_s"; // the column to which since and until apply
     bool has_application = false;        // the table has the column; else it is looked up in `nodes`

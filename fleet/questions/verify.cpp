@@ -25,7 +25,7 @@ namespace host::fleet::questions {
 
 namespace {
 
-// The chunks of one run whose events are not all stored.
+// Counts the chunks of one run whose events are not all stored.
 struct Events {
     std::uint64_t chunks = 0;
     std::uint64_t expected = 0; // in the first of these chunks

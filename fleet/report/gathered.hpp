@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the page of a fleet shows, as the store answers it; what was left out; and the commands that ask for the rest.
+// Gathers what the page of a fleet shows, what is left out of it, and the commands that ask for the rest.
 #pragma once
 
 #include "fleet/database.hpp"
@@ -23,7 +23,7 @@ namespace host::fleet::report {
 [[nodiscard]] std::string fleet_command(std::string_view question, const questions::Asked& asked,
                                         std::string_view more);
 
-// A span of the trace's time.
+// A span is in the trace's time.
 struct Span {
     std::int64_t from_ns = 0;
     std::int64_t to_ns = 0;
@@ -37,8 +37,8 @@ struct Span {
 // Returns remora report ARCHIVE of that span.
 [[nodiscard]] std::string report_command(const std::string& archive, const Span& span);
 
-// The number of jobs of each task on each node over time. The buckets are minutes, as in the store, unless that is more
-// than a page holds.
+// A count has the jobs of a task on a node in one bucket of time. The buckets are minutes, as in the store, unless that
+// is more than a page holds.
 struct Count {
     std::string site;
     std::string node;
@@ -57,7 +57,7 @@ struct Counts {
     bool cut = false;         // there are more rows; those with the most misses are here
 };
 
-// The most that a page holds.
+// A page holds at most this.
 struct CountsMax {
     std::uint64_t rows = 200'000;
     std::int64_t buckets = 240;
@@ -66,7 +66,7 @@ struct CountsMax {
 [[nodiscard]] lib::Result<Counts, StoreFailure> counts_of(const questions::Selection& selection, Database& database,
                                                           const CountsMax& max = {});
 
-// The response times of each task: in the whole fleet and, if these are not too many, on each node.
+// The response times of each task are counted in the whole fleet and, if these are not too many, on each node.
 struct ResponseClass {
     std::string task;
     std::uint64_t class_ns = 0; // its upper end
@@ -81,7 +81,7 @@ struct Responses {
     bool without_nodes = false; // of_nodes is empty, because it would be too large
 };
 
-// The jobs with the longest responses and the greatest lateness, as rows of a page, and where each can be seen.
+// A worst case is a job with a long response or great lateness, as a row of a page, and where it can be seen.
 struct WorstCase {
     std::string site;
     std::string node;
@@ -104,7 +104,7 @@ struct WorstCases {
     bool cut = false;            // there are more
 };
 
-// The most rows of a page.
+// A page has at most this many rows.
 struct Limits {
     CountsMax counts{};
     std::uint64_t responses = 500'000; // read for each node
