@@ -21,7 +21,7 @@ using trace::ExitStatus;
 
 constexpr std::uint64_t kEventsPerReport = 1 << 16;
 
-// The input of both passes.
+// Opens the input for both passes.
 class Input {
   public:
     Input(const Request& request, const FormatRow& format)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A file without a name to which several rows of bytes are appended in turn, and from which they are read one after the
-// other. It is for formats that store together what one task or processor did, while events come in order of time.
-// Memory is one block for each row, and four bytes for each block in the file; rows shorter than a block stay in
-// memory.
+// Several rows of bytes are appended in turn to a file without a name, and read from it one after the other. This is
+// for formats that store together what one task or processor did, while events come in order of time. Memory is one
+// block for each row, and four bytes for each block in the file; rows shorter than a block stay in memory.
 #pragma once
 
 #include "host/trace/byte_source.hpp"

@@ -57,7 +57,7 @@ inline constexpr std::uint32_t kUnknownTid = 0x1'0001; // a task that no record 
 // or an interrupt.
 [[nodiscard]] std::uint32_t task_of(const trace::Event& event, const Schedule& schedule);
 
-// The thread id, name and priority of tasks in viewers. They are looked up once for each task and chunk, because
+// Finds the thread id, name and priority of tasks for viewers. They are looked up once for each task and chunk, because
 // millions of switches pass a writer.
 
 // A task whose level is unknown and the idle task have Linux's default priority.
@@ -112,8 +112,8 @@ class TaskLabels {
     std::uint64_t m_turn = 0;
 };
 
-// The labels of interrupts in viewers: the name of the vector, else its number. They are looked up once for each vector
-// and set of names, because millions of interrupts pass a writer.
+// Finds the labels of interrupts for viewers: the name of the vector, else its number. They are looked up once for each
+// vector and set of names, because millions of interrupts pass a writer.
 class VectorLabels {
   public:
     VectorLabels()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the formats of track viewers have in common: the changes of the schedule go to the tracks of processors, jobs
+// The formats of track viewers have this in common: the changes of the schedule go to the tracks of processors, jobs
 // and waits become slices, and every event that these do not show is an instant.
 #pragma once
 
@@ -81,9 +81,9 @@ class PerProcessor {
     std::vector<std::unique_ptr<T>> m_places;
 };
 
-// The time of events as viewers need it: nanoseconds since the start of the trace, never negative and never falling.
-// Where the stamps of a damaged trace fall, the greatest time so far is used. Without a clock rate a tick counts as a
-// nanosecond.
+// Computes the time of events as viewers need it: nanoseconds since the start of the trace, never negative and never
+// falling. Where the stamps of a damaged trace fall, the greatest time so far is used. Without a clock rate a tick
+// counts as a nanosecond.
 class TimeAxis {
   public:
     explicit TimeAxis(const Survey& survey)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program remora-full: every command for the traces of one machine.
+// The program remora-full has every command for the traces of one machine.
 #pragma once
 
 #include "host/cli/elsewhere.hpp"

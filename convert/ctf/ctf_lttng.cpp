@@ -25,7 +25,7 @@ struct KernelEvent {
     std::string_view fields;
 };
 
-// The events in the order of their ids. Field names have the underscore that readers remove.
+// The events are in the order of their ids. Field names have the underscore that readers remove.
 constexpr auto kKernelEvents = std::to_array<KernelEvent>({
     {"sched_switch", " string _prev_comm; int32_t _prev_tid; int32_t _prev_prio; int64_t _prev_state;"
                      " string _next_comm; int32_t _next_tid; int32_t _next_prio;"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// TSDL text. Every type is aligned to a byte, except the upper part of a number whose parts are not whole bytes.
+// Writes TSDL text. Every type is aligned to a byte, except the upper part of a number whose parts are not whole bytes.
 #include "convert/ctf/ctf_text.hpp"
 
 #include "host/text/escape.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 using tracer::Unit;
 
-// A unit whose values have names in a trace, and the beginning of its alias.
+// Values of these units have names in a trace. The alias of a unit begins with `alias`.
 struct NamedUnit {
     Unit unit;
     std::string_view alias;
@@ -37,7 +37,7 @@ constexpr std::array<NamedUnit, 8> kNamedUnits = {{
     {Unit::server, "server"},
 }};
 
-// A list of words, and the beginning of its alias.
+// The alias of a list of words begins with `alias`.
 struct WordUnit {
     std::string_view alias;
     std::span<const std::string_view> words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The metadata language of CTF 1.8 (TSDL), as far as our converters need it: types, the table's events, names as
+// Writes the metadata language of CTF 1.8 (TSDL), as far as our converters need it: types, the table's events, names as
 // enumerations. Text from a trace is quoted or made an identifier here.
 #pragma once
 

@@ -77,7 +77,7 @@ constexpr std::uint64_t kReadersMaxNs = 9'223'372'036'000'000'000;
 constexpr std::uint8_t kPar1 = 1;
 constexpr std::uint8_t kPar2 = 2;
 
-// The parameters that the class of a record has.
+// States which parameters the class of a record has.
 constexpr std::array<std::uint8_t, 256> kFieldsOf = [] {
     std::array<std::uint8_t, 256> fields{};
     fields.fill(kPar1 | kPar2); // codes outside the table have both

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A CTF 1.8 directory that grows, and its streams. Source: Common Trace Format, version 1.8.3.
+// Writes a CTF 1.8 directory and its streams. Source: Common Trace Format, version 1.8.3.
 #pragma once
 
 #include "convert/writer/output.hpp"
@@ -26,7 +26,7 @@ char* put_value(char* at, T value) {
     return at + sizeof(value);
 }
 
-// One stream of a trace: a file of packets of one processor.
+// A stream of a trace is a file of packets of one processor.
 //
 //   packet header | packet context                                                              | events ...
 //   magic, stream | begin, end, content bits, packet bits, number, discarded so far, processor  |
@@ -101,8 +101,8 @@ class CtfStream {
     bool m_gap = false; // the packet covers a gap and begins where the last one ended
 };
 
-// The directory, with one stream for each processor, our events under their own names, and the metadata. The metadata
-// is written last, when all names and event classes are known, so that one pass over the trace is enough. The two CTF
+// The directory has one stream for each processor, our events under their own names, and the metadata. The metadata is
+// written last, when all names and event classes are known, so that one pass over the trace is enough. The two CTF
 // formats differ in the clock, the environment, and in what they add.
 class CtfTrace {
   public:
@@ -136,7 +136,7 @@ class CtfTrace {
     [[nodiscard]] lib::Result<void, Failure> finish(const trace::TraceFacts& facts, std::string_view environment,
                                                     std::string_view classes);
 
-    // The first id of the classes that a format adds itself.
+    // Ids of the classes that a format adds itself begin here.
     static constexpr std::uint16_t kFirstOwnId = 0xF000;
 
   private:
@@ -146,7 +146,7 @@ class CtfTrace {
     static constexpr std::size_t kStreamsMax = 512; // a trace with more processors is damaged, and each stream needs
                                                     // buffers
 
-    // A class that was found in the trace: a typed event as it was declared, or an event of another system.
+    // A class that was found in the trace is a typed event as it was declared, or an event of another system.
     struct Declared {
         const tracer::EventDeclaration* seen = nullptr; // the last one compared
         tracer::EventDeclaration declaration;

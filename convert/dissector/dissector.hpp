@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The Wireshark dissector for our packets: one Lua file, written on demand, so that its tables are those of the program
-// that wrote it.
+// The Wireshark dissector for our packets is one Lua file, which is written on demand, so that its tables are those of
+// the program that wrote it.
 #pragma once
 
 #include "host/trace/kernel_image.hpp"

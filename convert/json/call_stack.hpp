@@ -22,7 +22,7 @@ namespace host::convert::json {
 
 class CallStack {
   public:
-    // A function by its address.
+    // A frame is a function, by its address.
     using Frame = std::uint64_t;
 
     struct Change {

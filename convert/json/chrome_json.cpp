@@ -58,7 +58,7 @@ class ChromeJson final : public TrackWriter {
     using InstantMembers = text::TextOf<64>;
     using Track = text::TextOf<32>; // the members with the track of an event, and the key of its time
 
-    // One track of a task.
+    // A thread is one track of a task.
     struct Thread {
         std::uint64_t turn = 0; // of TaskLabels
         Track track;            // empty if not announced yet

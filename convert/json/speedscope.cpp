@@ -26,7 +26,7 @@ namespace {
 
 using trace::kCodeOf;
 
-// Frames that are no functions, with values that are no addresses.
+// These frames are no functions, and their values are no addresses.
 constexpr CallStack::Frame kInterrupts = CallStack::Frame{1} << 63;
 
 class Speedscope final : public Writer {

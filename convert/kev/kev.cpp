@@ -63,7 +63,7 @@ KevSlots::Plan KevSlots::plan(const Processor& processor, std::uint64_t ticks, b
     }
 }
 
-// The general case; add() handles nearly all events itself.
+// Handles the general case; add() handles nearly all events itself.
 void KevSlots::add_any(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t event, std::uint64_t ticks,
                        std::span<const std::uint32_t> words) {
     const std::size_t slots = std::max<std::size_t>(1, (words.size() + 1) / 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The writer of .kev files; see kev.cpp. The traceparser library uses it, too, to read a trace of any kind.
+// Writes .kev files; see kev.cpp. The traceparser library uses the writer, too, to read a trace of any kind.
 #pragma once
 
 #include "convert/writer/event_words.hpp"

@@ -48,7 +48,7 @@ char state_letter(TaskState state) {
     return "RSDX"[linux_state(state, 3)];
 }
 
-// The texts of tasks in lines, which are made once and used often.
+// Keeps the texts of tasks in lines, which are made once and used often.
 class TaskTexts {
   public:
     struct Texts {

@@ -79,7 +79,7 @@ class Data {
 
 constexpr std::uint8_t kExitDead = 16;
 
-// The parameters of a record of one slot.
+// States how the parameters of a record of one slot are written.
 struct Parameters {
     bool simple = false; // it is a record of one slot
     bool has_first = false;
@@ -322,7 +322,7 @@ void KernelShark::add_losses(const trace::TraceFacts& facts) {
     }
 }
 
-// Offset and size of each processor's pages, then the pages themselves, on a page boundary.
+// Writes offset and size of each processor's pages, then the pages themselves, on a page boundary.
 lib::Result<void, Failure> KernelShark::append_processors() {
     struct Part {
         std::shared_ptr<trace::ByteSource> bytes;

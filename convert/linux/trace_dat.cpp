@@ -215,7 +215,8 @@ std::string plain_name(std::string_view text_untrusted) {
 
 namespace host::convert::linux::kernelshark {
 
-// Format texts of the scheduler's, the interrupts' and our events, with the meaning of numbers.
+// The following functions return the format texts of the scheduler's, the interrupts' and our events, with the meaning
+// of numbers.
 
 namespace {
 

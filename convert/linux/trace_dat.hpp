@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parts of a trace.dat file: the pages of a ring buffer, and the texts that describe events.
+// Writes the parts of a trace.dat file: the pages of a ring buffer, and the texts that describe events.
 #pragma once
 
 #include "host/trace/byte_source.hpp"
@@ -33,7 +33,7 @@ class RingPages {
     RingPages()
         : m_buffer(kPagesPerWrite * kPageBytes) {}
 
-    // Bytes after an event that may be overwritten until the next call of a member.
+    // This many bytes after an event may be overwritten until the next call of a member.
     static constexpr std::size_t kSlackBytes = 8;
 
     // Adds an event and returns the position of its data. bytes: a multiple of four, at most kDataBytesMax. A time
@@ -111,7 +111,7 @@ class RingPages {
 
 namespace host::convert::linux::tracefs {
 
-// The text with which Linux describes a traced event (events/SYSTEM/EVENT/format in tracefs): its fields with their
+// Linux describes a traced event by a text (events/SYSTEM/EVENT/format in tracefs), which has its fields with their
 // positions, and how to print them. A trace.dat file has one for each of its events.
 
 // Every event begins with u16 type, u8 flags, u8 preempt count, i32 pid.
@@ -143,7 +143,7 @@ extern const std::string_view kHeaderEvent;
 
 namespace host::convert::linux::kernelshark {
 
-// The events of our trace.dat files: their numbers and format texts.
+// Our trace.dat files have these events, with these numbers and format texts.
 
 // Numbers of event formats. That of a record is kRecordId + code.
 inline constexpr std::uint32_t kSwitchId = 100;

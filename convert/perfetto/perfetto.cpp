@@ -26,7 +26,7 @@ namespace {
 
 using trace::kCodeOf;
 
-// The arrows from the task that released an object to the task that gets it. One arrow for each object waits for its
+// Draws arrows from the task that released an object to the task that gets it. One arrow for each object waits for its
 // end.
 class Flows {
   public:

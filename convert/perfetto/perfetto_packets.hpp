@@ -19,8 +19,8 @@
 
 namespace host::convert::perfetto {
 
-// Field numbers of Perfetto's published schema (protos/perfetto/trace, 2026-08), and the few values that are used.
-// tests/viewers/perfetto_trace.proto is the same list, with which `protoc` reads our files.
+// These are field numbers of Perfetto's published schema (protos/perfetto/trace, 2026-08), and the few values that are
+// used. tests/viewers/perfetto_trace.proto is the same list, with which `protoc` reads our files.
 
 enum class Trace : std::uint32_t { packet = 1 };
 
@@ -138,7 +138,7 @@ template <typename Field>
     return put_varint(at, std::uint64_t{static_cast<std::uint32_t>(field)} << 3 | kLengthDelimited);
 }
 
-// The room for tag and length of a field whose content follows.
+// Tag and length of a field whose content follows need this room.
 inline constexpr std::size_t kFrameMax = 16;
 
 template <typename Field>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The implementation of SchedBundle.
+// Implements SchedBundle.
 #include "convert/perfetto/perfetto_tracks.hpp"
 
 #include "host/text/json_writer.hpp"

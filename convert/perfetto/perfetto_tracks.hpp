@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The contents of our Perfetto traces: what processors do, in Linux's events, and tracks beside that.
+// Our Perfetto traces have what processors do, in Linux's events, and tracks beside that.
 #pragma once
 
 #include "convert/perfetto/perfetto_packets.hpp"
@@ -17,12 +17,12 @@
 
 namespace host::convert::perfetto {
 
-// The process of all threads; no context has this number.
+// All threads belong to this process, whose number no context has.
 inline constexpr std::uint32_t kProcess = 0x2'0000;
 
-// Switches and wake-ups of a processor in the compact form of a bundle, in which times are differences and names are
-// written once; interrupts are events. One bundle per processor is open at a time; it is written out when it has grown
-// to kBytesMax.
+// Writes switches and wake-ups of a processor in the compact form of a bundle, in which times are differences and names
+// are written once; interrupts are events. One bundle for each processor is open at a time; it is written out when it
+// has grown to kBytesMax.
 class SchedBundle {
   public:
     static constexpr std::size_t kBytesMax = std::size_t{64} * 1024;
@@ -43,7 +43,7 @@ class SchedBundle {
     void flush();
 
   private:
-    // A packed field that grows.
+    // A column is a packed field that grows.
     struct Column {
         fmt::memory_buffer bytes;
         std::uint64_t last = 0;
@@ -77,11 +77,11 @@ class SchedBundle {
     fmt::memory_buffer m_events;          // encoded
 };
 
-// Tracks beside the schedule, as Perfetto's track events. Each task has one for its events, one for its jobs and one
+// Tracks beside the schedule are Perfetto's track events. Each task has one for its events, one for its jobs and one
 // for its waits; each processor has one for its events; each server has a counter for its budget. Names are interned:
 // they are written once, and again after each loss, because a reader may have missed them.
 
-// The upper half of a track's uuid. The lower half is the number of the task, processor or server.
+// The kind is the upper half of a track's uuid. The lower half is the number of the task, processor or server.
 enum class TrackKind : std::uint32_t { task = 1, jobs, waits, processor, server };
 
 struct Flow {
@@ -117,7 +117,7 @@ class Tracks {
     static constexpr std::size_t kCodes = 256;
     static constexpr std::size_t kContexts = 0x1'0000;
 
-    // The form in which a parameter is written.
+    // A parameter is written in one of these forms.
     enum class Form : std::uint8_t {
         none,
         number,
@@ -125,7 +125,7 @@ class Tracks {
         text,    // "3 (sensor)", or a number if it has no meaning
     };
 
-    // What is encoded in advance for an event code: the references to interned names.
+    // The references to interned names are encoded in advance for each event code.
     struct Prepared {
         text::TextOf<8> event;
         text::TextOf<8> par1;

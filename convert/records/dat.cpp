@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// dat: our own records again (docs/trace-format.md): one file of chunks, each with its preamble, so that any chunk
-// decodes alone. A trace that describes none of its chunks, such as one of a published S.Ha.R.K. kernel, stays plain
-// records. The output differs from the input only in how records are grouped, so events, names, payloads and losses
-// survive; of damaged long events the slots that the reader passed on as events remain.
+// dat has our own records again (docs/trace-format.md), in one file of chunks, each with its preamble, so that any
+// chunk decodes alone. A trace that describes none of its chunks, such as one of a published S.Ha.R.K. kernel, stays
+// plain records. The output differs from the input only in how records are grouped, so events, names, payloads and
+// losses survive; of damaged long events the slots that the reader passed on as events remain.
 //
-// compact: compact chunks (docs/trace-format.md, section 3a) from any trace of ours, by the kernel's own encoder. Only
-// layouts that keep all bits of the stamp are used, A or A2, whichever makes the smaller stream; a chunk in which time
-// falls stays as records.
+// compact has compact chunks (docs/trace-format.md, section 3a) from any trace of ours, by the kernel's own encoder.
+// Only layouts that keep all bits of the stamp are used, A or A2, whichever makes the smaller stream; a chunk in which
+// time falls stays as records.
 #include "convert/records/record_chunks.hpp"
 #include "convert/rows.hpp"
 #include "tracer/compact/encoder.hpp"
@@ -104,7 +104,7 @@ class Compact final : public Writer {
     lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) override { return m_chunks->finish(); }
 
   private:
-    // One layout.
+    // A plan is the attempt to use one layout.
     struct Plan {
         Layout layout;
         tracer::compact::Encoder encoder;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules by which records are cut into chunks. A stretch keeps the order in which the reader passed on its events,
-// so reading it again gives the same order.
+// Implements the rules by which records are cut into chunks. A stretch keeps the order in which the reader passed on
+// its events, so reading it again gives the same order.
 #include "convert/records/record_chunks.hpp"
 
 #include "convert/losses.hpp"
@@ -19,7 +19,7 @@ namespace host::convert::records {
 
 namespace {
 
-// The event for another system's events without a counterpart.
+// Another system's events without a counterpart become this event.
 constexpr std::uint8_t kForeignCode = trace::kCodeOf<"user_event_0">;
 
 static_assert(std::endian::native == std::endian::little && sizeof(tracer::Record) == tracer::kRecordBytes,

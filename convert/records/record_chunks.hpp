@@ -29,8 +29,8 @@ class RecordChunks {
 
     using Write = std::function<void(const Chunk&)>;
 
-    // The most records of all processors together. A chunk does not end where time falls unless there are twice as
-    // many.
+    // All processors together have at most this many records. A chunk does not end where time falls unless there are
+    // twice as many.
     static constexpr std::size_t kRecordsMax = std::size_t{1} << 16;
 
     // survey must outlive the object.
@@ -43,7 +43,7 @@ class RecordChunks {
     [[nodiscard]] lib::Result<void, Failure> finish();
 
   private:
-    // The records of one processor that are not written yet.
+    // A stretch has the records of one processor that are not written yet.
     struct Stretch {
         std::vector<tracer::Record> records;
         tracer::ChunkBegin begin;

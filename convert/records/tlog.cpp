@@ -30,7 +30,7 @@ namespace tlog = formats::tlog;
 using tlog::Record;
 using tlog::Role;
 
-// An event in terms of tlog, before its node is known.
+// An event in terms of tlog, whose node is not known yet.
 struct Mapped {
     Role role = Role::single;
     std::uint8_t type = 0;   // of one half of a pair, or of a single event
@@ -44,7 +44,7 @@ bool is_context(const tracer::Parameter& parameter) {
     return parameter.unit == tracer::Unit::context;
 }
 
-// The pair that one of our events opens or closes.
+// States which pair one of our events opens or closes.
 struct Half {
     Role role = Role::single;
     std::uint8_t type = 0;
@@ -98,7 +98,7 @@ Mapped map_native(const trace::Event& event) {
     return mapped;
 }
 
-// The types of the current layout for those of the older one, in the order of its table.
+// The types of the older layout, in the order of its table, become these types of the current one.
 constexpr std::array<std::uint8_t, 19> kFromOpenmp = {0,  2,  1,  31, 32, 10, 11, 12, 13, 14,
                                                       15, 16, 17, 18, 19, 33, 34, 35, 36};
 

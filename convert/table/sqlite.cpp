@@ -48,7 +48,7 @@ constexpr std::string_view kCreateEvents =
     "INTEGER, words TEXT, more TEXT, shows INTEGER);";
 constexpr std::size_t kRowColumns = 11;
 
-// The most kinds that are remembered; a kind that occurs again after that has two rows.
+// At most this many kinds are remembered; a kind that occurs again after that has two rows.
 constexpr std::size_t kKindsMax = 1 << 16;
 
 constexpr std::uint8_t kPar1 = 1;
@@ -123,7 +123,7 @@ class StoredEvents {
     [[nodiscard]] std::string create_view() const;
 
   private:
-    // What determines the columns of a kind.
+    // These values determine the columns of a kind.
     struct Key {
         std::uint64_t what = 0;    // code, state, values of parameters
         std::uint64_t version = 0; // of the names
@@ -136,14 +136,14 @@ class StoredEvents {
         std::size_t operator()(const Key& key) const;
     };
 
-    // How the parameters of events with one code are stored.
+    // A plan states how the parameters of events with one code are stored.
     struct Plan {
         std::uint8_t kept = 0;  // bit 0, 1: par1, par2 distinguish kinds
         std::uint8_t shown = 0; // bit 0, 1: the row, not the kind, has the digits of par1, par2
         bool in_row = false;    // the row has the text, because few events share it
     };
 
-    // The key of an event in event_rows.
+    // A place is the key of an event in event_rows.
     struct Place {
         std::int64_t time_ns;
         std::int64_t turn;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The signals of a value change dump (IEEE 1364-2001, section 18), which are declared first, then changed. A signal
-// that changes several times at one time is written once, with its last value. Text signals are an extension of
+// Writes the signals of a value change dump (IEEE 1364-2001, section 18), which are declared first, then changed. A
+// signal that changes several times at one time is written once, with its last value. Text signals are an extension of
 // GTKWave.
 #pragma once
 
@@ -82,13 +82,13 @@ class VcdSignals {
 
     static constexpr std::size_t kLineRoom = 128; // for a change without a long text
 
-    // A value in its written form.
+    // A word is a value in its written form.
     struct Word {
         text::TextOf<32> text;
         std::string longer; // used instead if the text is longer
     };
 
-    // The first words. 0 and 1 are also those of a wire.
+    // These are the first words. 0 and 1 are also those of a wire.
     static constexpr std::uint64_t kUnknownWire = 2;
     static constexpr std::uint64_t kUnknownText = 3;
 

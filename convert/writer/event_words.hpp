@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The contents of an event as one line of words, for formats with text: `context=3 (sensor) wait=1/2 (semaphore bus)`.
-// Text from the trace is escaped, so that it stays one line.
+// Writes the contents of an event as one line of words, for formats with text: `context=3 (sensor) wait=1/2 (semaphore
+// bus)`. Text from the trace is escaped, so that it stays one line.
 #pragma once
 
 #include "host/text/digits.hpp"
@@ -35,7 +35,7 @@ class EventWords {
     [[nodiscard]] char* put_short(char* at, const trace::Event& event);
 
   private:
-    // The constant pieces of an event's words.
+    // These are the constant pieces of an event's words.
     struct Prepared {
         text::ShortText to_par1; // "context="
         text::ShortText to_par2; // " level="

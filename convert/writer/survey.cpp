@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The first pass over a trace.
+// Implements the first pass over a trace.
 #include "convert/writer/writer.hpp"
 
 #include "host/formats/trace.hpp"
@@ -56,7 +56,7 @@ void take(Survey& survey, const trace::Event& event) {
     }
 }
 
-// The texts of trace_printf that are only in the image.
+// These are the texts of trace_printf that are only in the image.
 using Formats = std::map<std::uint32_t, std::string>;
 
 void note_format(Formats& formats, const trace::Event& event) {

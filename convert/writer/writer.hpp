@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An output format: a writer that receives the events of one trace in time order. There is one file for each format;
+// An output format is a writer that receives the events of one trace in time order. There is one file for each format;
 // the list of formats is in convert.cpp.
 #pragma once
 
@@ -24,8 +24,8 @@ class Trace;
 
 namespace host::convert {
 
-// The result of a first pass over the trace, which formats need whose head lists names, processors or counts. Metadata
-// is not counted.
+// A survey is the result of a first pass over the trace, which formats need whose head lists names, processors or
+// counts. Metadata is not counted.
 struct Survey {
     trace::TraceFacts facts;                   // complete
     std::uint64_t events = 0;                  // in any state
@@ -83,8 +83,8 @@ template <typename T>
 // Returns all formats in the order in which they are listed.
 [[nodiscard]] std::vector<const FormatRow*> all_formats();
 
-// The first pass over a trace, for formats whose head describes what follows. Reads every event of the trace and counts
-// those that are wanted, or all.
+// Makes the first pass over a trace, for formats whose head describes what follows: reads every event of the trace and
+// counts those that are wanted, or all.
 [[nodiscard]] Survey survey_of(formats::Trace& trace, const std::function<bool(const trace::Event&)>& wanted = {});
 
 } // namespace host::convert
