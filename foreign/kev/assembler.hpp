@@ -15,7 +15,7 @@
 
 namespace host::formats::kev {
 
-// An event before its time is known.
+// The time of this event is not known yet.
 struct Assembled {
     std::uint32_t header = 0; // of the first slot
     std::uint32_t stamp = 0;

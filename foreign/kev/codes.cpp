@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The mapping that the header describes. Event numbers come from the table by name.
+// Implements the mapping that the header describes. Event numbers come from the table by name.
 #include "foreign/kev/codes.hpp"
 
 #include "foreign/kev/slot.hpp"
@@ -39,7 +39,7 @@ constexpr auto kStateOfWait = [] {
 }();
 static_assert(std::ranges::count(kStateOfWait, 0) == 1, "each kind of wait has its state");
 
-// One of our events that only states that a thread is in a state now.
+// These events of ours only state that a thread is in a state now.
 struct StateEvent {
     std::uint8_t code;
     ThreadState state;
@@ -67,7 +67,7 @@ constexpr auto kInterruptEvents = std::to_array<LifeEvent>({
 
 constexpr auto kCodeOfBlock = trace::kCodeOf<"task_block">;
 
-// The form in which a sound event of ours is written.
+// A sound event of ours is written in one of these forms.
 enum class Form : std::uint8_t { user, state, life, wait, interrupt, long_event };
 
 struct Counterpart {
@@ -75,7 +75,7 @@ struct Counterpart {
     std::uint16_t event = 0; // unused for a wait, whose kind determines it
 };
 
-// By our code.
+// The counterparts are indexed by our code.
 constexpr auto kCounterparts = [] {
     std::array<Counterpart, 256> all{};
     all.fill({}); // g++ 12 sets only the first ones to their defaults

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The names and the numbers of the events of a .kev file. The labels are those of the published printer. Kernel calls
-// are shown by their number, because the numbers mean different calls in different releases.
+// Declares the names and the numbers of the events of a .kev file. The labels are those of the published printer.
+// Kernel calls are shown by their number, because the numbers mean different calls in different releases.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline constexpr std::uint16_t kCall64 = 0x200;
 inline constexpr std::uint16_t kInterruptEntry = 1; // the interrupt's number is the first data word
 inline constexpr std::uint16_t kInterruptExit = 2;
 
-// The state that a thread enters. Data: pid, tid.
+// A thread enters this state. Data: pid, tid.
 enum class ThreadState : std::uint16_t {
     dead,
     running,
@@ -50,7 +50,7 @@ enum class ThreadState : std::uint16_t {
     net_reply,
 };
 
-// The fourth word of a thread's state, after pid, tid and priority.
+// The policy is the fourth word of a thread's state, after pid, tid and priority.
 enum class SchedulingPolicy : std::uint32_t {
     no_change,
     fifo,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The text at the beginning of a .kev file: `TRACE_HEADER_BEGIN::`, then pairs `TRACE_key::value` without anything
-// between a value and the next key, `TRACE_HEADER_END::`, then SYSPAGE_LEN bytes of "system page", then the slots. A
-// key begins at the last `TRACE_` before a `::` with only letters, digits and underscores between, so a value may be
-// any text, even with `TRACE_`, that does not itself look like a key. Keys of any name are kept.
+// A .kev file begins with a text: `TRACE_HEADER_BEGIN::`, then pairs `TRACE_key::value` without anything between a
+// value and the next key, `TRACE_HEADER_END::`, then SYSPAGE_LEN bytes of "system page", then the slots. A key begins
+// at the last `TRACE_` before a `::` with only letters, digits and underscores between, so a value may be any text,
+// even with `TRACE_`, that does not itself look like a key. Keys of any name are kept.
 #pragma once
 
 #include "foreign/kev/slot.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A .kev file as a stream of events in time order across processors. Events are sorted within a window of
+// Reads a .kev file as a stream of events in time order across processors. Events are sorted within a window of
 // kWindowEvents; an event that was written later than that is delivered in the order of the file and reported. Control
 // events (TIME, BUFFER) are metadata. In a file of our own writer, events are mapped back to the event table; in any
 // other, threads and interrupts become a schedule (thread_schedule.hpp).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The slot of a QNX .kev file: 16 bytes, four words of 32 bits in the byte order that the file's header names.
+// A slot of a QNX .kev file has 16 bytes, four words of 32 bits in the byte order that the file's header names.
 //
 //   0                4                8                12               16
 //   +----------------+----------------+----------------+----------------+
@@ -34,7 +34,7 @@ enum class Kind : std::uint8_t {
     end,
 };
 
-// Classes by the numbers in slots. Users of the published library know them by other ("external") numbers.
+// The classes have the numbers in slots. Users of the published library know them by other ("external") numbers.
 enum class Class : std::uint8_t {
     empty = 0,
     control = 1,
@@ -48,7 +48,7 @@ enum class Class : std::uint8_t {
 
 inline constexpr std::uint8_t kClassLast = 7;
 
-// Numbers within the control class.
+// These numbers are those of the control class.
 inline constexpr std::uint16_t kControlTime = 1;   // data: high and low half of the clock
 inline constexpr std::uint16_t kControlBuffer = 2; // data: number of the buffer, modulo 2048; slots in it
 inline constexpr std::uint32_t kBufferModulus = 2048;

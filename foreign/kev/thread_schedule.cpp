@@ -21,7 +21,8 @@ constexpr std::uint32_t kKernelPid = 1;                    // its first threads,
                                                            // threads
 constexpr std::uint16_t kNameOfProcess = 3 * kProcessStep; // data: parent's pid, pid, characters up to a zero
 
-// The kinds of wait by state. RUNNING and READY are no waits; other states without a kind of their own are `suspended`.
+// These are the kinds of wait by state. RUNNING and READY are no waits; other states without a kind of their own are
+// `suspended`.
 constexpr auto kWaits = [] {
     std::array<WaitKind, static_cast<std::size_t>(ThreadState::net_reply) + 1> waits{};
     waits.fill(WaitKind::suspended);

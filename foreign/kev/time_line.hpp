@@ -25,7 +25,7 @@ struct Time {
     bool late = false; // below the time of a slot that the same processor wrote earlier
 };
 
-// A time that may become known later.
+// The time of a stamp may become known later.
 class Stamp {
   public:
     Stamp() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// libtlog: the published functions that read tlog files, with errors instead of exits. The whole file is in memory,
+// libtlog has the published functions that read tlog files, with errors instead of exits. The whole file is in memory,
 // because the interface returns a pointer to any event at any time.
 #include "foreign/published/tlog_event.h"
 

@@ -143,7 +143,7 @@ std::optional<TlogPeers> call_root(const TlogMeeting& meeting, const addrinfo& a
     return std::nullopt;
 }
 
-// A connection that has not introduced itself yet.
+// A guest is a connection that has not introduced itself yet.
 struct Guest {
     TlogLink link;
     Hello hello{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The connections between the processes of one recording: node 0 has one to each other node, each other node one to
-// node 0. They transfer the adjustment of the clocks and, at the end, the records. They are streams of bytes; any
-// failure is reported by fail(). Context: any thread, one at a time.
+// The processes of one recording are connected: node 0 has a connection to each other node, each other node one to node
+// 0. They transfer the adjustment of the clocks and, at the end, the records. They are streams of bytes; any failure is
+// reported by fail(). Context: any thread, one at a time.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace host::compat {
 
-// A connected socket.
+// A link is a connected socket.
 class TlogLink {
   public:
     explicit TlogLink(int descriptor)
@@ -47,7 +47,7 @@ struct TlogPeers {
     std::vector<TlogLink> links; // at node 0 to node 1, 2, ...; at the others to node 0
 };
 
-// Where the processes of a recording meet.
+// States where the processes of a recording meet.
 struct TlogMeeting {
     std::uint16_t node = 0;
     std::uint16_t nodes = 1;

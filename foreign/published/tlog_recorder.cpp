@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The recorder, and the published calls that record: one recorder for the process, protected by a lock, because any
-// thread may log. Between processes, numbers are big-endian, as in the file: a node's events are their count, then
-// whole blocks.
+// Implements the recorder and the published calls that record. A process has one recorder, which a lock protects,
+// because any thread may log. Between processes, numbers are big-endian, as in the file: a node's events are their
+// count, then whole blocks.
 #include "foreign/published/tlog_recorder.hpp"
 
 #include "foreign/published/tlog.h"

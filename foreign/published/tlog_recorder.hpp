@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The recorder of one process between tlog_initialize and tlog_finalize: it keeps types and times in memory, until node
-// 0 collects them and writes the file. Seconds count from the start of node 0's recorder; the others adjust their
-// clocks to it.
+// The recorder of one process works between tlog_initialize and tlog_finalize. It keeps types and times in memory,
+// until node 0 collects them and writes the file. Seconds count from the start of node 0's recorder; the others adjust
+// their clocks to it.
 //
 //   node 0                     node n
 //   t0  ---- one byte ------>

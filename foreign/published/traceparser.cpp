@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The C interface. No exception leaves it: lack of memory, and whatever a callback throws, becomes an error code.
+// Implements the C interface. No exception leaves it: lack of memory, and whatever a callback throws, becomes an error
+// code.
 #include "foreign/published/traceparser.h"
 
 #include "foreign/published/traceparser_state.hpp"
@@ -20,7 +21,7 @@ using host::compat::members_of;
 using host::compat::Registration;
 using host::compat::State;
 
-// The keys of the header by info_modes_t.
+// These are the keys of the header by info_modes_t.
 constexpr auto kHeaderKeys = std::to_array<const char*>(
     {"HEADER_BEGIN", "FILE_NAME", "DATE", "VER_MAJOR", "VER_MINOR", "LITTLE_ENDIAN", "BIG_ENDIAN", "MIDDLE_ENDIAN",
      "ENCODING", "BOOT_DATE", "CYCLES_PER_SEC", "CPU_NUM", "SYSNAME", "NODENAME", "SYS_RELEASE", "SYS_VERSION",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Classes and events by their external numbers. Source of the numbers: the published class and event lists.
+// Translates classes and events to their external numbers. Source of the numbers: the published class and event lists.
 #include "foreign/published/traceparser_state.hpp"
 
 #include "foreign/kev/event_names.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The definition of `struct traceparser_state`, and the external and internal numbers of classes and events: callbacks
-// are registered with the external ones, slots contain the internal ones.
+// Defines `struct traceparser_state`, and translates between external and internal numbers of classes and events:
+// callbacks are registered with the external ones, slots contain the internal ones.
 #pragma once
 
 #include "foreign/kev/header.hpp"
@@ -18,7 +18,7 @@
 
 namespace host::compat {
 
-// The number of external classes, with one more for events without an external class.
+// There are this many external classes, with one more for events without an external class.
 inline constexpr unsigned kClasses = _NTO_TRACE_INT_HANDLER_EXIT + 2;
 inline constexpr unsigned kClassUnknown = kClasses - 1;
 
@@ -38,7 +38,7 @@ struct External {
 // Returns the classes that a class comprises: itself, or those of the pseudo-classes KERCALL and INT.
 [[nodiscard]] std::span<const unsigned> members_of(const unsigned& class_number);
 
-// A callback of either kind.
+// A registration is a callback of either kind.
 struct Registration {
     unsigned first = 0; // external events
     unsigned last = 0;

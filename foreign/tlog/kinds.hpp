@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The meanings of the types of tlog records. Three tables are in use: the MPI library's with nine pairs and nine single
-// events, its later form with fifteen pairs (10 to 39, no single events), and the OpenMP runtime's in the older layout.
+// Defines the meanings of the types of tlog records. Three tables are in use: the MPI library's with nine pairs and
+// nine single events, its later form with fifteen pairs (10 to 39, no single events), and the OpenMP runtime's in the
+// older layout.
 #pragma once
 
 #include "foreign/tlog/record.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tlog types of our events. The handlers of interrupts and timers are the first two pairs, the time in which a task
-// runs is the third; every other event is a single event of its family. The numbers of events come from the event
-// table; the lists here name the exceptions.
+// Defines the tlog types of our events. The handlers of interrupts and timers are the first two pairs, the time in
+// which a task runs is the third; every other event is a single event of its family. The numbers of events come from
+// the event table; the lists here name the exceptions.
 #pragma once
 
 #include "foreign/tlog/kinds.hpp"
@@ -13,7 +13,7 @@
 
 namespace host::formats::tlog {
 
-// The key that the end of a pair shares with its begin.
+// The end of a pair has the same key as its begin.
 enum class PairKey : std::uint8_t {
     none, // only one of a kind is open at a time
     par1,
@@ -25,13 +25,13 @@ struct NativePair {
     PairKey key;
 };
 
-// Pair 1, 2 of tlog.
+// These are pairs 1 and 2 of tlog.
 inline constexpr auto kNativePairs = std::to_array<NativePair>({
     {trace::kCodeOf<"interrupt_start">, trace::kCodeOf<"interrupt_end">, PairKey::par1},
     {trace::kCodeOf<"timer_wakeup_start">, trace::kCodeOf<"timer_wakeup_end">, PairKey::none},
 });
 
-// Pair 3: the task runs.
+// The task runs in pair 3.
 inline constexpr std::uint8_t kRunningIn = kFirstPair + 4;
 inline constexpr std::uint8_t kRunningOut = kRunningIn + 1;
 
@@ -45,7 +45,7 @@ inline constexpr std::uint8_t kSingleTimer = 37;
 inline constexpr std::uint8_t kSingleOther = 38; // general, signals, filters, panic, faults; unknown codes
 inline constexpr std::uint8_t kSingleLoss = 39;  // blackouts: arg2 of their end is the number of records lost
 
-// In the order of tracer::Family.
+// The types are in the order of tracer::Family.
 inline constexpr std::array<std::uint8_t, tracer::kFamilies> kFamilySingles = {
     kSingleOther, kSingleUser,  kSingleTask,   kSingleInterrupt, kSingleInterrupt, kSingleAttribute,
     kSingleMutex, kSingleOther, kSingleServer, kSingleUser,      kSingleUser,      kSingleTimer,

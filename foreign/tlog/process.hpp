@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The records of each process in a tlog file: an index of where they are, a cursor over them, and a check of what the
-// format promises.
+// Finds the records of each process in a tlog file, reads them, and checks what the format promises about them.
 #pragma once
 
 #include "foreign/tlog/kinds.hpp"
@@ -23,7 +22,7 @@ namespace host::formats::tlog {
 
 inline constexpr std::size_t kRunsMax = 65'536;
 
-// Consecutive records of one process, with the unused slots between them.
+// A run has consecutive records of one process, with the unused slots between them.
 struct Run {
     std::uint16_t process = 0;
     std::uint64_t begin_bytes = 0;
@@ -91,7 +90,7 @@ class ProcessCursor {
 
 class ProcessCheck {
   public:
-    // The most open pairs that are followed; deeper ones are reported.
+    // At most this many open pairs are followed; deeper ones are reported.
     static constexpr std::size_t kDepthMax = 64;
 
     struct Verdict {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tlog record: 16 bytes, big-endian, in the layout of the published document and in the older one of the OpenMP
+// A tlog record has 16 bytes, big-endian, in the layout of the published document or in the older one of the OpenMP
 // runtime. The functions have no state and no input or output; the reader, the writer and the C library share them.
 //
 //   current  0         2      3      4        8                16
@@ -61,7 +61,7 @@ inline void encode(const Record& record, std::span<std::byte> bytes) {
     __builtin_memcpy(bytes.data(), words, sizeof words);
 }
 
-// The greatest time whose nanoseconds fit into 63 bits.
+// The nanoseconds of times up to this one fit into 63 bits.
 inline constexpr double kSecondsMax = 9.2e9;
 
 // Returns the nearest count of nanoseconds, or nothing if the time is no number, negative or beyond kSecondsMax. A time

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The events of a tlog file, merged across processes by time: log_type is the event's number, (arg1, arg2) its words,
-// the process its cpu, nanoseconds its ticks; pairs are a schedule (PairSchedule). Times are those of the file,
+// Reads the events of a tlog file, merged across processes by time: log_type is the event's number, (arg1, arg2) its
+// words, the process its cpu, nanoseconds its ticks; pairs are a schedule (PairSchedule). Times are those of the file,
 // since tlog_initialize, not since the first event. Memory: one buffer per process and the index of runs, both bounded.
 #pragma once
 
@@ -23,9 +23,9 @@
 
 namespace host::formats::tlog {
 
-// The pairs of a tlog file as a schedule: each process is a processor; it runs a task for the process itself from START
-// to END, and from an IN to its OUT the task of that pair. A pair inside another one preempts it; after its OUT it
-// rests.
+// Turns the pairs of a tlog file into a schedule. Each process is a processor; it runs a task for the process itself
+// from START to END, and from an IN to its OUT the task of that pair. A pair inside another one preempts it; after its
+// OUT it rests.
 //
 //   START         EVENT_1_IN       EVENT_2_IN       EVENT_2_OUT       EVENT_1_OUT          END
 //     | node 3         | 3 EVENT_1        | 3 EVENT_2       | 3 EVENT_1         | node 3               | idle
