@@ -3,7 +3,7 @@
 #include "convert/command/full_program.hpp"
 
 #include "convert/dissector/dissector.hpp"
-#include "convert/writer/output.hpp"
+#include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/trace/kernel_image.hpp"
 

@@ -2,7 +2,6 @@
 // Writes a CTF 1.8 directory and its streams. Source: Common Trace Format, version 1.8.3.
 #pragma once
 
-#include "convert/writer/output.hpp"
 #include "convert/writer/writer.hpp"
 #include "host/text/format.hpp"
 #include "lib/assert.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "convert/writer/event_words.hpp"
-#include "convert/writer/output.hpp"
 #include "convert/writer/writer.hpp"
 #include "foreign/kev/codes.hpp"
 #include "foreign/kev/slot.hpp"

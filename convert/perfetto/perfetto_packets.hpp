@@ -4,7 +4,7 @@
 // [[gnu::flatten]], so that tags become constants.
 #pragma once
 
-#include "convert/writer/output.hpp"
+#include "convert/writer/writer.hpp"
 #include "host/text/digits.hpp"
 
 #include <bit>

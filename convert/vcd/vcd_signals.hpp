@@ -4,7 +4,7 @@
 // GTKWave.
 #pragma once
 
-#include "convert/writer/output.hpp"
+#include "convert/writer/writer.hpp"
 #include "host/text/digits.hpp"
 
 #include <cstdint>

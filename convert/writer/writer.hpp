@@ -3,7 +3,8 @@
 // the list of formats is in convert.cpp.
 #pragma once
 
-#include "convert/writer/output.hpp"
+#include "host/output/output_failure.hpp"
+#include "host/output/output_file.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
 #include "host/trace/open_options.hpp"
@@ -23,6 +24,14 @@ class Trace;
 }
 
 namespace host::convert {
+
+// The converters use these names of host/output/ in nearly every file.
+using output::Destination;
+using output::Failure;
+using output::failure_of;
+using output::Fault;
+using output::OutputFile;
+using output::status_of;
 
 // A survey is the result of a first pass over the trace, which formats need whose head lists names, processors or
 // counts. Metadata is not counted.
