@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The two passes. A stream is copied to a file without a name if it must be read twice.
+// The two passes of a conversion, and the list of output formats. A stream is copied to a file without a name if it
+// must be read twice.
 #include "convert/convert.hpp"
 
-#include "convert/writer/survey.hpp"
+#include "convert/rows.hpp"
+#include "convert/writer/writer.hpp"
 #include "host/formats/trace.hpp"
 #include "host/text/format.hpp"
 
@@ -19,7 +21,7 @@ using trace::ExitStatus;
 
 constexpr std::uint64_t kEventsPerReport = 1 << 16;
 
-// Where both passes read.
+// Opens the input for both passes.
 class Input {
   public:
     Input(const Request& request, const FormatRow& format)
@@ -53,18 +55,19 @@ class Input {
     const Request& m_request;
     trace::OpenOptions m_options;
     std::shared_ptr<trace::ByteSource> m_kept;
-    std::shared_ptr<const formats::dat::SessionIndex> m_index; // of the pass before
+    std::shared_ptr<const formats::dat::SessionIndex> m_index; // of the previous pass
     std::optional<lib::Error> m_error;
 };
 
-// Empty if the format needs none, or if the trace cannot be opened: the second pass will say why.
+// Returns an empty survey if the format needs none, or if the trace cannot be opened, which the second pass reports.
 Survey survey_for(const Request& request, Input& input) {
     trace::Diagnostics silent([](std::string_view) {});
     const auto opened = request.format->needs_survey ? input.open(silent) : lib::Error::unsupported;
     return opened ? survey_of(*opened.value(), request.wanted) : Survey{};
 }
 
-// Every event to the writer, until the trace ends or a write has failed. How many; nothing if the request was stopped.
+// Passes every event to the writer until the trace ends or a write has failed. Returns their number, or nothing if the
+// request was stopped.
 std::optional<std::uint64_t> write_events(const Request& request, formats::Trace& trace, Writer& writer,
                                           const Destination& destination,
                                           const std::function<void(std::uint64_t)>& report) {
@@ -143,7 +146,7 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     if (const std::string warning = writer->warning(); !warning.empty()) {
         diagnostics.report("W-CAP", {.file = request.output}, warning);
     }
-    // An existing output is worth more than a file without an event.
+    // If no event was written, an existing output is kept.
     const bool empty = *events == 0 && request.wanted != nullptr;
     if ((!usable || empty) && destination.value()->replaces()) {
         return {.status = usable ? ExitStatus::usage : diagnostics.exit_status(false),
@@ -155,6 +158,21 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
         return failed(committed.error());
     }
     return {.status = diagnostics.exit_status(usable), .error = {}, .events = *events};
+}
+
+std::vector<const FormatRow*> all_formats() {
+    return {
+        &table::kCsvRow,       &records::kTlogRow,      &table::kSqliteRow,    &records::kDatRow,
+        &records::kCompactRow, &perfetto::kPerfettoRow, &json::kChromeJsonRow, &vcd::kVcdRow,
+        &ctf::kCtfRow,         &ctf::kCtfLttngRow,      &linux::kFtraceRow,    &linux::kKernelSharkRow,
+        &records::kKevRow,     &json::kSpeedscopeRow,
+    };
+}
+
+const FormatRow* find_format(std::string_view name) {
+    const auto rows = all_formats();
+    const auto found = std::ranges::find(rows, name, &FormatRow::name);
+    return found != rows.end() ? *found : nullptr;
 }
 
 } // namespace host::convert

@@ -12,7 +12,7 @@
 
 namespace host::convert {
 
-// Called now and then while a conversion runs: events done, and events in all (0: not known).
+// Called repeatedly while a conversion runs, with the number of events done and of all events (0 if unknown).
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 struct Request {
@@ -20,9 +20,11 @@ struct Request {
     std::string output; // path, or "-"
     trace::OpenOptions options{};
     const FormatRow* format = nullptr;
-    std::function<bool(const trace::Event&)> wanted{};         // asked for each event in order; not set: all are
-    std::function<std::string(const trace::Names&)> refusal{}; // asked after the last: a text is an error, no output
-    std::function<bool()> stopped{}; // asked now and then; true ends the conversion, and no output remains
+    std::function<bool(const trace::Event&)> wanted{};         // called for each event in order; if not set, all events
+                                                               // are wanted
+    std::function<std::string(const trace::Names&)> refusal{}; // called after the last event; a text is an error, and
+                                                               // there is no output
+    std::function<bool()> stopped{}; // called repeatedly; true ends the conversion, and no output remains
 };
 
 struct Outcome {
@@ -31,7 +33,7 @@ struct Outcome {
     std::uint64_t events = 0; // written
 };
 
-// What is wrong with the input goes to diagnostics, of the last pass only.
+// Converts a trace. diagnostics receives what is wrong with the input, from the last pass only.
 [[nodiscard]] Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const Progress& progress);
 
 } // namespace host::convert

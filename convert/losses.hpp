@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records that are missing although no blackout_end in the trace says where: what chunks say was dropped in all, what
-// was promised and never arrived, and what was in parts of the carrier that never arrived.
+// Records that are missing without a blackout_end that shows the gap: those that chunks count as dropped, those that
+// were announced and never arrived, and those in parts of the carrier that never arrived.
 #pragma once
 
 #include "host/text/format.hpp"
@@ -18,23 +18,23 @@ namespace host::convert {
 }
 
 struct Losses {
-    std::uint64_t dropped = 0; // by the tracer since boot, gaps that the trace shows included
-    std::uint64_t missing = 0; // promised, and not there
+    std::uint64_t dropped = 0; // by the tracer since boot, with the gaps that the trace shows
+    std::uint64_t missing = 0; // announced, and not there
     bool at_least = false;     // `missing` is a lower bound
 
-    // Those that gaps with so many records in all do not account for. A counter that is too low is ignored.
+    // Returns the losses beyond the `shown` records that gaps account for. A counter that is too low is ignored.
     [[nodiscard]] std::uint64_t without(std::uint64_t shown) const {
         return saturating_sum(dropped > shown ? dropped - shown : 0, missing);
     }
 
-    // For people. records: without(what is shown).
+    // Returns a text for the user. records: the result of without().
     [[nodiscard]] std::string text(std::uint64_t records) const {
         return fmt::format("lost {}{} records, it is unknown where", at_least ? "at least " : "", records);
     }
 };
 
-// Records that never came and of which not even the processor is known: what the sender's totals promise beyond what
-// the chunks report, else what was counted elsewhere, and one for each part of the carrier that no chunk misses.
+// Returns records that never came and whose processor is unknown: those in the sender's totals beyond what the chunks
+// report, else those that were counted elsewhere, and one for each part of the carrier that no chunk misses.
 [[nodiscard]] inline Losses unplaced_losses(const trace::TraceFacts& facts) {
     std::uint64_t reported = 0;
     std::uint64_t missing = 0;
@@ -49,7 +49,8 @@ struct Losses {
     return {.missing = saturating_sum(facts.absent.records, parts), .at_least = parts != 0};
 }
 
-// By processor; only where there are any. What cannot be placed is counted for the processor of the first chunk.
+// Returns the losses by processor, for processors that have any. Losses without a processor count for that of the first
+// chunk.
 [[nodiscard]] inline std::map<std::uint16_t, Losses> unseen_losses(const trace::TraceFacts& facts) {
     std::map<std::uint16_t, Losses> losses;
     for (const trace::ChunkReport& chunk : facts.chunks) {
@@ -67,7 +68,7 @@ struct Losses {
     return losses;
 }
 
-// Over all processors, those included that gaps with so many records show.
+// Returns the losses of all processors, with the `shown` records of gaps.
 [[nodiscard]] inline std::uint64_t all_losses(const trace::TraceFacts& facts, std::uint64_t shown) {
     Losses sum;
     for (const auto& [cpu, losses] : unseen_losses(facts)) {

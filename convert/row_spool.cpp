@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Blocks are written in the order in which they became full, many at once: each row has the numbers of its own.
+// Blocks are written in the order in which they became full, many at once. Each row has the numbers of its blocks.
 #include "convert/row_spool.hpp"
 
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The row of each output format, defined beside its writer.
+// Declares the row of each output format, which is defined beside its writer.
 #pragma once
 
 #include "convert/writer/writer.hpp"

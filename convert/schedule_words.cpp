@@ -35,7 +35,7 @@ tracer::Unit unit_of(TaskState state) {
     return tracer::Unit::none;
 }
 
-// The name that belongs to a number, else the prefix and the number.
+// Returns the name of a number, else the prefix and the number.
 std::string name_or(const trace::Names& names, tracer::Unit unit, std::uint32_t number, std::string_view prefix) {
     const std::string_view name = names.find(unit, number);
     return name.empty() ? fmt::format("{}-{}", prefix, number) : std::string(name);

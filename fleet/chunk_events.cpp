@@ -21,7 +21,7 @@ namespace {
 using formats::dat::ChunkKey;
 using trace::Event;
 
-// The reader takes files: one in memory alone. Null if there is none left.
+// The reader takes files, so the bytes are put into a file in memory. Returns null if none can be created.
 std::shared_ptr<trace::ByteSource> source_of(const std::string& body) {
     const int descriptor = ::memfd_create("chunk", MFD_CLOEXEC);
     if (descriptor < 0) {
@@ -38,7 +38,7 @@ std::shared_ptr<trace::ByteSource> source_of(const std::string& body) {
     return source;
 }
 
-// The parts of a batch that are no metadata.
+// Calls use() for each run of events in a batch that are not metadata.
 template <typename Use>
 void use_events(std::span<const Event> batch, Use use) {
     while (!batch.empty()) {
@@ -61,7 +61,7 @@ lib::Result<trace::TraceFacts, ChunkFailure> read(const Message& message, Use us
     if (bytes == nullptr) {
         return ChunkFailure{lib::Error::no_space, "no memory for a chunk"};
     }
-    std::string damage; // the first; other remarks are no reason to refuse it
+    std::string damage; // the first; other remarks do not refuse the chunk
     const trace::Diagnostics* counted = nullptr;
     trace::Diagnostics diagnostics([&damage, &counted](std::string_view line) {
         if (damage.empty() && counted->damaged()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One chunk, decoded by the reader library from the bytes of its message: every chunk has its own metadata, so nothing
-// else is needed. A chunk with any damage is refused as a whole: its session is where damage is examined.
+// Decodes one chunk from the bytes of its message, by the reader library. Every chunk has its own metadata, so nothing
+// else is needed. A chunk with any damage is refused as a whole, because damage is examined in its session.
 #pragma once
 
 #include "fleet/message.hpp"
@@ -19,7 +19,8 @@ using ChunkFailure = trace::Failure<lib::Error>;
 // corrupt: it is no chunk, it is damaged, or it is not the one that its id names; no_space: no memory to read it.
 [[nodiscard]] lib::Result<ReadChunk, ChunkFailure> read_chunk(const Message& message);
 
-// The events of a chunk that read_chunk() has accepted, in their order, metadata left out. Failures: likewise.
+// Passes on the events of a chunk that read_chunk() has accepted, in their order, without metadata. Failures: as
+// read_chunk().
 [[nodiscard]] lib::Result<void, ChunkFailure>
 for_each_event(const ReadChunk& chunk, const std::function<void(std::span<const trace::Event>)>& use);
 

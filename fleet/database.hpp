@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What answers questions: SQL in the part that SQLite and ClickHouse have in common, so that one text serves both
-// stores. Of that part: select, where, group by, having, order by, limit, union all, subqueries in from, (a, b) in
-// (select a, b ...), case, and the aggregates count(*), sum, min, max. Not of it: with, window functions, joins,
+// A database answers questions in the subset of SQL that SQLite and ClickHouse have in common, so that one text serves
+// both stores. The subset has select, where, group by, having, order by, limit, union all, subqueries in from, (a, b)
+// in (select a, b ...), case, and the aggregates count(*), sum, min, max. It excludes with, window functions, joins,
 // integer division (`/` differs), and an alias with the name of a column that is used within an aggregate.
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace host::fleet {
 
-// cause: unreachable: the server is away; corrupt: what it answers is no answer; refused: it refuses the statement, or
-// this user; no_space; io.
+// cause: unreachable: the server cannot be reached; corrupt: its answer cannot be read; refused: it refuses the
+// statement, or this user; no_space; io.
 using StoreFailure = trace::Failure<lib::Error>;
 
-// NULL, an integer, or a text.
+// A value is NULL, an integer, or a text.
 using Value = std::variant<std::monostate, std::int64_t, std::string>;
 
 struct Answer {
@@ -37,7 +37,7 @@ class Database {
 
     [[nodiscard]] virtual lib::Result<Answer, StoreFailure> query(const std::string& statement) = 0;
 
-    // As a literal, with its quotes.
+    // Returns the text as an SQL literal, with its quotes.
     [[nodiscard]] virtual std::string quoted(std::string_view text) const = 0;
 };
 

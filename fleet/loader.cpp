@@ -3,18 +3,52 @@
 
 #include "fleet/chunk_events.hpp"
 #include "fleet/session_rows.hpp"
-#include "fleet/work_directory.hpp"
+#include "fleet/stream.hpp"
+#include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "lib/crc32c.hpp"
+#include "lib/result.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 namespace host::fleet {
+
+namespace fs = std::filesystem;
+
+// A directory for the files of one session while its rows are made. The destructor removes it; one that a killed
+// process leaves is in TMPDIR, which the system cleans.
+class WorkDirectory {
+  public:
+    // Creates it in TMPDIR, else in the system's directory for temporary files. no_space, io.
+    [[nodiscard]] static lib::Result<std::unique_ptr<WorkDirectory>, NetworkFailure> create();
+
+    explicit WorkDirectory(std::string path)
+        : m_path(std::move(path)) {}
+
+    WorkDirectory(const WorkDirectory&) = delete;
+    WorkDirectory& operator=(const WorkDirectory&) = delete;
+    ~WorkDirectory();
+
+    [[nodiscard]] const std::string& path() const { return m_path; }
+
+    // Writes a new file. name: without a directory. no_space, io.
+    [[nodiscard]] lib::Result<void, NetworkFailure> write(std::string_view name, std::string_view content) const;
+
+  private:
+    std::string m_path;
+};
 
 namespace {
 
@@ -23,16 +57,16 @@ using formats::dat::Manifest;
 using formats::dat::ManifestChunk;
 using trace::Refusal;
 
-// Of chunks of sessions that are stored together, about.
+// The chunks of sessions that are stored together have about this size.
 constexpr std::uint64_t kSessionBytes = std::uint64_t{128} << 20;
 
 constexpr std::chrono::seconds kKeepEvery{10};
-constexpr std::chrono::milliseconds kAgain{500}; // a session whose chunks still come
+constexpr std::chrono::milliseconds kAgain{500}; // for a session whose chunks may still come
 constexpr std::chrono::milliseconds kAgainMax{10'000};
-constexpr std::uint64_t kEarlyDeliveries = 4; // within 5 s
-// After 5 minutes: a server that was killed may count a message as open forever.
+constexpr std::uint64_t kEarlyDeliveries = 4; // take 5 s
+// These take 5 minutes. A limit is necessary because a server that was killed may count a message as open forever.
 constexpr std::uint64_t kDeliveriesMax = 40;
-constexpr std::chrono::milliseconds kNap{100}; // within which a loader notices that it is to end
+constexpr std::chrono::milliseconds kNap{100}; // between two checks whether the loader is to end
 
 // The manifest names the boot once, for all of its chunks.
 ChunkKey key_of(const ManifestChunk& chunk, std::uint64_t boot_id) {
@@ -41,20 +75,51 @@ ChunkKey key_of(const ManifestChunk& chunk, std::uint64_t boot_id) {
         .boot_id = boot_id, .cpu = description.cpu, .chunk = description.chunk, .generation = description.generation};
 }
 
-// The stored chunk that is listed so; null if there is none.
+// Returns the stored chunk with the key and the checksum of the list, or null.
 const StoredChunk* found_in(const std::map<ChunkKey, StoredChunk>& stored, const Manifest& manifest,
                             const ManifestChunk& chunk) {
     const auto found = chunk.described ? stored.find(key_of(chunk, manifest.boot_id)) : stored.end();
     return found != stored.end() && found->second.crc32c == chunk.crc32c ? &found->second : nullptr;
 }
 
+NetworkFailure failure_at(const std::string& path, lib::Error error) {
+    return {error, fmt::format("{}: {}: TMPDIR names another place for a session while it is loaded",
+                               text::escaped(path), error_name(error))};
+}
+
 } // namespace
 
-// What source and store answer of a run.
+lib::Result<std::unique_ptr<WorkDirectory>, NetworkFailure> WorkDirectory::create() {
+    std::error_code failed;
+    const fs::path above = fs::temp_directory_path(failed);
+    std::string path = (failed ? fs::path("/tmp") : above) / "remora-load-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) {
+        return failure_at(path, errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io);
+    }
+    return std::make_unique<WorkDirectory>(path);
+}
+
+WorkDirectory::~WorkDirectory() {
+    std::error_code ignored;
+    fs::remove_all(m_path, ignored);
+}
+
+lib::Result<void, NetworkFailure> WorkDirectory::write(std::string_view name, std::string_view content) const {
+    const std::string path = (fs::path(m_path) / name).string();
+    const auto file = output::OutputFile::create(path);
+    if (!file) {
+        return failure_at(path, file.error());
+    }
+    file.value()->append(content);
+    const auto closed = file.value()->close();
+    return closed ? lib::Result<void, NetworkFailure>() : failure_at(path, closed.error());
+}
+
+// States what source and store know of a run.
 struct Loader::Known {
     bool settled = false; // no chunk that was published before the session still comes
-    bool session = false; // it is stored
-    StoredChunks chunks;  // likewise
+    bool session = false; // the session is stored
+    StoredChunks chunks;  // the chunks that are stored
 };
 
 struct Loader::Ready {
@@ -103,7 +168,7 @@ Loader::Done Loader::run() {
     return {};
 }
 
-// Chunks first: a session in the same batch may be theirs.
+// Chunks are loaded first, because a session in the same batch may list them.
 Loader::Done Loader::load(std::vector<Message>& messages) {
     const auto sessions = std::stable_partition(messages.begin(), messages.end(),
                                                 [](const Message& one) { return one.kind == MessageKind::chunk; });
@@ -118,14 +183,14 @@ Loader::Done Loader::load(std::vector<Message>& messages) {
 }
 
 Loader::Done Loader::load_chunks(std::span<Message> messages) {
-    std::vector<ReadChunk> chunks; // of the first ones of the messages
+    std::vector<ReadChunk> chunks; // of the first messages
     for (std::size_t i = 0; i < messages.size(); ++i) {
         auto chunk = read_chunk(messages[i]);
         if (chunk) {
             std::swap(messages[chunks.size()], messages[i]);
             chunks.push_back(std::move(chunk.value()));
         } else if (chunk.error().cause != lib::Error::corrupt) {
-            return chunk.error(); // that is not the message's fault
+            return chunk.error(); // the message is not the cause
         } else if (Done rejected = reject(messages[i], chunk.error().text); !rejected) {
             return rejected;
         }
@@ -142,7 +207,7 @@ Loader::Done Loader::load_chunks(std::span<Message> messages) {
     return persist([&] { return m_source.acknowledge(messages.first(chunks.size())); });
 }
 
-// One that was delivered before may be stored: adding it again would only cost time.
+// A chunk that was delivered before may be stored; adding it again would only cost time.
 Loader::Done Loader::add(std::span<const ReadChunk> chunks) {
     const auto is_stored = [this](const ReadChunk& chunk) {
         if (chunk.message->deliveries <= 1) {
@@ -151,7 +216,7 @@ Loader::Done Loader::add(std::span<const ReadChunk> chunks) {
         const auto known = m_store.chunks_of(chunk.run);
         return known && std::ranges::any_of(known.value(), [&chunk](const StoredChunk& one) {
                    return one.key == chunk.key && one.crc32c == chunk.crc32c &&
-                          one.sequence == chunk.message->sequence; // else its place in the stream is another one now
+                          one.sequence == chunk.message->sequence; // else its sequence in the stream has changed
                });
     };
     std::vector<ReadChunk> fresh;
@@ -188,7 +253,7 @@ Loader::Done Loader::load_sessions(std::span<const Message> messages) {
     return store(ready);
 }
 
-// First the source: what another loader stores and acknowledges in between is not missing in the store then.
+// The source is asked first. So a chunk that another loader stores and acknowledges in between is found in the store.
 Loader::Done Loader::ask(const Message& message, const Run& run, Known& known) {
     const auto settled = m_source.settled_before(message.sequence);
     const auto session = m_store.has_session(run);
@@ -248,8 +313,8 @@ Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
     return fetched;
 }
 
-// Chunks that were published after their session may be among what has not come yet: for some deliveries they are
-// waited for. Later than that they are stored, but the rows of the session are not made of them: verify shows that.
+// Chunks that were published after their session may not have come yet, so the session waits for some deliveries. A
+// chunk that comes later is stored, but the rows of the session do not contain it, which verify shows.
 bool Loader::is_early(const Message& message) {
     if (message.deliveries > kEarlyDeliveries) {
         return false;
@@ -277,12 +342,13 @@ lib::Result<std::string, NetworkFailure> Loader::image_of(const Run& run, const 
     return std::move(again.value().body);
 }
 
-// The chunks and the manifest, as files. whole: false, and the session is rejected, if the bytes of one are gone.
+// Writes the chunks and the manifest as files. If the bytes of a chunk are gone, whole is false, and the session is
+// rejected.
 Loader::Done Loader::fetch(const StoredChunks& stored, Ready& one, bool& whole) {
     for (const ManifestChunk& chunk : one.manifest.chunks) {
         const StoredChunk* const found = found_in(stored, one.manifest, chunk);
         if (found == nullptr) {
-            continue; // it is not stored, and never will be
+            continue; // it is not stored, and will never be
         }
         std::string image;
         Done fetched = persist([&]() -> Done {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// From a source into a store. A chunk is stored as it comes. A session, whose message follows its chunks, is stored
-// when all chunks that it lists are, or when no other can come any more: then what is missing shows in `listed` without
-// a row in `chunks`. Acknowledged means stored. A loader that ends at any instant leaves only work that is done again
-// without effect.
+// Loads messages from a source into a store. A chunk is stored as it arrives. A session, whose message follows its
+// chunks, is stored when all chunks that it lists are stored, or when no other chunk can arrive; a missing chunk then
+// has a row in `listed` and none in `chunks`. A message is acknowledged only after it is stored. If a loader ends at
+// any instant, the next one repeats some work without effect.
 //
 //   take -> chunk:   read -> damaged: reject
 //        |                -> add -> acknowledge
@@ -10,8 +10,8 @@
 //                    all there         -> fetch the chunks, make the rows, add -> acknowledge
 #pragma once
 
-#include "fleet/source.hpp"
 #include "fleet/store.hpp"
+#include "fleet/stream.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -32,27 +32,28 @@ class Loader {
     struct Options {
         std::size_t batch_messages = 512;
         std::size_t batch_bytes = std::size_t{32} << 20;
-        bool until_empty = false;                         // end when nothing is pending
-        const volatile std::sig_atomic_t* stop = nullptr; // end when it is not 0; null: never
+        bool until_empty = false;                         // ends when nothing is pending
+        const volatile std::sig_atomic_t* stop = nullptr; // ends when it is not 0; null: never
         std::chrono::milliseconds wait{1000};             // for the first message, and between attempts
-        std::function<void(std::string_view)> report{};   // a line for the user: a server that is away, a rejection
+        std::function<void(std::string_view)> report{};   // called with a line for the user: a server cannot be
+                                                          // reached, a rejection
     };
 
     struct Counts {
         std::uint64_t chunks = 0;   // stored by this loader
-        std::uint64_t events = 0;   // in them
-        std::uint64_t bytes = 0;    // likewise
-        std::uint64_t sessions = 0; // likewise
-        std::uint64_t again = 0;    // delivered, and stored already
-        std::uint64_t rejected = 0; // with what the source left out
+        std::uint64_t events = 0;   // in these chunks
+        std::uint64_t bytes = 0;    // stored by this loader
+        std::uint64_t sessions = 0; // stored by this loader
+        std::uint64_t again = 0;    // delivered again although stored
+        std::uint64_t rejected = 0; // includes what the source left out
     };
 
-    // Both outlive the loader.
+    // Source and store must outlive the loader.
     Loader(Source& source, Store& store, Options options);
     Loader(const Loader&) = delete;
     Loader& operator=(const Loader&) = delete;
 
-    // Until it is to end. A server that is away is waited for; any other failure ends it.
+    // Loads until it is to end. If a server cannot be reached, run() waits for it; any other failure ends it.
     [[nodiscard]] lib::Result<void, NetworkFailure> run();
 
     [[nodiscard]] const Counts& counts() const { return m_counts; }
@@ -77,8 +78,8 @@ class Loader {
     [[nodiscard]] bool is_early(const Message& message);
     [[nodiscard]] lib::Result<std::string, NetworkFailure> image_of(const Run& run, const StoredChunk& chunk);
 
-    // Repeats it while a server is away. What is being loaded stays this loader's meanwhile. closed: the loader is to
-    // end, and it was not done.
+    // Repeats the attempt while a server cannot be reached, and keeps the messages that are being loaded reserved for
+    // this loader. closed: the loader is to end, and the attempt has not succeeded.
     [[nodiscard]] Done persist(const std::function<Done()>& attempt);
     void keep();
 
@@ -88,9 +89,9 @@ class Loader {
     Store& m_store;
     Options m_options;
     Counts m_counts;
-    std::span<const Message> m_loading; // not to be given to another loader
+    std::span<const Message> m_loading; // must not be given to another loader
     std::chrono::steady_clock::time_point m_kept;
-    std::string m_away; // the last report of a server that is away
+    std::string m_away; // the last report of a server that cannot be reached
 };
 
 } // namespace host::fleet

@@ -18,7 +18,8 @@ bool is_name_character(char character) {
            (character >= '0' && character <= '9') || character == '_' || character == '-';
 }
 
-// The next number of an id and the slash after it, unless it is the last. Nothing: none, or above `greatest`.
+// Takes the next number of an id and the slash after it, unless it is the last. Returns nothing if there is no number,
+// or if it is above `greatest`.
 std::optional<std::uint64_t> take_number(std::string_view& rest, int base, std::uint64_t greatest) {
     const std::string_view text = rest.substr(0, rest.find('/'));
     std::uint64_t number = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What travels from a recorder to a store: chunks, byte for byte as the machine sent them, and after the last one the
-// session's manifest. No connection is in here: an Outlet publishes messages, a Source takes them.
+// These messages go from a recorder to a store: chunks, byte for byte as the machine sent them, and after the last one
+// the session's manifest. An Outlet publishes messages, a Source takes them.
 //
 //   subject   REMORA.<site>.<node>
 //   headers   Nats-Msg-Id       <boot id>/<cpu>/<chunk>/<generation>, or <boot id>/session
@@ -8,8 +8,8 @@
 //             Remora-Started    when the session began, seconds since 1970 (UTC)
 //   body      the file of the chunk; or manifest.json
 //
-// A chunk number is used again in a run that streams, so the generation is part of the id: without it the server would
-// take the second use for a duplicate of the first.
+// A run that streams reuses chunk numbers, so the generation is part of the id: without it the server would treat the
+// second use as a duplicate of the first.
 #pragma once
 
 #include "host/formats/dat/segment.hpp"
@@ -23,7 +23,8 @@
 
 namespace host::fleet {
 
-// Whose trace it is. Each: 1 to 63 characters of A-Z a-z 0-9 _ and -, which are safe in subjects, paths and SQL.
+// The names identify the machine that recorded a trace. Each has 1 to 63 characters of A-Z a-z 0-9 _ and -, which are
+// safe in subjects, paths and SQL.
 struct NodeName {
     std::string site;
     std::string node;
@@ -33,13 +34,13 @@ struct NodeName {
 
 [[nodiscard]] bool is_name(std::string_view text_untrusted);
 
-// Any text as a name: what is not allowed becomes -, what is too long is cut. Never empty.
+// Turns any text into a name: other characters become -, a text that is too long is cut. The result is never empty.
 [[nodiscard]] std::string name_of(std::string_view text_untrusted);
 
-// 16 hexadecimal digits, as everywhere else.
+// Returns the boot id as 16 hexadecimal digits.
 [[nodiscard]] std::string boot_text(std::uint64_t boot_id);
 
-// The greatest time at which a session can begin, as the tables store it.
+// The tables can store no later start of a session, in seconds since 1970.
 inline constexpr std::uint64_t kStartedMax = 0xFFFF'FFFF;
 
 enum class MessageKind : std::uint8_t { chunk, session };
@@ -51,7 +52,7 @@ struct Message {
     std::int64_t started_s = 0; // since 1970
     std::string body;
 
-    // Of a message that a Source gave; 0 before.
+    // These are set in a message that comes from a Source, and 0 in others.
     std::uint64_t sequence = 0;   // in its stream, from 1 on
     std::uint64_t deliveries = 0; // this one included
     std::uint64_t handle = 0;     // of the Source
@@ -60,10 +61,10 @@ struct Message {
 [[nodiscard]] std::string chunk_message_id(const formats::dat::ChunkKey& key);
 [[nodiscard]] std::string session_message_id(std::uint64_t boot_id);
 
-// Nothing: it is not an id of a chunk in its one spelling.
+// Returns nothing if the text is not exactly what chunk_message_id() returns for a key.
 [[nodiscard]] std::optional<formats::dat::ChunkKey> chunk_key_of(std::string_view id_untrusted);
 
-// Nothing: it is not an id of a session in its one spelling.
+// Returns nothing if the text is not exactly what session_message_id() returns for a boot id.
 [[nodiscard]] std::optional<std::uint64_t> session_boot_of(std::string_view id_untrusted);
 
 inline constexpr std::string_view kStream = "REMORA";          // subjects REMORA.>
@@ -79,10 +80,10 @@ inline constexpr std::string_view kReasonHeader = "Remora-Reason"; // of a dead 
 // REMORA.<site>.<node>.
 [[nodiscard]] std::string subject_of(const NodeName& from);
 [[nodiscard]] std::string dead_subject_of(const NodeName& from);
-// Nothing: another form.
+// Returns nothing if the subject has another form.
 [[nodiscard]] std::optional<NodeName> node_of_subject(std::string_view subject_untrusted);
 
-// What comes with a body.
+// The head has the subject and the headers of a message, which come with its body.
 struct MessageHead {
     std::string_view subject;
     std::string_view id;
@@ -90,7 +91,7 @@ struct MessageHead {
     std::string_view started;
 };
 
-// A message without its body; or what is wrong with its head.
+// Returns the message without its body, or what is wrong with its head.
 [[nodiscard]] lib::Result<Message, trace::Refusal> message_of(const MessageHead& head_untrusted);
 
 } // namespace host::fleet

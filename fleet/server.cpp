@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto kSchemes = std::to_array<std::string_view>({"nats://", "tls://", "clickhouse://", "clickhouses://"});
 
-// In scheme://USER:PASSWORD@host everything up to the last @ is left out, because a password may hold one, too.
+// In scheme://USER:PASSWORD@host everything up to the last @ is left out, because a password may contain an @.
 std::string shown_one(std::string_view address) {
     const std::size_t scheme = address.find("://");
     const std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
@@ -47,7 +47,7 @@ std::string shown_address(std::string_view address) {
         if (shown.empty() || one.find("://") != std::string::npos) {
             shown.push_back(one);
         } else {
-            shown.back() += ',' + one; // of the same server: a password may hold a comma
+            shown.back() += ',' + one; // part of the same address: a password may contain a comma
         }
     }
     std::string text;

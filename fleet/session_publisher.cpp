@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/session_publisher.hpp"
 
-#include "fleet/started.hpp"
+#include "fleet/session_tree.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/manifest.hpp"
@@ -33,7 +33,7 @@ std::int64_t changed_ns(const struct stat& file) {
     return (file.st_mtim.tv_sec * kNsPerS) + file.st_mtim.tv_nsec;
 }
 
-// Without a slash at its end, so that the names beside it can be formed.
+// Removes a slash at the end, so that the names beside the directory can be formed.
 std::string plain_path(std::string path) {
     while (path.size() > 1 && path.ends_with('/')) {
         path.pop_back();
@@ -51,7 +51,7 @@ std::string text_of(const trace::Json& json, const char* key) {
     return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// The file of progress; no object: there is none that can be read.
+// Reads the file of progress. The result is no object if the file cannot be read.
 trace::Json load(const std::string& directory) {
     const auto text = trace::read_file(progress_file_of(directory), kProgressBytesMax);
     trace::Json json = text ? trace::Json::parse(text.value(), nullptr, false) : trace::Json();
@@ -133,7 +133,7 @@ lib::Result<void, NetworkFailure> SessionPublisher::save() const {
     return store(m_directory, m_from, m_manifest.boot_id, m_published);
 }
 
-// Reads the manifest, if it is another one than before.
+// Reads the manifest if it has changed.
 lib::Result<void, NetworkFailure> SessionPublisher::look() {
     const std::string path = m_directory + '/' + std::string(formats::dat::kManifestName);
 
@@ -180,7 +180,7 @@ void SessionPublisher::leave_out(const ManifestChunk& chunk, std::string_view wh
     m_report(fmt::format("{}/{} is not published: {}", text::escaped(m_directory), chunk.file, why));
 }
 
-// Nothing: it is left out.
+// Returns nothing if the chunk is left out.
 std::optional<Message> SessionPublisher::read(const ManifestChunk& chunk) {
     auto body = trace::read_file(m_directory + '/' + chunk.file, kChunkBytesMax);
     if (!body) {
@@ -238,7 +238,7 @@ lib::Result<void, NetworkFailure> SessionPublisher::publish_chunks(std::size_t b
     for (std::size_t i = 0; i < stored; ++i) {
         m_counts.bytes += messages[i].body.size();
     }
-    // What was left out after the last one that is stored is looked at again.
+    // Chunks that were left out after the last stored one are examined again.
     const bool all = done.ok();
     m_published.chunks = all ? next : stored == 0 ? before.chunks : ends[stored - 1];
     m_published.differing = all ? m_published.differing : before.differing;
@@ -261,7 +261,7 @@ lib::Result<void, NetworkFailure> SessionPublisher::publish_manifest() {
     message.id = session_message_id(m_manifest.boot_id);
     message.started_s = m_published.started_s;
     message.body = m_text;
-    if (message.body.size() > m_outlet.body_bytes_max()) { // without its blanks it has half the size
+    if (message.body.size() > m_outlet.body_bytes_max()) { // without blanks the text has half the size
         message.body =
             trace::Json::parse(m_text, nullptr, false).dump(-1, ' ', false, trace::Json::error_handler_t::replace);
     }
@@ -294,6 +294,129 @@ lib::Result<bool, NetworkFailure> SessionPublisher::next(std::size_t bytes, bool
         }
     }
     return true;
+}
+
+SpoolPublisher::SpoolPublisher(Connect connect, std::function<void(std::string_view)> report)
+    : m_connect(std::move(connect))
+    , m_report(std::move(report)) {}
+
+void SpoolPublisher::add(const std::string& directory, const NodeName& from, bool closed) {
+    const auto found = std::ranges::find(m_sessions, directory, &Session::directory);
+    if (found == m_sessions.end()) {
+        m_sessions.push_back({.publisher = nullptr, .directory = directory, .from = from, .closed = closed});
+    } else {
+        found->closed = found->closed || closed;
+        found->due = !found->failed;
+    }
+}
+
+void SpoolPublisher::look_again() {
+    for (Session& session : m_sessions) {
+        session.due = session.due || (!session.closed && !session.failed);
+    }
+}
+
+void SpoolPublisher::close_all() {
+    for (Session& session : m_sessions) {
+        session.closed = true;
+        session.due = !session.failed;
+    }
+}
+
+bool SpoolPublisher::any_due() const {
+    return std::ranges::any_of(m_sessions, &Session::due);
+}
+
+SpoolPublisher::Step SpoolPublisher::connected() {
+    if (m_outlet != nullptr) {
+        return Step::more;
+    }
+    auto outlet = m_connect();
+    if (!outlet) {
+        m_why = outlet.error().text;
+        return outlet.error().cause == lib::Error::unreachable ? Step::away : Step::refused;
+    }
+    m_outlet = std::move(outlet.value());
+    return Step::more;
+}
+
+SpoolPublisher::Step SpoolPublisher::step() {
+    if (!any_due()) {
+        return Step::idle;
+    }
+    if (const Step step = connected(); step != Step::more) {
+        return step;
+    }
+    const auto session = std::ranges::find_if(m_sessions, &Session::due);
+    if (session->publisher == nullptr) {
+        session->publisher = std::make_unique<SessionPublisher>(session->directory, session->from, *m_outlet, m_report);
+    }
+    const Step step = publish(*session);
+    if (step == Step::away) {
+        return step;
+    }
+    if (session->closed && !session->due && !session->failed) {
+        if (session->publisher->published().session) {
+            m_finished.push_back(session->directory);
+        }
+        m_sessions.erase(session);
+    } else {
+        m_sessions.splice(m_sessions.end(), m_sessions, session); // the others are next
+    }
+    return any_due() ? Step::more : Step::idle;
+}
+
+SpoolPublisher::Step SpoolPublisher::publish(Session& session) {
+    SessionPublisher& publisher = *session.publisher;
+    const SessionPublisher::Counts before = publisher.counts();
+    const Published was = publisher.published();
+    const auto done = publisher.next(kBatchBytes, session.closed);
+    count(publisher, before, was.differing);
+    if (done) {
+        session.due = !done.value();
+        const bool whole = !session.due && session.closed && publisher.published().session;
+        const bool new_here = publisher.counts().chunks != 0 || !publisher.published_before();
+        m_counts.sessions += whole && new_here ? 1U : 0U;
+        m_counts.before += whole && !new_here ? 1U : 0U;
+        return Step::more;
+    }
+    m_why = done.error().text;
+    if (done.error().cause == lib::Error::unreachable) {
+        return Step::away;
+    }
+    if (done.error().cause == lib::Error::not_found && !session.closed) { // the session is being created
+        session.due = false;
+        return Step::more;
+    }
+    session.due = false;
+    session.failed = true;
+    ++m_counts.failed;
+    m_report(m_why);
+    return Step::more;
+}
+
+void SpoolPublisher::count(const SessionPublisher& publisher, const SessionPublisher::Counts& before,
+                           std::size_t differing) {
+    const SessionPublisher::Counts& now = publisher.counts();
+    m_counts.chunks += now.chunks - before.chunks;
+    m_counts.bytes += now.bytes - before.bytes;
+    m_counts.undescribed += now.undescribed - before.undescribed;
+    m_counts.differing += publisher.published().differing - std::min(differing, publisher.published().differing);
+}
+
+std::vector<std::string> SpoolPublisher::take_finished() {
+    return std::exchange(m_finished, {});
+}
+
+std::vector<std::string> SpoolPublisher::left() const {
+    std::vector<std::string> directories;
+    for (const Session& session : m_sessions) {
+        if (session.closed || session.due || session.failed) {
+            directories.push_back(session.directory);
+        }
+    }
+    std::ranges::sort(directories);
+    return directories;
 }
 
 } // namespace host::fleet

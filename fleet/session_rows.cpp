@@ -19,10 +19,10 @@ using formats::dat::ManifestChunk;
 using sql::Cell;
 
 constexpr int kSignificantBits = 5;
-constexpr std::string_view kCompleted = "completed"; // host/sql/account_rows.cpp
+constexpr std::string_view kCompleted = "completed"; // as host/sql/account_rows.cpp writes it
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
-// Numbers the rows of each table, and puts in front of them of which run they are.
+// Numbers the rows of each table, and puts the columns of the run in front.
 class RunRows {
   public:
     RunRows(const Run& run, const RowSink& sink)
@@ -30,7 +30,7 @@ class RunRows {
         , m_boot(boot_text(run.boot_id))
         , m_sink(sink) {}
 
-    // Of a table without part and row.
+    // Adds a row of a table without part and row.
     void add(Table table, std::initializer_list<Cell> own) {
         begin();
         m_cells.insert(m_cells.end(), own);
@@ -64,7 +64,7 @@ std::size_t place_of(std::string_view column, const std::vector<sql::Column>& co
     return static_cast<std::size_t>(std::ranges::find(columns, column, &sql::Column::name) - columns.begin());
 }
 
-// What follows from the schedule, in the tables of the fleet.
+// Writes what follows from the schedule into the tables of the fleet.
 class ScheduleSink {
   public:
     explicit ScheduleSink(RunRows& rows, std::int64_t started_s)
@@ -100,7 +100,7 @@ class ScheduleSink {
   private:
     void add_job(std::span<const Cell> cells) {
         const std::int64_t release_ns = std::max<std::int64_t>(cells[m_release].number().value_or(0), 0);
-        // Of a job that was cut off the response says nothing.
+        // The response time of a job that was cut off is meaningless.
         const auto response_ns = cells[m_outcome].text() == kCompleted ? cells[m_response].number() : std::nullopt;
         m_rows.add(Table::jobs,
                    {Cell(m_started_s + release_ns / kNanosecondsPerSecond),
@@ -183,13 +183,13 @@ lib::Result<void, trace::Refusal> SessionRows::write(const RowSink& sink) const 
     constexpr std::uint64_t kEventsPerCall = 1 << 16;
     RunRows rows(run, sink);
     add_listed(manifest, rows);
-    trace::Diagnostics diagnostics([](std::string_view /*line*/) {}); // what is wrong, verify says of the chunks
+    trace::Diagnostics diagnostics([](std::string_view /*line*/) {}); // verify reports damage of the chunks
     ScheduleSink schedule(rows, run.started_s);
     const sql::RowSink schedule_sink = [&schedule](sql::Table table, std::span<const Cell> cells) {
         schedule.add(table, cells);
     };
     Content content;
-    // A run of which no chunk came has a manifest all the same.
+    // A run without any chunk has a manifest, too.
     if (const auto trace = formats::Trace::open(directory, {.find_kernel = false}, diagnostics)) {
         sql::ScheduleRows model(schedule_sink);
         trace.value()->for_each([&](const trace::Event& event) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rows of a session in the tables of a fleet: nodes and listed from its manifest, the others from one pass of the
-// schedule model over its chunks, as `remora sql` makes them.
+// Makes the rows of a session in the tables of a fleet: nodes and listed from its manifest, the others from one pass of
+// the schedule model over its chunks, as `remora sql` does.
 #pragma once
 
 #include "fleet/store.hpp"
@@ -13,13 +13,13 @@
 
 namespace host::fleet {
 
-// The class of a response time: rounded up to five significant bits, so at most 6.25 % more.
+// Returns the class of a response time: the time rounded up to five significant bits, which is at most 6.25 % more.
 [[nodiscard]] std::uint64_t response_class(std::uint64_t response_ns);
 
 struct SessionRows {
     Run run;
     const formats::dat::Manifest& manifest;
-    std::string directory;         // chunks and manifest, or as many of them as there are
+    std::string directory;         // has the manifest and the chunks that exist
     std::function<void()> working; // called now and then
 
     [[nodiscard]] lib::Result<void, trace::Refusal> write(const RowSink& sink) const;

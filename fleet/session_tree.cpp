@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/session_tree.hpp"
 
+#include "fleet/message.hpp"
 #include "host/formats/dat/manifest.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
+#include <sys/stat.h>
 #include <system_error>
 
 namespace host::fleet {
@@ -31,7 +34,8 @@ void find(const fs::path& path, const NodeName& names, int depth, std::vector<Fo
         }
     }
     std::ranges::sort(inner);
-    // The last directory above a session names the node, the one above that the site; the user's own names nothing.
+    // The last directory above a session names the node, the one above that the site. The directory that the user has
+    // given names nothing.
     const NodeName inside =
         depth == 0 ? NodeName{} : NodeName{.site = names.node, .node = name_of(path.filename().string())};
     for (const fs::path& one : inner) {
@@ -45,6 +49,19 @@ std::vector<FoundSession> sessions_below(const std::string& path) {
     std::vector<FoundSession> found;
     find(path, {}, 0, found);
     return found;
+}
+
+std::int64_t started_of(const std::string& directory, const formats::dat::Manifest& manifest) {
+    // The time of a clock that was not set is replaced rather than stored.
+    if (manifest.started_s != 0 && manifest.started_s <= kStartedMax) {
+        return static_cast<std::int64_t>(manifest.started_s);
+    }
+    const std::string name =
+        manifest.chunks.empty() ? std::string(formats::dat::kManifestName) : manifest.chunks.front().file;
+
+    struct stat status {};
+
+    return ::stat((directory + '/' + name).c_str(), &status) == 0 ? status.st_mtim.tv_sec : 0;
 }
 
 } // namespace host::fleet

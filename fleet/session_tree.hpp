@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sessions below a directory, and of which node each is:
+// Finds the sessions below a directory, and the node of each:
 //
 //   DIR                       a session
 //   DIR/SESSION               as `remora record --serve` leaves them
@@ -8,7 +8,9 @@
 #pragma once
 
 #include "fleet/message.hpp"
+#include "host/formats/dat/manifest.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,10 +18,15 @@ namespace host::fleet {
 
 struct FoundSession {
     std::string path;
-    NodeName names; // an empty one is not named by a directory
+    NodeName names; // a name is empty if no directory gives it
 };
 
-// By path. A session is a directory with a manifest; links to directories are followed as far as the tree is deep.
+// Returns the sessions sorted by path. A session is a directory with a manifest. Links to directories are followed down
+// to the depth of the tree above.
 [[nodiscard]] std::vector<FoundSession> sessions_below(const std::string& path);
+
+// Returns when a session began, which all its messages state, in seconds since 1970, UTC: the time in the manifest,
+// else the time at which the file of the first chunk was written.
+[[nodiscard]] std::int64_t started_of(const std::string& directory, const formats::dat::Manifest& manifest);
 
 } // namespace host::fleet

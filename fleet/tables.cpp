@@ -27,7 +27,7 @@ ColumnType type_of(std::string_view word) {
     return found->second;
 }
 
-// Of a column of host/sql/: those whose numbers are small by what they count take little space.
+// Returns the type of a column of host/sql/. Columns whose numbers are always small take little space.
 ColumnType type_of(const sql::Column& column) {
     static constexpr auto kBytes = std::to_array<std::string_view>({"missed", "depth"});
     static constexpr auto kWords = std::to_array<std::string_view>({"cpu", "context", "holder_context", "vector"});

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The tables of a fleet, in both stores: the only declaration of their columns. Each begins with the columns that say
-// of which run a row is. `jobs`, `intervals`, `interrupts` and `losses` continue with the columns of the tables of the
-// same names in host/sql/tables.hpp. Every row can be written again without effect: the key identifies it, and what it
-// holds follows from the chunks alone, so a chunk that is delivered twice changes nothing.
+// This is the only declaration of the tables of a fleet and their columns, in both stores. Each begins with the columns
+// that identify the run of a row. `jobs`, `intervals`, `interrupts` and `losses` continue with the columns of the
+// tables of the same names in host/sql/tables.hpp. Every row can be written again without effect: the key identifies
+// it, and its contents follow from the chunks alone, so a chunk that is delivered twice changes nothing.
 //
-// started_s, when the session began, is the same in all rows of a run: it decides the day by which a store is divided,
-// so a run is never in two parts of it. part and row number the rows of one run in one table, kRowsPerPart in a part: a
-// part is inserted at once, which is why what a view derives from it can be written again, too.
+// started_s, when the session began, is the same in all rows of a run. A store is divided by its day, so a run is never
+// in two partitions. part and row number the rows of one run in one table, kRowsPerPart in a part. A part is inserted
+// at once, so what a view derives from it can be written again, too.
 #pragma once
 
 #include "host/sql/tables.hpp"
@@ -25,19 +25,19 @@ inline constexpr std::uint32_t kSchemaVersion = 1;
 
 inline constexpr std::uint32_t kRowsPerPart = 65'536; // row has 16 bits
 
-inline constexpr std::uint32_t kWorstPerPart = 5; // of each task
+inline constexpr std::uint32_t kWorstPerPart = 5; // for each task
 
 enum class Table : std::uint8_t {
-    nodes,            // a row for each run of a node: its manifest
+    nodes,            // one row for each run of a node, from its manifest
     listed,           // the chunks that the manifest lists
     chunks,           // the chunks that are stored
-    events,           // only in ClickHouse; a directory has them in its packed files
-    jobs,             // the schedule, once the run has ended
-    intervals,        // likewise
-    interrupts,       // likewise
-    losses,           // likewise: where the tracer had no space
-    task_minutes,     // from jobs: how many of each task in each minute, how many of them missed
-    response_classes, // from jobs: how many of each task responded within which time
+    events,           // only in ClickHouse; in a directory they are in the packed files
+    jobs,             // of the schedule, once the run has ended
+    intervals,        // of the schedule
+    interrupts,       // of the schedule
+    losses,           // of the schedule: where the tracer had no space
+    task_minutes,     // from jobs: how many jobs each task had in each minute, and how many of them missed
+    response_classes, // from jobs: how many jobs of each task have a response time of each class
     worst_jobs,       // from jobs: the kWorstPerPart longest responses of each task in each part
 };
 
@@ -48,7 +48,7 @@ enum class ColumnType : std::uint8_t {
     u16,
     u32,
     u64,          // up to 2^63-1, the greatest integer of SQLite
-    optional_u8,  // or NULL; likewise the next two
+    optional_u8,  // or NULL, as the next two
     optional_u16, //
     optional_i64, //
     text,         // NULL is the empty text
@@ -62,18 +62,18 @@ struct Column {
 
 struct TableRow {
     std::string_view name;
-    std::string_view columns;         // after those of the run: "name TYPE, ..."
+    std::string_view columns;         // "name TYPE, ...", after those of the run
     std::string_view key;             // after site, node, boot
-    std::optional<sql::Table> more{}; // whose columns follow
+    std::optional<sql::Table> more{}; // the columns of this table follow
     bool derived = false;             // a materialised view makes its rows
 };
 
-// Of every table, before its own.
+// Every table begins with these columns.
 inline constexpr std::string_view kRunColumns = "site TEXT, node TEXT, boot TEXT, started_s U32";
 
-// In the order of the enumeration. events.turn: 0, 1, ... among events of one chunk with equal ticks. time_s: seconds
-// since 1970, started_s and the release of the job. class_ns: response_class() of session_rows.hpp, of a job that was
-// completed; worst_ns and worst_jobs are of such jobs, too.
+// Rows are in the order of the enumeration. events.turn numbers the events of one chunk with equal ticks from 0. time_s
+// is the release of the job in seconds since 1970: started_s plus its time in the trace. class_ns is response_class()
+// of session_rows.hpp. Only completed jobs have it, and only they count in worst_ns and worst_jobs.
 inline constexpr std::array<TableRow, kTables> kTableRows = {{
     {"nodes",
      "application TEXT, kernel TEXT, compiler TEXT, image TEXT, tsc_khz U32, clock_mode TEXT, complete U8, "
@@ -113,10 +113,10 @@ inline constexpr std::array<TableRow, kTables> kTableRows = {{
     return kTableRows[static_cast<std::size_t>(table)];
 }
 
-// All of them, those of the run first. The names are static texts.
+// Returns all columns, those of the run first. The names are static texts.
 [[nodiscard]] std::vector<Column> columns_of(Table table);
 
-// Of a table's key: site, node, boot, and its own.
+// Returns the columns of a table's key: site, node, boot, and its own.
 [[nodiscard]] std::string key_of(Table table);
 
 } // namespace host::fleet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// remora convert: a trace in the format of another tool.
+// remora convert writes a trace in the format of another tool.
 #include "convert/command/full_program.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/terminal/progress.hpp"

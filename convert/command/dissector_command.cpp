@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// remora dissector: the Lua file with which Wireshark and tshark show our packets.
+// remora dissector writes the Lua file with which Wireshark and tshark show our packets.
 #include "convert/command/full_program.hpp"
 
 #include "convert/dissector/dissector.hpp"
-#include "convert/writer/output.hpp"
+#include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/trace/kernel_image.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program remora-full: every command for the traces of one machine.
+// The program remora-full has every command for the traces of one machine.
 #pragma once
 
 #include "host/cli/elsewhere.hpp"
@@ -11,10 +11,10 @@ namespace host::cli {
 void add_convert(CommandLine& line, Context context);
 void add_dissector(CommandLine& line, Context context);
 
-// The options of the program and its commands. publishing: as of add_record().
+// Adds the options of the program and its commands. publishing: the parameter of add_record().
 void add_full(CommandLine& line, Context context, const std::shared_ptr<Publishing>& publishing);
 
-// It continues as remora-fleet for what is in no other program.
+// The program continues as remora-fleet for commands and options that it lacks.
 inline constexpr Program kFullProgram{
     .add_commands = [](CommandLine& line, Context context) { add_full(line, context, nullptr); },
     .name = kFull,

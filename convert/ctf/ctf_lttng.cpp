@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// ctf-lttng: a CTF 1.8 trace that says it comes from lttng-modules 2.11, so that Trace Compass opens it as a kernel
+// ctf-lttng is a CTF 1.8 trace that claims to come from lttng-modules 2.11, so that Trace Compass opens it as a kernel
 // trace, with its views of control flow, resources, interrupts and critical path. Beside our events, under their own
-// names, it contains the Linux kernel's events that these views read, made from our kernel's changes. Stamps are
-// nanoseconds since the start. Sources: lttng-modules 2.11 (instrumentation/events), Trace Compass (LttngEventLayout
-// and its kernel state provider).
+// names, it contains the Linux kernel's events that these views read, derived from the changes of the schedule. Stamps
+// are nanoseconds since the start. Sources: lttng-modules 2.11 (instrumentation/events), Trace Compass
+// (LttngEventLayout and its kernel state provider).
 #include "convert/rows.hpp"
 
-#include "convert/change_handler.hpp"
 #include "convert/ctf/ctf_text.hpp"
 #include "convert/ctf/ctf_trace.hpp"
 #include "convert/schedule_words.hpp"
+#include "convert/track_writer.hpp"
 
 #include <array>
 #include <bitset>
@@ -25,7 +25,7 @@ struct KernelEvent {
     std::string_view fields;
 };
 
-// In the order of their ids. Field names carry the underscore that readers take away.
+// The events are in the order of their ids. Field names have the underscore that readers remove.
 constexpr auto kKernelEvents = std::to_array<KernelEvent>({
     {"sched_switch", " string _prev_comm; int32_t _prev_tid; int32_t _prev_prio; int64_t _prev_state;"
                      " string _next_comm; int32_t _next_tid; int32_t _next_prio;"},
@@ -53,14 +53,14 @@ constexpr auto kKernelEvents = std::to_array<KernelEvent>({
 
 consteval std::uint16_t id_of(std::string_view name) {
     std::size_t index = 0;
-    while (kKernelEvents[index].name != name) { // past the end: does not compile
+    while (kKernelEvents[index].name != name) { // an unknown name does not compile
         ++index;
     }
     return static_cast<std::uint16_t>(CtfTrace::kFirstOwnId + index);
 }
 
 constexpr std::uint8_t kTaskDead = 64;
-constexpr std::int32_t kStatusUnknown = 0; // of lttng_statedump_process_state; the first switch shows it
+constexpr std::int32_t kStatusUnknown = 0; // in lttng_statedump_process_state; the first switch shows the state
 constexpr std::int32_t kModeSyscall = 2;
 constexpr std::int32_t kTypeKernelThread = 1;
 
@@ -82,7 +82,7 @@ class CtfLttng final : public Writer, private ChangeHandler {
             dump_tasks();
         }
         const auto changes = m_schedule.take(event);
-        // An interrupt's end follows what the interrupt did; every other change follows its record.
+        // The end of an interrupt follows what the interrupt did; every other change follows its record.
         m_trace.add(event);
         for (const Change& change : changes) {
             apply(change);
@@ -108,7 +108,7 @@ class CtfLttng final : public Writer, private ChangeHandler {
     }
 
   private:
-    // Fields of one event, one after the other.
+    // Writes the fields of one event one after the other.
     class Fields {
       public:
         Fields(CtfStream& stream, std::uint16_t id, std::uint64_t stamp)
@@ -128,14 +128,14 @@ class CtfLttng final : public Writer, private ChangeHandler {
             return *this;
         }
 
-        Fields& put(std::string_view text) { // escaped: no zero byte in it
+        Fields& put(std::string_view text) { // escaped, so that it has no zero byte
             std::memcpy(m_at, text.data(), text.size());
             m_at[text.size()] = 0;
             m_at += text.size() + 1;
             return *this;
         }
 
-        // A thread as most events have it: comm, tid, prio.
+        // Writes a thread as most events have it: comm, tid, prio.
         Fields& put(const TaskLabel& task) { return put(task.name).put(tid(task)).put(priority(task)); }
 
         static std::int32_t tid(const TaskLabel& task) { return static_cast<std::int32_t>(task.tid); }
@@ -151,7 +151,7 @@ class CtfLttng final : public Writer, private ChangeHandler {
 
     const TaskLabel& label(std::uint32_t context) { return m_labels.of(*m_event, context); }
 
-    // Lists the tasks before any of them runs: names come from the metadata in front of the first chunk.
+    // Lists the tasks before any of them runs. Their names are in the metadata before the first chunk.
     void dump_tasks() {
         fields(id_of("lttng_statedump_start"));
         for (const auto& [context, task] : m_event->names->tasks()) {
@@ -264,7 +264,7 @@ class CtfLttng final : public Writer, private ChangeHandler {
     Schedule m_schedule;
     TaskLabels m_labels;
     VectorLabels m_vectors;
-    std::bitset<0x1'0000> m_new; // created, and not yet woken for the first time
+    std::bitset<0x1'0000> m_new; // created and not woken yet
     const trace::Event* m_event = nullptr;
     CtfStream* m_stream = nullptr;
     std::uint64_t m_stamp = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// TSDL text. Every type is aligned to a byte: nothing in our streams has another alignment, except the upper part of a
-// number whose parts are not whole bytes.
+// Writes TSDL text. Every type is aligned to a byte, except the upper part of a number whose parts are not whole bytes.
 #include "convert/ctf/ctf_text.hpp"
 
 #include "host/text/escape.hpp"
@@ -21,7 +20,7 @@ namespace {
 
 using tracer::Unit;
 
-// Units whose values have names in a trace, and how the alias of each begins.
+// Values of these units have names in a trace. The alias of a unit begins with `alias`.
 struct NamedUnit {
     Unit unit;
     std::string_view alias;
@@ -38,7 +37,7 @@ constexpr std::array<NamedUnit, 8> kNamedUnits = {{
     {Unit::server, "server"},
 }};
 
-// Lists of words, and how the alias of each begins.
+// The alias of a list of words begins with `alias`.
 struct WordUnit {
     std::string_view alias;
     std::span<const std::string_view> words;
@@ -56,7 +55,7 @@ constexpr std::array<WordUnit, 9> kWordUnits = {{
     {"outcome", lib::kWords<lib::StepOutcome>},
 }};
 
-// Empty if there are no words.
+// Returns the beginning of the alias, or an empty text if there are no words.
 constexpr std::string_view alias_of(std::span<const std::string_view> words) {
     for (const WordUnit& unit : kWordUnits) {
         if (!words.empty() && std::ranges::equal(unit.words, words)) {
@@ -67,7 +66,7 @@ constexpr std::string_view alias_of(std::span<const std::string_view> words) {
 }
 
 constexpr std::array<unsigned, 2> kNameBits = {16, 32};
-constexpr std::array<unsigned, 3> kWordBits = {4, 16, 32}; // of a part of a number, too
+constexpr std::array<unsigned, 3> kWordBits = {4, 16, 32}; // these are also widths of parts of a number
 
 constexpr bool is_declared(std::span<const std::string_view> words, unsigned bits) {
     return words.empty() || (!alias_of(words).empty() && (std::ranges::find(kWordBits, bits) != kWordBits.end()) &&
@@ -80,7 +79,7 @@ constexpr bool is_declared(tracer::Unit unit, unsigned bits) {
            is_declared(words.low, words.low_bits);
 }
 
-// Words without an alias of their width would have a type that is not declared.
+// Words without an alias of their width would have an undeclared type.
 static_assert(std::ranges::all_of(tracer::kEvents, [](const tracer::EventRow& row) {
     return is_declared(row.par1.unit, 16) && is_declared(row.par2.unit, 32);
 }));
@@ -89,7 +88,7 @@ void append(fmt::memory_buffer& out, std::string_view text) {
     out.append(text.data(), text.data() + text.size());
 }
 
-// Two labels of one enumeration must differ: a second "load" becomes "load#7".
+// Makes the labels of one enumeration different: a second "load" becomes "load#7".
 class Enumerators {
   public:
     void add(std::uint32_t value, std::string_view label) {
@@ -104,7 +103,7 @@ class Enumerators {
         m_text += fmt::format("{}{} = {}", m_text.empty() ? " " : ", ", quoted(own), value);
     }
 
-    // For each width; plain integers if there is no name at all.
+    // Appends an alias for each width; it is a plain integer if there are no names.
     void append_to(fmt::memory_buffer& out, std::string_view alias, std::span<const unsigned> widths) const {
         for (const unsigned bits : widths) {
             const std::string integer =
@@ -123,7 +122,7 @@ class Enumerators {
     std::string m_text;
 };
 
-// A number of two parts; the low one comes first.
+// Returns a number of two parts; the lower part comes first.
 std::string two_parts(const tracer::Parameter& what, const tracer::UnitWords& words, unsigned bits) {
     const std::string_view low = alias_of(words.low);
     const bool block = what.unit == Unit::block;
@@ -134,7 +133,7 @@ std::string two_parts(const tracer::Parameter& what, const tracer::UnitWords& wo
                        block ? "_flow" : identifier(what.name));
 }
 
-// One parameter in the width of its half of the record.
+// Returns one parameter in the width of its half of the record.
 std::string parameter(const tracer::Parameter& what, unsigned bits) {
     const std::string name = identifier(what.name);
     for (const NamedUnit& named : kNamedUnits) {

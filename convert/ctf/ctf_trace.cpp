@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Events to bytes, by the classes that ctf_text.cpp declares. Ids 0 to 255 are the codes of records.
+// ctf is the Common Trace Format, version 1.8, for babeltrace2, Trace Compass and every program that reads CTF. Stamps
+// are the trace's own ticks; the names of tasks, mutexes and so on are in enumerations. Events are encoded by the
+// classes that ctf_text.cpp declares; ids 0 to 255 are the codes of records.
 #include "convert/ctf/ctf_trace.hpp"
 
 #include "convert/ctf/ctf_text.hpp"
 #include "convert/losses.hpp"
+#include "convert/rows.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -12,23 +15,72 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <string_view>
 
 namespace host::convert::ctf {
 
 namespace {
 
+constexpr std::uint32_t kMagic = 0xC1FC1FC1;
+constexpr std::size_t kAlignBytes = 8;
+
+} // namespace
+
+void CtfStream::close_packet() {
+    if (m_filled == kHeadBytes && !m_gap) {
+        return;
+    }
+    const std::size_t bytes = (m_filled + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
+    std::memset(m_packet.data() + m_filled, 0, bytes - m_filled);
+    char* at = put_value(m_packet.data(), kMagic);
+    at = put_value(at, std::uint32_t{0});
+    at = put_value(at, m_begin);
+    at = put_value(at, m_end);
+    at = put_value(at, std::uint64_t{m_filled} * 8);
+    at = put_value(at, std::uint64_t{bytes} * 8);
+    at = put_value(at, m_number++);
+    at = put_value(at, m_discarded);
+    put_value(at, std::uint32_t{m_cpu});
+    m_file.append(std::string_view(m_packet.data(), bytes));
+    m_filled = kHeadBytes;
+    m_begin = m_end;
+    m_gap = false;
+}
+
+void CtfStream::lost(std::uint64_t records) {
+    close_packet();
+    const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - m_discarded;
+    m_discarded += records < room ? records : room;
+    m_gap = true;
+}
+
+void CtfStream::end_gap() {
+    close_packet();
+}
+
+void CtfStream::finish(std::uint64_t lost_elsewhere) {
+    close_packet();
+    if (lost_elsewhere != 0) {
+        lost(lost_elsewhere);
+        close_packet();
+    }
+}
+
+namespace {
+
 using trace::kCodeOf;
 
-// Readers count nanoseconds in 64 bits with a sign; babeltrace2 takes the whole seconds of that.
+// Readers count nanoseconds in signed 64 bits; babeltrace2 uses the whole seconds of that.
 constexpr std::uint64_t kReadersMaxNs = 9'223'372'036'000'000'000;
 
 constexpr std::uint8_t kPar1 = 1;
 constexpr std::uint8_t kPar2 = 2;
 
-// Which parameters a record's class has.
+// States which parameters the class of a record has.
 constexpr std::array<std::uint8_t, 256> kFieldsOf = [] {
     std::array<std::uint8_t, 256> fields{};
-    fields.fill(kPar1 | kPar2); // codes outside of the table: all that is there
+    fields.fill(kPar1 | kPar2); // codes outside the table have both
     for (const tracer::EventRow& row : tracer::kEvents) {
         fields[row.code] = static_cast<std::uint8_t>((row.par1.unit != tracer::Unit::none ? kPar1 : 0) |
                                                      (row.par2.unit != tracer::Unit::none ? kPar2 : 0));
@@ -38,7 +90,7 @@ constexpr std::array<std::uint8_t, 256> kFieldsOf = [] {
 
 constexpr std::string_view kPayloadFields = " uint16_t _length; uint8_t _payload[_length];";
 
-// Zero bytes end a string, so they are escaped with the rest.
+// Zero bytes would end the string, so they are escaped with the rest.
 char* put_string(char* at, std::string_view text) {
     std::memcpy(at, text.data(), text.size());
     at[text.size()] = 0;
@@ -63,7 +115,7 @@ char* put_field(char* at, const trace::FieldValue& value) {
         return put_string(at, text::escaped({&character, 1}));
     }
     const std::size_t bytes = tracer::field_bytes(value.type);
-    std::memcpy(at, &value.bits, bytes); // little-endian, as the machines that run this are
+    std::memcpy(at, &value.bits, bytes); // this machine is little-endian
     return at + bytes;
 }
 
@@ -139,7 +191,7 @@ void CtfTrace::add_long(CtfStream& stream, const trace::Event& event) {
         return;
     }
     if (event.row == nullptr || event.row->shape != tracer::Shape::combined) {
-        add_damaged(stream, event); // a payload where the table has none
+        add_damaged(stream, event); // the table has no payload for it
         return;
     }
     char* at = stream.event(event.code, stamp(event), sizeof(std::uint16_t) + event.payload.size());
@@ -148,7 +200,7 @@ void CtfTrace::add_long(CtfStream& stream, const trace::Event& event) {
     stream.used(at + event.payload.size());
 }
 
-// False if it is damaged, undeclared, or one type too many: then its payload is in the trace.
+// Returns false if the event is damaged or undeclared, or if there are too many types; then its payload is written.
 bool CtfTrace::add_typed(CtfStream& stream, const trace::Event& event) {
     const auto view = trace::view_typed(event);
     if (!view) {
@@ -198,7 +250,7 @@ void CtfTrace::add_foreign(CtfStream& stream, const trace::Event& event) {
             known = m_foreign.emplace(key, id).first;
         }
     }
-    // What does not fit into one event is left out: no reader of ours returns so many words.
+    // Words that do not fit into one event are left out; no reader of ours returns so many.
     constexpr std::size_t kWordsMax = 1024;
     const auto words = event.words.first(std::min(event.words.size(), kWordsMax));
     char* at = stream.event(known != m_foreign.end() ? known->second : kOtherId, stamp(event),
@@ -256,7 +308,7 @@ lib::Result<void, Failure> CtfTrace::finish(const trace::TraceFacts& facts, std:
 lib::Result<void, Failure> CtfTrace::finish_streams(const trace::TraceFacts& facts) {
     const auto unseen = unseen_losses(facts);
     for (const auto& [cpu, lost] : unseen) {
-        static_cast<void>(stream(cpu)); // a processor that only lost
+        static_cast<void>(stream(cpu)); // a processor that has only losses
     }
     for (std::size_t cpu = 0; cpu < m_streams.size(); ++cpu) {
         if (m_streams[cpu] == nullptr) {
@@ -307,7 +359,7 @@ void CtfTrace::append_metadata_head(fmt::memory_buffer& out, const trace::TraceF
     append_name_types(out, facts.names);
 }
 
-// Of the event table, of unknown codes that occurred, of what cannot be decoded.
+// Appends the classes of the event table, of unknown codes that occurred, and of what cannot be decoded.
 void CtfTrace::append_classes(fmt::memory_buffer& out) const {
     for (const tracer::EventRow& row : tracer::kEvents) {
         const bool text = row.code == kCodeOf<"formatted_event">;
@@ -326,5 +378,33 @@ void CtfTrace::append_classes(fmt::memory_buffer& out) const {
     append_event(out, "other", kOtherId,
                  " uint16_t _class; uint16_t _number; uint16_t _length; hex32 _words[_length];");
 }
+
+namespace {
+
+class Ctf final : public Writer {
+  public:
+    explicit Ctf(Destination& destination)
+        : m_trace(destination, CtfTrace::Clock::ticks) {}
+
+    void add(const trace::Event& event) override { m_trace.add(event); }
+
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
+        return m_trace.finish(facts, "    tracer_name = \"remora\";\n", "");
+    }
+
+  private:
+    CtfTrace m_trace;
+};
+
+} // namespace
+
+const FormatRow kCtfRow = {
+    .name = "ctf",
+    .suffix = "",
+    .meaning = "Common Trace Format 1.8, a directory: babeltrace2, Trace Compass",
+    .shape = Destination::Shape::directory,
+    .needs_survey = false,
+    .make = make_writer<Ctf>,
+};
 
 } // namespace host::convert::ctf

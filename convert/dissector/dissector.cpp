@@ -36,7 +36,7 @@ namespace host::dissector {
 
 namespace {
 
-// In the order of tracer::Unit.
+// The names are in the order of tracer::Unit.
 constexpr auto kUnitNames = std::to_array<std::string_view>(
     {"none",        "number",       "context",     "pid",    "level",     "vector",        "mutex",
      "semaphore",   "condition",    "port",        "server", "signal",    "cycles_per_ms", "count",
@@ -50,10 +50,10 @@ std::string_view unit_name(tracer::Unit unit) {
     return kUnitNames[static_cast<std::size_t>(unit)];
 }
 
-// In the order of tracer::Shape.
+// The names are in the order of tracer::Shape.
 constexpr auto kShapeNames = std::to_array<std::string_view>({"simple", "long", "consumed"});
 
-// Texts of the tables are our own: there is no quote or backslash in them.
+// The texts of the tables are ours and have no quotes or backslashes.
 std::string list_of(std::span<const std::string_view> words) {
     std::string list = "{";
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -97,7 +97,7 @@ void append_tables(std::string& script) {
                    tracer::kMisprintedMutexUnlock, tracer::canonical_code(tracer::kMisprintedMutexUnlock));
 }
 
-// A text from an image may have any bytes.
+// Escapes a text from an image, which may have any bytes.
 std::string lua_string(std::string_view text) {
     std::string quoted = "\"";
     for (const char character : text) {

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What does not depend on the tables that dissector.cpp writes before it. Source: Wireshark Developer's Guide, "Lua API
--- Reference"; docs/trace-format.md lists the headers, bodies and payloads. Nothing is read beyond what was captured.
+-- The part of the dissector that follows the tables of dissector.cpp. Source: Wireshark Developer's Guide, "Lua API
+-- Reference"; docs/trace-format.md lists the headers, bodies and payloads. Nothing beyond the captured bytes is read.
 
 local remora = Proto("remora", "Remora trace packet")
 
@@ -133,8 +133,8 @@ local function wide_at(text, at)
   return UInt64.new(low, high)
 end
 
--- One number after the other: { field, bytes } adds it, { nil, bytes } passes over it. Wide ones are UInt64. False if
--- the payload ends before the list does.
+-- Reads one number after the other: { field, bytes } adds it, { nil, bytes } skips it. Wide numbers are UInt64. Returns
+-- false if the payload ends before the list.
 local function add_numbers(tree, range, text, list)
   local at = 1
   for _, item in ipairs(list) do
@@ -161,20 +161,19 @@ local NAMING = {
   condition_name = "condition", port_name = "port", server_name = "server", level_name = "level",
 }
 
--- The name in a naming event: number, text; nil if it is cut.
+-- Returns number and text of a naming event; nil if it is cut.
 local function naming_of(text)
   local id, size = number_at(text, 1, 2), number_at(text, 3, 1)
   if not id or not size or 3 + size > #text then return nil end
   return id, text:sub(4, 3 + size)
 end
 
--- Of the texts of trace_printf those that the trace has in itself, else those of the image that ran, if the script was
--- written with it.
+-- Returns a text of trace_printf from the trace, else from the image that ran, if the script was written with it.
 local function format_of(stream, id)
   return stream.formats[id] or (stream.image == IMAGE and FORMATS[id]) or nil
 end
 
--- The build id of the image, after three names and the seed of the workload.
+-- Returns the build id of the image, which follows three names and the seed of the workload.
 local function image_of(text)
   local at = 1
   for _ = 1, 3 do at = at + 1 + (text:byte(at) or 0) end
@@ -182,7 +181,8 @@ local function image_of(text)
   return low and high and string.format("%08x%08x", high, low)
 end
 
--- An IEEE 754 number of so many bits of exponent and fraction. high: the upper word, or the only one; low: 0 then.
+-- Returns an IEEE 754 number with these sizes of exponent and fraction in bits. high: the upper word, or the only one,
+-- with low 0.
 local function float_of(high, low, exponent_bits, fraction_bits)
   local sign, most = high >= 2 ^ 31 and -1 or 1, 2 ^ exponent_bits - 1
   local bits = high % 2 ^ 31 / 2 ^ (31 - exponent_bits)
@@ -193,7 +193,7 @@ local function float_of(high, low, exponent_bits, fraction_bits)
   return sign * (exponent == 0 and fraction * 2 ^ (1 - bias) or (1 + fraction) * 2 ^ (exponent - bias))
 end
 
--- The argument of a type at this place, and the place after it; nil if it is cut.
+-- Returns the argument of a type at this position, and the position after it; nil if it is cut.
 local function argument_at(text, at, kind, bytes)
   if kind == "text" then
     local size = text:byte(at)
@@ -213,7 +213,8 @@ local function argument_at(text, at, kind, bytes)
   return value, at + bytes
 end
 
--- The text of a formatted event: number of the format, then a type and a value for each argument; nil if one is cut.
+-- Returns the text of a formatted event, which has the number of the format, then a type and a value for each argument;
+-- nil if one is cut.
 local function formatted(stream, text)
   local id, values, at = number_at(text, 1, 4), {}, 5
   while id and at <= #text do
@@ -257,14 +258,14 @@ local function learn(stream, event, text)
   end
 end
 
--- The fields after the length word; nil if the length is invalid.
+-- Returns the fields after the length word; nil if the length is invalid.
 local function fields_of(joined)
   local length = number_at(joined, 1, 2)
   if not length or length < 2 or length > #joined then return nil end
   return joined:sub(3, length)
 end
 
--- Shows a whole long event; false if it cannot be decoded.
+-- Shows a whole long event; returns false if it cannot be decoded.
 local function show_long(tree, range, event, text, stream)
   if event == "chunk_begin" then
     local whole = add_numbers(tree, range, text, CHUNK_BEGIN)
@@ -303,7 +304,7 @@ local function name_of(stream, unit, value)
   return names and names[value]
 end
 
--- What a value means, or nil where the number says it all.
+-- Returns the meaning of a value, or nil if it has none beyond the number.
 local function meaning(stream, unit, value)
   local words = WORDS[unit]
   if not words then return name_of(stream, unit, value) end
@@ -337,8 +338,8 @@ local function parameters_of(stream, row, par1, par2)
   return (first or "") .. (first and second and " " or "") .. (second or "")
 end
 
--- Follows the slots of long events: returns the joined payload with the last slot, "open" while more is to come,
--- "broken" for a slot without its beginning, nil for a record of its own.
+-- Follows the slots of long events. Returns the joined payload with the last slot, "open" while more slots follow,
+-- "broken" for a slot without its beginning, nil for a simple record.
 local function join(state, row, code, combine, stamp, six)
   local single = combine == 0
   if single then
@@ -378,7 +379,7 @@ local function show_record(tree, tvb, at, index, stream, state, row, raw)
   if state.last then
     local delta = Int64.new(stamp:lower(), stamp:higher()) - Int64.new(state.last:lower(), state.last:higher())
     item:add(f.delta, tvb(at + 4, 8), delta):set_generated()
-    -- A chunk's metadata carries the stamp of its first record and a few ticks more.
+    -- A chunk's metadata has the stamp of its first record plus a few ticks.
     if stamp < state.last and not state.metadata then item:add_proto_expert_info(e.time) end
   end
   item:add_le(f.par1, tvb(at + 2, 2))
@@ -390,8 +391,8 @@ local function show_record(tree, tvb, at, index, stream, state, row, raw)
   return item
 end
 
--- The records of a packet. Names are learnt on the first pass, whether records are shown or not. Returns the name of
--- the first event, and the long event that is still open.
+-- Shows the records of a packet. Names are stored on the first pass, whether records are shown or not. Returns the name
+-- of the first event, and the long event that is still open.
 local function walk(tree, tvb, count, stream, first_pass, carry, header)
   local state, first_event = {}, nil
   for key, value in pairs(carry or {}) do state[key] = value end
@@ -407,7 +408,7 @@ local function walk(tree, tvb, count, stream, first_pass, carry, header)
       local six = tvb:raw(at + 2, 2) .. tvb:raw(at + 12, 4)
       local joined = join(state, row, code, combine, tvb:raw(at + 4, 8), six)
       if joined == "broken" then
-        -- Its beginning is in a packet that is missing.
+        -- The beginning is in a packet that is missing.
         if item then item:append_text(" (its beginning is missing)") end
       elseif joined and joined ~= "open" then
         local text = fields_of(joined)
@@ -427,8 +428,8 @@ end
 
 local findings = {}
 
--- What the number says about the packets before. An export begins with number 1: another packet 1 with other bytes is
--- another export.
+-- Returns what the number reveals about earlier packets. An export begins with number 1, so a packet 1 with other bytes
+-- begins another export.
 local function follow(stream, number, frame, bytes)
   local found = {}
   if number == 1 and stream.first and stream.first ~= bytes then
@@ -483,7 +484,7 @@ for i = 0, 255 do
   CRC[i] = value
 end
 
--- CRC-32C (Castagnoli), as iSCSI has it.
+-- CRC-32C (Castagnoli), as in iSCSI.
 local function crc32c(bytes)
   local crc = 0xFFFFFFFF
   for i = 1, #bytes do
@@ -493,12 +494,12 @@ local function crc32c(bytes)
   return 0xFFFFFFFF - crc
 end
 
--- Of the whole packet, with the checksum and the MAC as zeros.
+-- Returns the checksum of the whole packet, with zeros for checksum and MAC.
 local function packet_crc(bytes)
   return crc32c(bytes:sub(1, 28) .. ("\0"):rep(4) .. bytes:sub(33, 56) .. ("\0"):rep(8) .. bytes:sub(65))
 end
 
--- Names and texts are those of a session, the sequence is that of each of its streams.
+-- Names and texts belong to a session, the sequence to each of its streams.
 local function reliable_stream(session, number)
   sessions[session] = sessions[session] or { names = {}, formats = {}, streams = {}, requests = {} }
   local of = sessions[session]
@@ -546,7 +547,7 @@ BODIES[ABORT] = function(tree, tvb)
   tree:add_le(f.reason, tvb(64, 8))
 end
 
--- First pass: what this packet answers, or that it may be answered.
+-- On the first pass, stores which packet this one answers, or that it may be answered.
 local function match(session, stream, type, stamp, totals, pinfo, found)
   local key = function(of) return stream .. " " .. of .. " " .. stamp end
   for _, of in ipairs(REQUESTS[type] or {}) do
@@ -571,7 +572,7 @@ local function show_answers(tree, found)
   if found.differs then tree:add_proto_expert_info(e.totals) end
 end
 
--- The header. Returns type, flags, stream and whether the sizes fit each other and the datagram.
+-- Shows the header. Returns type, flags, stream, and whether the sizes fit each other and the datagram.
 local function show_header(tree, tvb, reported)
   local number, records, size = tvb(12, 4):le_uint(), tvb(16, 4):le_uint(), tvb(20, 4):le_uint()
   local type, flags, stream = tvb(24, 1):uint(), tvb(25, 1):uint(), tvb(26, 2):le_uint()
@@ -594,7 +595,7 @@ local function show_header(tree, tvb, reported)
   return type, flags, stream, fits and size == reported and stream < 64
 end
 
--- False if it is there and wrong, nil if not all of the packet was captured.
+-- Returns false if the checksum is present and wrong, nil if the packet was not captured as a whole.
 local function show_crc(tree, tvb, captured, reported)
   local item = tree:add_le(f.crc, tvb(28, 4))
   if captured < reported then return nil end
@@ -707,7 +708,7 @@ function remora.dissector(tvb, pinfo, root)
   return captured
 end
 
--- On other ports: only what carries the magic.
+-- On other ports only packets with the magic number are accepted.
 local function heuristic(tvb, pinfo, root)
   local magic = tvb:captured_len() >= HEADER and tvb:raw(0, 12)
   if magic ~= MAGIC_V1 and magic ~= MAGIC_V2 then return false end

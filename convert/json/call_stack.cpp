@@ -33,7 +33,7 @@ void CallStack::close_all() {
     }
 }
 
-// They end before the task continues, whether or not a record says so.
+// Interludes end before the task continues, even without a record.
 void CallStack::close_interludes() {
     for (; !m_interludes.empty(); m_interludes.pop_back()) {
         m_changes.push_back({false, m_interludes.back()});

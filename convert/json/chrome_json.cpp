@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The JSON of Chrome's trace viewer ("Trace Event Format"), which Perfetto, speedscope and many tools open. Tracks are
-// processes and threads there, so each kind of ours is a process:
+// Writes the JSON of Chrome's trace viewer ("Trace Event Format"), which Perfetto, speedscope and many tools open.
+// Tracks are processes and threads there, so each of our kinds is a process:
 //
 //   1 processors   thread = cpu    B/E who runs; i   events that belong to no task
 //   2 interrupts   thread = cpu    B/E handlers, nested
@@ -9,11 +9,10 @@
 //   5 waits        thread = task   B/E for what
 //   6 servers      C budgets in nanoseconds
 //
-// ts is in microseconds with three digits after the point, that is exact to the nanosecond. Readers take it as a
-// double, in which begin plus duration (X) can exceed the next begin: only B and E let neighbours meet. An end
-// repeats the name of its begin, because speedscope passes over an end without it.
+// ts is in microseconds with three digits after the point, which is exact to the nanosecond. Readers use a double, in
+// which begin plus duration (X) can exceed the next begin; only B and E let neighbours meet. An end repeats the name of
+// its begin, because speedscope ignores an end without it.
 #include "convert/losses.hpp"
-#include "convert/per_processor.hpp"
 #include "convert/rows.hpp"
 #include "convert/schedule_words.hpp"
 #include "convert/track_writer.hpp"
@@ -41,7 +40,7 @@ enum class Group : std::uint8_t { processors = 1, interrupts, tasks, jobs, waits
 constexpr std::array<std::string_view, 7> kGroupNames = {"",     "processors", "interrupts", "tasks",
                                                          "jobs", "waits",      "servers"};
 
-constexpr std::size_t kEventMax = 256; // everything in an event but texts
+constexpr std::size_t kEventMax = 256; // an event without its texts
 
 class ChromeJson final : public TrackWriter {
   public:
@@ -57,22 +56,22 @@ class ChromeJson final : public TrackWriter {
 
   private:
     using InstantMembers = text::TextOf<64>;
-    using Track = text::TextOf<32>; // the members that say where an event is, and the key of its time
+    using Track = text::TextOf<32>; // the members with the track of an event, and the key of its time
 
-    // A track of a task.
+    // A thread is one track of a task.
     struct Thread {
         std::uint64_t turn = 0; // of TaskLabels
-        Track track;            // empty: not yet known
-        std::string name;       // under which it is known
+        Track track;            // empty if not announced yet
+        std::string name;       // under which it was announced
         std::string slice;      // the last one that began
     };
 
     struct Processor {
         Track track;
         Track interrupts;
-        std::string running;               // escaped; empty: nothing known yet
-        std::vector<std::string> handlers; // names of those that are open, outermost first
-        std::uint64_t lost = 0;            // as gaps record
+        std::string running;               // escaped; empty if unknown
+        std::vector<std::string> handlers; // names of the open ones, outermost first
+        std::uint64_t lost = 0;            // as gaps state
     };
 
     void begin_tracks(const Survey& survey) override {
@@ -179,8 +178,8 @@ class ChromeJson final : public TrackWriter {
         put_end(thread.track.size != 0 ? thread.track : track_of(group, tid_used(context)), thread.slice);
     }
 
-    // The thread of a task in this group, whose name is written first, and again when the context is another task's.
-    // Its number stays that of the first task, so that slices end on the track on which they began.
+    // Returns the thread of a task in this group. Its name is written first, and again when another task has the
+    // context. Its number stays that of the first task, so that slices end on the track on which they began.
     Thread& name_thread(Group group, std::uint32_t context) {
         const TaskLabel& label = m_labels.of(event(), context);
         Thread& known = thread_of(group, context);
@@ -210,7 +209,7 @@ class ChromeJson final : public TrackWriter {
     [[gnu::flatten]] void add_instant() override {
         const trace::Event& event = this->event();
         const std::uint32_t context = task_of(event, schedule());
-        // The name of a processor, too, comes before its events.
+        // The name of a processor must precede its events, too.
         const Track& track = context <= 0xFFFF ? name_thread(Group::tasks, context).track : processor(event.cpu).track;
         const InstantMembers& members = m_instants[event.code];
         const bool is_short = put_event('i', track, EventWords::kShortMax, [&](char* at) {
@@ -275,8 +274,8 @@ class ChromeJson final : public TrackWriter {
         put_event(phase, track, text::json_room(name.size()), [&](char* at) { return put_name(at, name); });
     }
 
-    // One more element of the array, which has some already. rest(char*) writes what follows its time, in `room` bytes
-    // at most; null: nothing is to be written. Whether it was.
+    // Appends an element to the array, which is not empty. rest(char*) writes what follows the time in at most `room`
+    // bytes; it returns null if nothing is to be written. Returns whether the element was written.
     template <typename Rest>
     bool put_event(char phase, const Track& track, std::size_t room, Rest rest) {
         char* const begin = m_file.room(kEventMax + room);
@@ -304,17 +303,17 @@ class ChromeJson final : public TrackWriter {
     static constexpr std::uint32_t kNoTid = ~std::uint32_t{0};
 
     OutputFile& m_file;
-    text::JsonWriter<OutputFile&> m_json; // of it: for all but events
+    text::JsonWriter<OutputFile&> m_json; // for everything but events
     text::RisingNumber m_stamp;
     Track m_servers = track_of(Group::servers, 0);
     TaskLabels m_labels;
     VectorLabels m_vectors;
     EventWords m_event_words{EventWords::Encoding::json};
-    std::vector<InstantMembers> m_instants; // of events in the table; by code
+    std::vector<InstantMembers> m_instants; // by code, for events in the table
     PerProcessor<Processor> m_processors;
-    Processor* m_here = nullptr;                                                       // of the event
-    std::vector<std::uint32_t> m_tids = std::vector<std::uint32_t>(kContexts, kNoTid); // as they were first written
-    using Threads = std::vector<std::unique_ptr<Thread>>;                              // by context
+    Processor* m_here = nullptr;                                                                  // that of the event
+    std::vector<std::uint32_t> m_tids = std::vector<std::uint32_t>(kContexts, kNoTid);            // as first written
+    using Threads = std::vector<std::unique_ptr<Thread>>;                                         // by context
     std::array<Threads, 3> m_threads{Threads(kContexts), Threads(kContexts), Threads(kContexts)}; // tasks, jobs, waits
 };
 

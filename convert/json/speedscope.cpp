@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Call stacks of tasks in steps, for speedscope: one profile per task, frames opened and closed in time. A profile
-// shows the task only while it has a processor; a handler that interrupts it is a frame on top of it.
-// Source: speedscope's file format (file-format-spec.ts of the project): `evented` profiles, whose events do not fall
-// in time, nest, and are all closed at the end.
+// Writes call stacks of tasks in steps for speedscope: one profile for each task, with frames that open and close in
+// time. A profile shows the task only while it has a processor; a handler that interrupts it is a frame on top. Source:
+// speedscope's file format (file-format-spec.ts of the project): in `evented` profiles, times never fall, events nest,
+// and all are closed at the end.
 #include "convert/json/call_stack.hpp"
 #include "convert/rows.hpp"
 #include "convert/schedule_words.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 using trace::kCodeOf;
 
-// Frames that are no function, apart from all addresses.
+// These frames are no functions, and their values are no addresses.
 constexpr CallStack::Frame kInterrupts = CallStack::Frame{1} << 63;
 
 class Speedscope final : public Writer {
@@ -99,10 +99,10 @@ class Speedscope final : public Writer {
 
     struct Task {
         CallStack stack;
-        std::vector<Note> notes; // memory: 16 bytes for each call, each return
+        std::vector<Note> notes; // 16 bytes for each call and each return
     };
 
-    // Null: it was never seen in steps.
+    // Returns null if the task was never in steps.
     [[nodiscard]] Task* find(std::uint32_t context) {
         const auto task = m_tasks.find(context);
         return task != m_tasks.end() ? &task->second : nullptr;
@@ -145,7 +145,7 @@ class Speedscope final : public Writer {
         }
     }
 
-    // make() is asked once for each frame.
+    // make() is called once for each frame.
     template <typename Make>
     void name(CallStack::Frame frame, Make make) {
         const auto [place, is_new] = m_frames.try_emplace(frame, static_cast<std::uint32_t>(m_names.size()));
@@ -154,7 +154,7 @@ class Speedscope final : public Writer {
         }
     }
 
-    // What happened meanwhile is unknown.
+    // Closes the frames, because what happens next is unknown.
     void forget(std::uint64_t time_ns, std::uint32_t context) {
         if (Task* const task = find(context)) {
             note(*task, time_ns, task->stack.suspend(true));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// QNX .kev: the file that the published System Analysis Toolkit reads. Header keys in their documented order, then
-// ours; names and parameters as events at the start; then the events, mapped by foreign/kev/codes.hpp, in slots
-// that kev_slots.hpp describes. Same trace, same bytes: nothing in the file depends on when or where it was written.
+// Writes QNX .kev files, which the published System Analysis Toolkit reads. The header has keys in their documented
+// order, then ours. Names and parameters are events at the start; then the events follow, mapped by
+// foreign/kev/codes.hpp, in slots that kev.hpp describes. Nothing in the file depends on when or where it was written.
 #include "convert/kev/kev.hpp"
 
 #include "convert/losses.hpp"
@@ -16,10 +16,105 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <iterator>
 #include <numeric>
 
 namespace host::convert::records {
+
+namespace {
+
+using formats::kev::Class;
+using formats::kev::Kind;
+using formats::kev::make_header;
+using formats::kev::Slot;
+
+static_assert(std::endian::native == std::endian::little, "slots are written as they are in memory");
+
+constexpr auto kControl = static_cast<std::uint32_t>(Class::control);
+
+std::uint32_t high(std::uint64_t ticks) {
+    return static_cast<std::uint32_t>(ticks >> 32);
+}
+
+std::uint32_t low(std::uint64_t ticks) {
+    return static_cast<std::uint32_t>(ticks);
+}
+
+} // namespace
+
+// BUFFER and TIME precede the event, in the same turn.
+KevSlots::Plan KevSlots::plan(const Processor& processor, std::uint64_t ticks, bool begins_buffer) {
+    const bool late = processor.newest && ticks < processor.newest_ticks;
+    const std::uint64_t free = !processor.newest || late ? 0 : *processor.newest + 1;
+    std::uint64_t event = late ? ticks : std::max(ticks, free);
+    for (;;) {
+        const bool time = begins_buffer || !processor.has_time || processor.high != high(event);
+        const std::uint64_t in_front = (time ? 1U : 0U) + (begins_buffer ? 1U : 0U);
+        if (late) {
+            return {.first = event - std::min<std::uint64_t>(in_front, low(event)), .event = event, .time = time};
+        }
+        const std::uint64_t turn = event & ~std::uint64_t{0xFFFF'FFFF};
+        const std::uint64_t first = std::max({event - std::min(in_front, event), free, turn});
+        if (high(first + in_front) == high(event)) {
+            return {.first = first, .event = std::max(event, first + in_front), .time = time};
+        }
+        event = first + in_front; // in the next turn, where a TIME may be needed
+    }
+}
+
+// Handles the general case; add() handles nearly all events itself.
+void KevSlots::add_any(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t event, std::uint64_t ticks,
+                       std::span<const std::uint32_t> words) {
+    const std::size_t slots = std::max<std::size_t>(1, (words.size() + 1) / 2);
+    if (m_filled != 0 && m_filled + slots + 1 > kBufferSlots) {
+        finish();
+    }
+    Processor& processor = m_processors[cpu];
+    const bool begins_buffer = m_filled == 0;
+    const Plan stamps = plan(processor, ticks, begins_buffer);
+    std::uint64_t next = stamps.first;
+    if (begins_buffer) {
+        put({make_header(Kind::simple, cpu, kControl, formats::kev::kControlBuffer),
+             low(next++),
+             {m_number % formats::kev::kBufferModulus, 0}});
+    }
+    if (stamps.time) {
+        put({make_header(Kind::simple, cpu, kControl, formats::kev::kControlTime),
+             low(next++),
+             {high(stamps.event), low(stamps.event)}});
+        processor.has_time = true;
+        processor.high = high(stamps.event);
+    }
+    const auto word = [&](std::size_t index) { return index < words.size() ? words[index] : 0; };
+    const auto put_words = [&](std::size_t slot, Kind kind) {
+        put({make_header(kind, cpu, class_number, event), low(stamps.event), {word(2 * slot), word(2 * slot + 1)}});
+    };
+    if (slots == 1) {
+        put_words(0, Kind::simple);
+    } else {
+        put_words(0, Kind::begin);
+        for (std::size_t slot = 1; slot + 1 < slots; ++slot) {
+            put_words(slot, Kind::middle);
+        }
+        put_words(slots - 1, Kind::end);
+    }
+    processor.newest = std::max(processor.newest.value_or(0), stamps.event);
+    processor.newest_ticks = std::max(processor.newest_ticks, ticks);
+}
+
+void KevSlots::finish() {
+    if (m_filled == 0) {
+        return;
+    }
+    m_buffer.front().data[1] = static_cast<std::uint32_t>(m_filled - 1);
+    m_file.append(std::as_bytes(std::span(m_buffer).first(m_filled)));
+    m_filled = 0;
+    ++m_number;
+    for (Processor& processor : m_processors) {
+        processor.has_time = false;
+    }
+}
 
 namespace {
 
@@ -28,11 +123,12 @@ using formats::kev::SchedulingPolicy;
 using formats::kev::ThreadState;
 using trace::kCodeOf;
 
-// Threads of a trace without processes. The kernel's first threads are idle, one for each processor.
+// Processes of the threads of a trace without processes. The kernel's first threads are the idle ones, one for each
+// processor.
 constexpr std::uint32_t kKernelPid = 1;
 constexpr std::uint32_t kOnlyPid = 2;
 
-// What the header's text can carry: printable characters, and no "::", which would end the value.
+// Replaces what the header cannot contain: only printable characters are kept, and "::" would end the value.
 std::string header_text(std::string_view text) {
     std::string safe;
     for (const char character : text) {
@@ -43,8 +139,8 @@ std::string header_text(std::string_view text) {
     return safe;
 }
 
-// Records that are missing without an event that says where. What one chunk alone, the first, overwrote is in front of
-// the trace.
+// Returns the number of missing records whose position no event shows. Records that only the first chunk counts as
+// overwritten precede the trace.
 std::uint64_t unplaced(const trace::TraceFacts& facts) {
     std::uint64_t records = unplaced_losses(facts).missing;
     std::uint64_t overwritten = 0;
@@ -58,7 +154,7 @@ std::uint64_t unplaced(const trace::TraceFacts& facts) {
     return saturating_sum(records, overwritten);
 }
 
-// Levels are asked in the order of their numbers; a server's are guests in the queue of a host.
+// Levels are asked in the order of their numbers; the level of a server is a guest in the queue of another one.
 std::uint32_t priority_of(const trace::Names& names, std::uint16_t level, std::string_view name) {
     const std::string_view host = name == "CBS" || name == "GRUB" ? "EDF" : name == "SERVED" ? "RM" : "";
     for (const auto& [number, other] : *names.entries(tracer::Unit::level)) {
@@ -85,7 +181,7 @@ lib::Result<void, Failure> KevWriter::begin(const Survey* survey) {
         return Failure{Fault::unusable, fmt::format("processor {}: the format has room for {}",
                                                     survey->processors.back(), formats::kev::kProcessorsMax)};
     }
-    // Events of other systems have no code of ours; what is in such a file must not be read as ours.
+    // Events of other systems have no code of ours, and such a file must not be read as ours.
     const std::uint64_t sound = std::accumulate(survey->per_code.begin(), survey->per_code.end(), std::uint64_t{0});
     m_ours = survey->kind == trace::InputKind::records || survey->per_code[0] != sound;
     write_header(*survey);
@@ -124,7 +220,7 @@ void KevWriter::write_header(const Survey& survey) {
                                       facts.chunks.begin(), facts.chunks.end(), std::uint64_t{0}, saturating_sum,
                                       [](const trace::ChunkReport& chunk) { return chunk.description.overwritten; }));
         if (std::ranges::all_of(facts.chunks, &trace::ChunkReport::described)) {
-            add_number("UNPLACED", unplaced(facts)); // else it is not known
+            add_number("UNPLACED", unplaced(facts)); // without it the number is unknown
         }
         add_number("TSC_SOURCE", static_cast<std::uint64_t>(facts.clock.source));
         add_number("TSC_ERROR_PPM", facts.clock.error_ppm);
@@ -156,8 +252,8 @@ void KevWriter::write_name(std::uint16_t context, std::uint16_t cpu, std::uint64
         formats::kev::foreign_of_task_name(context, m_pids[context], name.substr(0, name.find('\0')), m_words));
 }
 
-// All with the stamp of the first event; it rises by one with each, as that of any burst does, so it begins early
-// enough for the first event to keep its own.
+// Writes the metadata. Its stamps rise by one with each event, as in any burst, so they begin early enough for the
+// first event to keep its own stamp.
 void KevWriter::write_metadata(const Survey& survey) {
     const trace::TraceFacts& facts = survey.facts;
     const trace::Names& names = facts.names;
@@ -201,7 +297,7 @@ void KevWriter::put(std::uint16_t cpu, std::uint64_t ticks, const formats::kev::
 
 void KevWriter::add(const trace::Event& event) {
     if (event.cpu >= formats::kev::kProcessorsMax) {
-        return; // begin() refused the trace; a file that grew in between
+        return; // the file has grown since begin() checked the processors
     }
     trace::is_foreign(event) || !m_ours ? add_foreign(event) : add_ours(event);
 }
@@ -226,17 +322,18 @@ void KevWriter::add_ours(const trace::Event& event) {
     m_newest[event.cpu] = std::max(m_newest[event.cpu], event.ticks.value);
 }
 
-// A few ticks before the wait, if they are free: this keeps its own, also where it begins a buffer.
+// Writes the object a few ticks before the wait, if they are free, so that the wait keeps its stamp even where it
+// begins a buffer.
 void KevWriter::add_object(const trace::Event& event) {
     if (const auto object = formats::kev::foreign_object_of(event, m_words)) {
-        constexpr std::uint64_t kInFront = 3; // itself, BUFFER, TIME
+        constexpr std::uint64_t kInFront = 3; // the event, BUFFER and TIME
         const std::uint64_t ticks = event.ticks.value;
         const std::uint64_t newest = std::min(m_newest[event.cpu], ticks);
         put(event.cpu, ticks - std::min(kInFront, ticks - newest), *object);
     }
 }
 
-// What the published printer shows of a long event.
+// Returns the text that the published printer shows for a long event.
 std::string_view KevWriter::text_of(const trace::Event& event) {
     if (event.payload.empty()) {
         return {};
@@ -258,7 +355,7 @@ void KevWriter::add_foreign(const trace::Event& event) {
     }
 }
 
-// As the threads of another system's file have it.
+// Writes a switch as files of the other system show it.
 void KevWriter::add_switch(const trace::Event& event) {
     const auto state = [&](std::uint16_t context, ThreadState entered) {
         m_words = {m_pids[context], m_pids[context] == kKernelPid ? event.cpu + 1U : context + 1U};

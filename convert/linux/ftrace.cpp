@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ftrace: text as Linux prints it in /sys/kernel/tracing/trace, for every program that reads that, and for grep. Times
-// are seconds since the start of the trace, with all nine digits where Linux prints six. Source: the kernel's
+// ftrace is the text that Linux prints in /sys/kernel/tracing/trace, for every program that reads it, and for grep.
+// Times are seconds since the start of the trace, with nine digits where Linux prints six. Source: the kernel's
 // documentation (trace/ftrace, "Output format").
 //
 //           sensor-3     [000] d.h.     0.002009458: job_release: context=3 (sensor) release=41235439
@@ -10,9 +10,9 @@
 #include "convert/rows.hpp"
 #include "host/text/format.hpp"
 
-#include "convert/change_handler.hpp"
 #include "convert/losses.hpp"
 #include "convert/schedule_words.hpp"
+#include "convert/track_writer.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/text/digits.hpp"
 
@@ -28,7 +28,7 @@ using text::put;
 
 using trace::kCodeOf;
 
-// The line is filled in when the numbers are known.
+// The line is overwritten when the numbers are known.
 constexpr std::size_t kCountsBytes = 92;
 
 constexpr std::string_view kHead = "#\n"
@@ -41,27 +41,27 @@ constexpr std::string_view kHead = "#\n"
                                    "#              | |         |   ||||      |              |\n";
 
 constexpr std::size_t kNameWidth = 16;
-constexpr std::size_t kLineMax = 256; // everything in a line but task, name and words
+constexpr std::size_t kLineMax = 256; // a line without task, name and words
 
-// The letter of a task that leaves its processor.
+// Returns the letter for a task that leaves its processor.
 char state_letter(TaskState state) {
     return "RSDX"[linux_state(state, 3)];
 }
 
-// What lines say of a task, as often as it occurs in them.
+// Keeps the texts of tasks in lines, which are made once and used often.
 class TaskTexts {
   public:
     struct Texts {
         std::string head;     // "          sensor-3     ["
         std::string previous; // "prev_comm=sensor prev_pid=3 prev_prio=1"
-        std::string next;     // likewise
+        std::string next;     // "next_comm=sensor next_pid=3 next_prio=1"
         std::string plain;    // "comm=sensor pid=3 prio=1"
     };
 
     TaskTexts()
         : m_entries(kEntries) {}
 
-    // Valid until the next call for another task.
+    // Returns the texts of a task, which are valid until the next call for another task.
     [[nodiscard]] const Texts& of(TaskLabels& labels, const trace::Event& event, std::uint32_t context) {
         const TaskLabel& label = labels.of(event, context);
         Entry& entry = m_entries[context % kEntries];
@@ -89,7 +89,7 @@ class TaskTexts {
         Texts texts;
     };
 
-    // In bytes: fmt would count the columns of UTF-8.
+    // Counts bytes, because fmt would count the columns of UTF-8.
     static std::size_t blanks(std::size_t size) { return size < kNameWidth ? kNameWidth - size : 0; }
 
     std::vector<Entry> m_entries;
@@ -153,7 +153,8 @@ class Ftrace final : public Writer, private ChangeHandler {
     }
 
   private:
-    // Names of typed events come from the trace: what would end the name is replaced. Valid until the next call.
+    // Returns the name of an event. In names of typed events, which come from the trace, characters that would end the
+    // name are replaced. Valid until the next call.
     std::string_view event_title() {
         if (!m_event->is_sound()) {
             return ": damaged: ";
@@ -168,7 +169,7 @@ class Ftrace final : public Writer, private ChangeHandler {
         return m_title;
     }
 
-    // Where the kernel has it: in front of the first line that it kept.
+    // Writes a line about lost records before the first line that follows, as the kernel does.
     void lost(std::uint16_t cpu, std::uint64_t records) {
         if (records == 0) {
             return;
@@ -179,13 +180,13 @@ class Ftrace final : public Writer, private ChangeHandler {
         m_lost_total += std::min(records, ~std::uint64_t{0} - m_lost_total);
     }
 
-    // title: with what comes before it and after it.
+    // title: with the characters before and after it.
     void line(std::string_view title, std::string_view words) {
         char* const begin = start_line(title.size() + words.size());
         finish_line(begin, put(put(put_head(begin), title), words));
     }
 
-    // Room for a line with so many bytes after its head.
+    // Returns room for a line with `bytes` bytes after its head.
     char* start_line(std::size_t bytes) {
         m_head = &m_texts.of(m_labels, *m_event, m_context).head;
         return m_file.room(kLineMax + m_head->size() + bytes);
@@ -197,7 +198,7 @@ class Ftrace final : public Writer, private ChangeHandler {
         ++m_lines;
     }
 
-    // Up to the time.
+    // Writes the line up to the time.
     char* put_head(char* at) {
         at = put(at, *m_head);
         at = put(put(at, m_cpu_text), m_interrupt ? "] d.h. " : "] .... ");
@@ -231,7 +232,7 @@ class Ftrace final : public Writer, private ChangeHandler {
     const TaskTexts::Texts& texts(std::uint32_t context) { return m_texts.of(m_labels, *m_event, context); }
 
     void on_switch(const Change& change) override {
-        m_words = texts(change.other).previous; // of one context at a time
+        m_words = texts(change.other).previous; // only one context at a time has its texts
         m_words += " prev_state=";
         m_words += state_letter(change.state);
         m_words += " ==> ";
@@ -268,8 +269,8 @@ class Ftrace final : public Writer, private ChangeHandler {
     std::string m_words;
     std::string m_title;
     const trace::Event* m_event = nullptr;
-    std::uint32_t m_context = kUnknownContext; // whom the lines name
-    const std::string* m_head = nullptr;       // of it
+    std::uint32_t m_context = kUnknownContext; // the task of the lines
+    const std::string* m_head = nullptr;       // text of m_context
     std::string m_cpu_text = "000";
     std::uint16_t m_cpu = 0;
     text::TextOf<24> m_second_text;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
-// kernelshark: a trace.dat file, version 6, for KernelShark and trace-cmd. Source: the manual page trace-cmd.dat(5),
-// v6. Beside our events (system "remora") it contains those of the scheduler and of interrupts, made from the kernel's
-// changes; KernelShark draws processors and tasks from them. Times are nanoseconds since the start of the trace.
+// kernelshark is a trace.dat file, version 6, for KernelShark and trace-cmd. Source: the manual page trace-cmd.dat(5),
+// v6. Beside our events (system "remora") it contains those of the scheduler and of interrupts, derived from the
+// changes of the schedule; KernelShark draws processors and tasks from them. Times are nanoseconds since the start of
+// the trace.
 //
-// The pages of each processor are kept aside until the end, because the file states their offsets in front of them, and
-// because names and event formats are complete only then.
+// The pages of each processor are stored separately until the end, because the file states their offsets before them,
+// and because names and event formats are complete only then.
 #include "convert/rows.hpp"
 #include "host/text/format.hpp"
 
-#include "convert/change_handler.hpp"
-#include "convert/linux/kernelshark_formats.hpp"
-#include "convert/linux/ring_pages.hpp"
-#include "convert/linux/tracefs_formats.hpp"
+#include "convert/linux/trace_dat.hpp"
 #include "convert/losses.hpp"
 #include "convert/schedule_words.hpp"
+#include "convert/track_writer.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/trace/event.hpp"
 
@@ -34,7 +33,7 @@ constexpr std::size_t kTextBytesMax = 1024;
 
 class Data {
   public:
-    // bytes: of the fields after the common ones.
+    // bytes: size of the fields after the common ones.
     Data(RingPages& pages, std::uint64_t time_ns, std::size_t bytes, std::uint32_t id, std::uint8_t flags,
          std::uint32_t tid)
         : m_at(pages.event(time_ns, whole_words(bytes)))
@@ -57,7 +56,7 @@ class Data {
         return passed(sizeof(value));
     }
 
-    // In a field of `bytes`, cut, with a zero after it.
+    // Writes a text into a field of `bytes` bytes; it is cut and ends in a zero.
     Data& text(std::string_view text, std::size_t bytes) {
         const std::size_t size = std::min(text.size(), bytes - 1);
         std::memcpy(m_at, text.data(), size);
@@ -80,11 +79,11 @@ class Data {
 
 constexpr std::uint8_t kExitDead = 16;
 
-// Of a record of one slot.
+// States how the parameters of a record of one slot are written.
 struct Parameters {
-    bool simple = false; // it is one
+    bool simple = false; // it is a record of one slot
     bool has_first = false;
-    std::uint8_t bytes = 0; // of both
+    std::uint8_t bytes = 0; // size of both
 };
 
 constexpr auto kParameters = [] {
@@ -150,7 +149,7 @@ class KernelShark final : public Writer, private ChangeHandler {
 
     Data data(std::uint32_t id, std::size_t bytes) { return {*m_pages, m_time_ns, bytes, id, m_flags, m_tid}; }
 
-    // A text in a field of its own, after `offset` bytes of fields that the caller put, this one included.
+    // Returns the location of a text after `offset` bytes of fields, which include this one.
     static std::uint32_t location(std::size_t offset, std::string_view text) {
         return static_cast<std::uint32_t>((tracefs::kCommonBytes + offset) | (text.size() + 1) << 16);
     }
@@ -160,7 +159,7 @@ class KernelShark final : public Writer, private ChangeHandler {
         data(id, 4 + text.size() + 1).put(location(4, text)).text(text, text.size() + 1);
     }
 
-    // As two words: the second may be longer than the event.
+    // Writes two words; the second may be longer than the event.
     void add_simple(const trace::Event& event, const Parameters& parameters) {
         static_assert(tracefs::kCommonBytes == sizeof(std::uint64_t) &&
                       RingPages::kSlackBytes >= sizeof(std::uint64_t));
@@ -192,7 +191,7 @@ class KernelShark final : public Writer, private ChangeHandler {
         }
     }
 
-    // Ids of events that are not in the table, by name. Events beyond the last free id share one.
+    // Returns the id of an event that is not in the table, by its name. Events beyond the last free id share one.
     std::uint32_t text_id(const std::string& name) {
         if (const auto known = m_texts.find(name); known != m_texts.end()) {
             return known->second;
@@ -247,7 +246,7 @@ class KernelShark final : public Writer, private ChangeHandler {
         m_file.append(std::as_bytes(std::span(&value, 1)));
     }
 
-    // With its length in front.
+    // Appends a text after its length.
     void append_counted(std::string_view text) {
         append_number(std::uint64_t{text.size()});
         append(text);
@@ -323,7 +322,7 @@ void KernelShark::add_losses(const trace::TraceFacts& facts) {
     }
 }
 
-// Offset and size of each processor's pages, then the pages themselves, on a page boundary.
+// Writes offset and size of each processor's pages, then the pages themselves, on a page boundary.
 lib::Result<void, Failure> KernelShark::append_processors() {
     struct Part {
         std::shared_ptr<trace::ByteSource> bytes;

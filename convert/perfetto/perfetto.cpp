@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Perfetto's protobuf format (https://perfetto.dev), for ui.perfetto.dev and trace_processor. Each event is there once
-// under its name: context_switch as a switch of its processor, interrupt_start and interrupt_end as interrupt handler
-// entry and exit, server_budget as a counter, everything else as an instant at the track of its task or processor. Jobs
-// and waits are slices, and arrows lead from an unlock to the next owner and from a post or a message to who waited.
+// Writes Perfetto's protobuf format (https://perfetto.dev), for ui.perfetto.dev and trace_processor. Each event appears
+// once: context_switch as a switch of its processor, interrupt_start and interrupt_end as interrupt handler entry and
+// exit, server_budget as a counter, everything else as an instant on the track of its task or processor, under its
+// name. Jobs and waits are slices, and arrows lead from an unlock to the next owner and from a post or a message to the
+// task that waited.
 //
-// Times are nanoseconds since the start of the trace; a clock snapshot says how many ticks that was.
+// Times are nanoseconds since the start of the trace; a clock snapshot states the ticks of the start.
 #include "convert/losses.hpp"
-#include "convert/per_processor.hpp"
-#include "convert/perfetto/perfetto_sched.hpp"
 #include "convert/perfetto/perfetto_tracks.hpp"
 #include "convert/rows.hpp"
 #include "convert/schedule_words.hpp"
@@ -27,14 +26,15 @@ namespace {
 
 using trace::kCodeOf;
 
-// From which task an object went to which. One arrow per object waits for its end.
+// Draws arrows from the task that released an object to the task that gets it. One arrow for each object waits for its
+// end.
 class Flows {
   public:
     [[nodiscard]] Flow of(const trace::Event& event) {
         return kMayMove[event.code] && event.is_sound() ? follow(event) : Flow{};
     }
 
-    // Arrows do not lead across a gap.
+    // Arrows do not cross a gap.
     void clear() { m_open.clear(); }
 
   private:
@@ -66,7 +66,7 @@ class Flows {
         }
     }
 
-    // Numbers of objects have 16 bits; what has more is damage and shares a place.
+    // Numbers of objects have 16 bits. A larger number is damage, and shares an entry.
     static std::uint32_t place(Kind kind, std::uint32_t object) {
         return static_cast<std::uint32_t>(kind) << 16 | (object & 0xFFFF);
     }
@@ -101,9 +101,9 @@ class Perfetto final : public TrackWriter {
             : bundle(packets, cpu) {}
 
         SchedBundle bundle;
-        std::vector<std::uint32_t> interrupts; // nested; Schedule bounds them
-        std::uint32_t running = kUnknownTid;   // thread
-        std::uint64_t lost = 0;                // as gaps record
+        std::vector<std::uint32_t> interrupts; // nested; Schedule limits their number
+        std::uint32_t running = kUnknownTid;   // thread id
+        std::uint64_t lost = 0;                // as gaps state
     };
 
     void begin_tracks(const Survey& survey) override {
@@ -248,7 +248,7 @@ class Perfetto final : public TrackWriter {
     Tracks m_tracks{m_packets};
     VectorLabels m_vectors;
     PerProcessor<Processor> m_processors;
-    Processor* m_here = nullptr; // of the event
+    Processor* m_here = nullptr; // that of the event
 };
 
 } // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Packets of a Perfetto trace, one at a time: each is in the file with its own length, so a trace can be cut and
-// joined anywhere between two of them. Messages are protozero's; what occurs by the million is written in place, by
-// functions that are [[gnu::flatten]]: inlined into them tags are constants.
+// Writes the packets of a Perfetto trace one at a time. Each has its own length in the file, so a trace can be cut and
+// joined between any two. Messages are protozero's; frequent ones are written in place by functions that are
+// [[gnu::flatten]], so that tags become constants.
 #pragma once
 
-#include "convert/writer/output.hpp"
+#include "convert/writer/writer.hpp"
 #include "host/text/digits.hpp"
 
 #include <bit>
@@ -13,14 +13,14 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#define PROTOZERO_USE_VIEW std::string_view // what its functions take for texts
+#define PROTOZERO_USE_VIEW std::string_view // the type of texts in its functions
 #include <protozero/pbf_builder.hpp>
 #include <protozero/varint.hpp>
 
 namespace host::convert::perfetto {
 
-// Field numbers of Perfetto's trace format, as its published schema has them (protos/perfetto/trace, 2026-08), and the
-// few values that are used. tests/viewers/perfetto_trace.proto is the same list, from which `protoc` reads our files.
+// These are field numbers of Perfetto's published schema (protos/perfetto/trace, 2026-08), and the few values that are
+// used. tests/viewers/perfetto_trace.proto is the same list, with which `protoc` reads our files.
 
 enum class Trace : std::uint32_t { packet = 1 };
 
@@ -100,13 +100,15 @@ template <typename Field>
 using Message = protozero::pbf_builder<Field>;
 
 inline constexpr std::size_t kVarintMax = 10;
-inline constexpr std::size_t kNumberMax = 3 + kVarintMax; // with its tag, and what put_varint() writes after it
+inline constexpr std::size_t kNumberMax = 3 + kVarintMax; // with its tag, and the bytes that put_varint() writes after
+                                                          // it
 
 [[nodiscard]] constexpr std::size_t varint_bytes(std::uint64_t value) {
     return (9 * static_cast<unsigned>(std::bit_width(value | 1)) + 64) / 64;
 }
 
-// kVarintMax bytes of room. Groups of seven bits are moved to bytes by halves, and all but the last are marked.
+// Writes a varint; kVarintMax bytes of room are needed. Groups of seven bits are moved to bytes by halves, and all but
+// the last are marked.
 [[nodiscard]] inline char* put_varint(char* at, std::uint64_t value) {
     if (value < 0x80) {
         *at = static_cast<char>(value);
@@ -129,14 +131,14 @@ template <typename Field>
     return put_varint(put_varint(at, std::uint64_t{static_cast<std::uint32_t>(field)} << 3), value);
 }
 
-// The tag of a text or a message.
+// Returns the tag of a text or a message.
 template <typename Field>
 [[nodiscard]] char* put_tag(char* at, Field field) {
     constexpr std::uint32_t kLengthDelimited = 2;
     return put_varint(at, std::uint64_t{static_cast<std::uint32_t>(field)} << 3 | kLengthDelimited);
 }
 
-// Tag and length of a field whose content follows.
+// Tag and length of a field whose content follows need this room.
 inline constexpr std::size_t kFrameMax = 16;
 
 template <typename Field>
@@ -144,8 +146,9 @@ template <typename Field>
     return put_varint(put_tag(at, field), bytes);
 }
 
-// A message whose fields put(char*) writes in place; after them the caller adds `more`, which put may change. kFrameMax
-// bytes of room besides them. Most are shorter than 128 bytes, so their length has one byte; longer ones are moved.
+// Writes a message whose fields put(char*) writes in place; the caller appends `more`, which put() may change.
+// kFrameMax bytes of room are needed beside the fields. Most messages are shorter than 128 bytes, so their length has
+// one byte; longer ones are moved.
 template <typename Field, typename Put>
 [[nodiscard]] char* put_message(char* at, Field field, Put put, const std::string& more = {}) {
     at = put_tag(at, field);
@@ -165,13 +168,13 @@ template <typename Field, typename Put>
 
 class Packets {
   public:
-    // One for processors, one for tracks: what a sequence interns and loses is its own.
+    // There is one sequence for processors and one for tracks; each has its own interned names and losses.
     enum class Sequence : std::uint32_t { sched = 1, tracks = 2 };
 
     explicit Packets(OutputFile& file)
         : m_file(file) {}
 
-    // A message to fill; add() writes it out. One at a time.
+    // Returns a message to be filled; add() writes it. There may be one at a time.
     [[nodiscard]] Message<Packet> start(Sequence sequence) {
         m_packet.clear();
         Message<Packet> packet(m_packet);
@@ -179,10 +182,10 @@ class Packets {
         return packet;
     }
 
-    // Fields that are encoded already go to the end of the innermost message that is open.
+    // Appends encoded fields to the innermost open message.
     void append_encoded(std::string_view fields) { m_packet += fields; }
 
-    // A whole packet whose fields put(char*) writes in place, in `room` bytes at most, and `more` after them.
+    // Writes a whole packet. put(char*) writes its fields in at most `room` bytes; `more` follows them.
     template <typename Put>
     void add(std::size_t room, Put put, const std::string& more) {
         char* const begin = m_file.room(kFrameMax + room);

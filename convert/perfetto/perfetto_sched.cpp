@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "convert/perfetto/perfetto_sched.hpp"
+// Implements SchedBundle.
+#include "convert/perfetto/perfetto_tracks.hpp"
 
 #include "host/text/json_writer.hpp"
 
@@ -9,7 +10,7 @@ namespace {
 
 constexpr std::size_t kContexts = 0x1'0000 + 2; // with kUnknownContext
 
-constexpr std::uint8_t kExitDead = 16; // in the bits of sched_switch
+constexpr std::uint8_t kExitDead = 16; // a state of sched_switch
 
 } // namespace
 
@@ -75,7 +76,7 @@ std::uint32_t SchedBundle::name_index(std::uint32_t context, const TaskLabel& la
     });
 }
 
-// put(char*) writes what the event says of the handler, in `room` bytes at most.
+// put(char*) writes the fields about the handler in at most `room` bytes.
 template <typename Put>
 void SchedBundle::add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::size_t room, Put put) {
     text::MemorySink sink(m_events);

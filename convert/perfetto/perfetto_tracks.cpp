@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "convert/perfetto/perfetto_tracks.hpp"
 
-#include "convert/perfetto/perfetto_sched.hpp"
 #include "convert/writer/event_words.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
@@ -31,7 +30,7 @@ void add_name(Message<InternedData>& data, InternedData field, std::uint64_t iid
     interned.add_string(Interned::name, name);
 }
 
-// What is no plain record: its name and its text are in the event itself.
+// Adds name and text of an event that is no plain record.
 void add_words(Message<TrackEvent>& out, EventWords& words_of, const trace::Event& event) {
     constexpr std::uint64_t kTextIid = 1 + 2 * 256;
     static_assert(kTextIid > parameter_iid(255, 2));
@@ -43,7 +42,7 @@ void add_words(Message<TrackEvent>& out, EventWords& words_of, const trace::Even
     }
 }
 
-// Of one field.
+// Returns the size of one field.
 template <typename Field>
 text::TextOf<8> encoded_number(Field field, std::uint64_t value) {
     std::array<char, kNumberMax> number{};
@@ -54,7 +53,7 @@ text::TextOf<8> encoded_number(Field field, std::uint64_t value) {
     return encoded;
 }
 
-// Of an event at this track, the first of its fields. 2 * kNumberMax bytes of room.
+// Writes the first fields of an event on this track. 2 * kNumberMax bytes of room are needed.
 char* put_head(char* at, EventType type, std::uint64_t track) {
     at = put_number(at, TrackEvent::type, static_cast<std::uint64_t>(type));
     return put_number(at, TrackEvent::track_uuid, track);
@@ -95,7 +94,8 @@ Tracks::Tracks(Packets& packets)
     }
 }
 
-// In a packet of its own: a reader takes the interned data of a packet once, and what follows may bring its own.
+// The state is cleared in a separate packet, because a reader uses the interned data of a packet once, and the next
+// packet may have its own.
 void Tracks::clear_state(std::uint64_t time_ns) {
     auto packet = m_packets.start(Packets::Sequence::tracks);
     packet.add_uint64(Packet::timestamp, time_ns);
@@ -137,8 +137,8 @@ void Tracks::declare(TrackKind kind, std::uint32_t number, std::string_view name
     m_packets.add();
 }
 
-// A thread, and as its children what does not nest with its events. A context that is used again is a new name of the
-// same thread.
+// Declares a thread, and as its children the tracks that do not nest with its events. A context that is used again is
+// the same thread with a new name.
 void Tracks::declare_task(TrackKind kind, std::uint32_t context, const TaskLabel& task) {
     m_tasks[context] = {.turn = task.turn, .head = instant_head(uuid_of(TrackKind::task, context))};
     std::string& name = m_declared[uuid_of(TrackKind::task, context)];
@@ -188,7 +188,7 @@ void Tracks::declare_processor(std::uint16_t cpu) {
     add_event(time_ns, kHeadMax, [&](char* at) { return put_head(at, EventType::end, uuid_of(kind, number)); });
 }
 
-// The next packet brings the names of the event and its parameters.
+// Adds the names of the event and its parameters to the next packet.
 void Tracks::intern(const trace::Event& event) {
     m_prepared[event.code].interned = true;
     const tracer::EventRow& row = *event.row;
@@ -203,8 +203,8 @@ void Tracks::intern(const trace::Event& event) {
     }
 }
 
-// A number, or "3 (sensor)" if it has a meaning. Parameters stay in order: what follows one that has no place in the
-// event is after it in m_rest.
+// Writes a number, or "3 (sensor)" if it has a meaning. Parameters stay in order: after one that does not fit into the
+// event, all go to m_rest.
 char* Tracks::put_parameter(char* at, Form form, const text::TextOf<8>& name, const trace::Event& event,
                             tracer::Unit unit, std::uint32_t value) {
     if (form == Form::none) {
@@ -232,13 +232,13 @@ char* Tracks::put_parameter(char* at, Form form, const text::TextOf<8>& name, co
     if (kept != nullptr && m_rest.empty()) {
         return put_message(at, TrackEvent::annotations, [&](char* in) { return kept->put(name.put(in)); });
     }
-    // What is too long to be kept has just been made.
+    // A text that is too long to be kept was just made.
     const std::string_view content = kept != nullptr ? kept->view() : std::string_view(m_value);
     Message<TrackEvent>(m_rest).add_bytes_vectored(TrackEvent::annotations, name.view(), content);
     return at;
 }
 
-// The event is the last field of its packet: what put(char*) writes in `room` bytes at most, and m_rest.
+// Writes the event as the last field of its packet. put(char*) writes at most `room` bytes; m_rest follows.
 template <typename Put>
 void Tracks::add_event(std::uint64_t time_ns, std::size_t room, Put put) {
     restore_state(time_ns);
@@ -262,7 +262,7 @@ void Tracks::add_event(std::uint64_t time_ns, std::size_t room, Put put) {
 
 [[gnu::flatten]] void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, const text::TextOf<8>& head,
                                       Flow flow) {
-    restore_state(time_ns); // it may take back names, which are interned here
+    restore_state(time_ns); // it may clear names, which are interned here
     const Prepared& prepared = m_prepared[event.code];
     const bool plain = event.row != nullptr && prepared.plain && event.is_sound() && !trace::is_foreign(event);
     if (plain && !prepared.interned) [[unlikely]] {

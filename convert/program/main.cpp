@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The process of remora-full.
+// Starts remora-full.
 #include "convert/command/full_program.hpp"
 
 #include <csignal>

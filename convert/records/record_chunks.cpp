@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The rules of cutting. A stretch keeps the order in which the reader gave its events, so one that is read again comes
-// in the same order.
+// Implements the rules by which records are cut into chunks. A stretch keeps the order in which the reader passed on
+// its events, so reading it again gives the same order.
 #include "convert/records/record_chunks.hpp"
 
 #include "convert/losses.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/names.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace host::convert::records {
 
 namespace {
 
-// What another system's events become if none of ours says the same.
+// Another system's events without a counterpart become this event.
 constexpr std::uint8_t kForeignCode = trace::kCodeOf<"user_event_0">;
 
 static_assert(std::endian::native == std::endian::little && sizeof(tracer::Record) == tracer::kRecordBytes,
@@ -27,7 +28,7 @@ static_assert(std::endian::native == std::endian::little && sizeof(tracer::Recor
 void append_long(const trace::Event& event, std::vector<tracer::Record>& records) {
     std::array<std::byte, tracer::kLongEventBytesMax> payload{};
     const std::size_t size = event.payload.size() + sizeof(std::uint16_t);
-    ASSERT(size <= payload.size()); // it came out of as many slots
+    ASSERT(size <= payload.size()); // it was read from as many slots
     lib::store_le(std::span(payload), static_cast<std::uint16_t>(size));
     std::ranges::copy(event.payload, payload.begin() + sizeof(std::uint16_t));
     std::array<tracer::Record, tracer::kCombineSlotsMax> slots;
@@ -74,7 +75,7 @@ RecordChunks::RecordChunks(const Survey& survey, Write write)
     }
     m_template.tsc_khz = survey.facts.clock.khz;
     if (m_template.tsc_khz == 0) {
-        m_template.tsc_source = tracer::TscSource::unknown; // so that a reader knows that it is unknown
+        m_template.tsc_source = tracer::TscSource::unknown; // marks the source as unknown
     }
     m_template.dropped = 0;
     m_template.refused = 0;
@@ -82,7 +83,7 @@ RecordChunks::RecordChunks(const Survey& survey, Write write)
     m_template.encoding = tracer::Encoding::records;
     m_template.layout = 0;
     m_template.compact_bytes = 0;
-    m_template.checksum = tracer::ChunkChecksum::none; // the machine's: it is of other bytes
+    m_template.checksum = tracer::ChunkChecksum::none; // that of the machine was computed over other bytes
     m_template.crc32c = 0;
     m_taken.resize(chunks.size());
 }
@@ -100,15 +101,15 @@ RecordChunks::Stretch& RecordChunks::find_stretch(std::uint16_t cpu) {
     return *m_last;
 }
 
-// Where the records of this event go.
+// Returns the stretch for the records of this event.
 RecordChunks::Stretch& RecordChunks::stretch_for(const trace::Event& event) {
     if (m_records >= kRecordsMax && (event.ticks >= m_greatest || m_records >= 2 * kRecordsMax)) {
         flush_all();
     }
     Stretch& stretch = stretch_of(event.cpu);
-    // A later source has more names; late records of an earlier source do not restore that one's names.
+    // A later source has more names. Late records of an earlier source do not restore the names of that source.
     if (!stretch.has_source || event.source > stretch.source) {
-        // Another system's trace names things throughout, and is one source.
+        // A trace of another system has names anywhere, and is one source.
         const bool gathers = event.origin != trace::Origin::record;
         take_source(event.source, gathers ? m_survey.facts.names : *event.names, stretch);
     }
@@ -137,7 +138,7 @@ void RecordChunks::take_source(std::uint32_t source, const trace::Names& names, 
     stretch.source = source;
     stretch.names = names;
     if (source >= m_taken.size()) {
-        return; // the input grew since it was surveyed
+        return; // the input has grown since the survey
     }
     m_taken[source] = true;
     const trace::ChunkReport& report = m_survey.facts.chunks[source];
@@ -169,7 +170,7 @@ void RecordChunks::flush(Stretch& stretch) {
     stretch.records.clear();
 }
 
-// In the order of their first stamps, in which a reader opens them.
+// Writes the stretches in the order of their first stamps, in which a reader opens them.
 void RecordChunks::flush_all() {
     std::vector<Stretch*> order;
     for (auto& [cpu, stretch] : m_stretches) {
@@ -217,6 +218,105 @@ lib::Result<void, Failure> events_without_record(std::uint64_t events) {
     }
     return Failure{Fault::unusable,
                    fmt::format("{} events of this trace are another system's and have no record", events)};
+}
+
+// Only 16-bit numbers limit a preamble, so it grows in a vector here; the kernel's MetadataWriter writes the same
+// records into a buffer of fixed size.
+
+namespace {
+
+using trace::kCodeOf;
+
+class Preamble {
+  public:
+    explicit Preamble(lib::Ticks stamp)
+        : m_stamp(stamp) {}
+
+    void simple(std::uint8_t code, std::uint16_t par1, std::uint32_t par2) {
+        append(tracer::make_record(code, par1, par2, m_stamp));
+    }
+
+    // The stamp of the n-th long event is n ticks greater, so that a reader never joins slots of two of them.
+    template <typename Payload>
+    void combined(std::uint8_t code, const Payload& payload) {
+        std::array<std::byte, tracer::kCombineSlotsMax * tracer::kPayloadBytesPerSlot> bytes{};
+        const auto size = tracer::encode_payload(payload, bytes);
+        if (!size) {
+            return; // it does not fit into a long event, so it was not read from one
+        }
+        std::array<tracer::Record, tracer::kCombineSlotsMax> slots;
+        const auto count = tracer::encode_combined(code, {m_stamp.value + m_events++},
+                                                   std::span<const std::byte>(bytes).first(size.value()), slots);
+        ASSERT(count.ok());
+        for (std::size_t i = 0; i < count.value(); ++i) {
+            append(slots[i]);
+        }
+    }
+
+    [[nodiscard]] std::vector<std::byte>& bytes() { return m_bytes; }
+
+  private:
+    void append(const tracer::Record& record) {
+        const std::size_t offset = m_bytes.size();
+        m_bytes.resize(offset + tracer::kRecordBytes);
+        tracer::encode_record(record, std::span(m_bytes).subspan(offset));
+    }
+
+    lib::Ticks m_stamp;
+    std::uint64_t m_events = 0;
+    std::vector<std::byte> m_bytes;
+};
+
+void add_tasks(Preamble& out, const trace::Names& names) {
+    for (const auto& [context, task] : names.tasks()) {
+        if (task.pid) {
+            out.simple(kCodeOf<"id">, context, *task.pid);
+        }
+        if (!task.name.empty()) {
+            out.combined(kCodeOf<"task_name">, tracer::NameOf{context, std::string_view(task.name)});
+        }
+        if (task.parameters) {
+            out.combined(kCodeOf<"task_parameters">, *task.parameters);
+        }
+    }
+}
+
+void add_names(Preamble& out, const trace::Names& names) {
+    for (const auto& [code, unit] : trace::kNameEvents) {
+        for (const auto& [id, name] : trace::sorted_names(names, unit)) {
+            out.combined(code, tracer::NameOf{id, name});
+        }
+    }
+}
+
+} // namespace
+
+std::vector<std::byte> make_preamble(tracer::ChunkBegin& begin, const trace::TraceFacts& facts,
+                                     const trace::Names& names, lib::Ticks stamp) {
+    // chunk_begin states the length of the preamble. Its own length does not depend on that, so it is written twice.
+    Preamble out(stamp);
+    out.combined(kCodeOf<"chunk_begin">, begin);
+    if (facts.build) {
+        out.combined(kCodeOf<"build">, *facts.build);
+    }
+    if (facts.cost) {
+        out.combined(kCodeOf<"trace_cost">, *facts.cost);
+    }
+    out.simple(kCodeOf<"cycles_per_msec">, 0, begin.tsc_khz);
+    add_tasks(out, names);
+    add_names(out, names);
+    for (const auto& [id, declaration] : names.declarations()) {
+        out.combined(kCodeOf<"event_declaration">, *declaration);
+    }
+    for (const auto& [id, text] : names.formats()) {
+        out.combined(kCodeOf<"format_text">, tracer::FormatText{id, text});
+    }
+    out.simple(kCodeOf<"numevents">, 0, begin.records);
+    begin.preamble_slots = static_cast<std::uint32_t>(out.bytes().size() / tracer::kRecordBytes);
+    Preamble head(stamp);
+    head.combined(kCodeOf<"chunk_begin">, begin);
+    std::ranges::copy(head.bytes(), out.bytes().begin());
+    return std::move(out.bytes());
 }
 
 } // namespace host::convert::records

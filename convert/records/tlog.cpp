@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// tlog: a node for each task and each processor, in blocks of 1024 bytes, START first, END last, in order of time;
-// seconds since the start of the trace. On the node of a task is a pair for each time that it runs, and the events that
-// are about it or that it causes; on the node of a processor are the handlers and what belongs to no task. One event
+// tlog has a node for each task and each processor, in blocks of 1024 bytes, START first, END last, in order of time,
+// with seconds since the start of the trace. The node of a task has a pair for each time that it runs, and the events
+// that are about it or that it causes; the node of a processor has the handlers and what belongs to no task. One event
 // becomes one record, a switch one on each node; docs/tlog.md has the mapping.
 //
-// Pairs always nest: what is opened inside an interval that ends is closed with it, by a record more; an end without
-// its begin becomes a single event of its family; what is open at the end is closed in front of END.
+// Pairs always nest. When an interval ends, pairs that were opened inside it are closed by additional records; an end
+// without its begin becomes a single event of its family; pairs that are open at the end are closed before END.
 #include "convert/losses.hpp"
 #include "convert/row_spool.hpp"
 #include "convert/rows.hpp"
@@ -30,11 +30,11 @@ namespace tlog = formats::tlog;
 using tlog::Record;
 using tlog::Role;
 
-// An event as tlog has it, before its place is known.
+// An event in terms of tlog, whose node is not known yet.
 struct Mapped {
     Role role = Role::single;
-    std::uint8_t type = 0;   // of the pair's half, or of the single event
-    std::uint8_t single = 0; // what the half becomes if it is alone
+    std::uint8_t type = 0;   // of one half of a pair, or of a single event
+    std::uint8_t single = 0; // the type of the half if it is alone
     std::uint16_t key = 0;   // of the pair
     std::uint8_t arg1 = 0;
     std::uint32_t arg2 = 0;
@@ -44,11 +44,11 @@ bool is_context(const tracer::Parameter& parameter) {
     return parameter.unit == tracer::Unit::context;
 }
 
-// What an event of ours opens or closes.
+// States which pair one of our events opens or closes.
 struct Half {
     Role role = Role::single;
     std::uint8_t type = 0;
-    bool keyed = false; // by par1
+    bool keyed = false; // the key is par1
 };
 
 constexpr auto kHalves = [] {
@@ -72,7 +72,7 @@ constexpr auto kSingleTypes = [] {
     return types;
 }();
 
-// Of our events.
+// Maps one of our events.
 Mapped map_native(const trace::Event& event) {
     Mapped mapped{.type = kSingleTypes[event.code], .single = kSingleTypes[event.code]};
     const bool own_context = event.row != nullptr && is_context(event.row->par1);
@@ -98,11 +98,11 @@ Mapped map_native(const trace::Event& event) {
     return mapped;
 }
 
-// The place of the older layout's types among those of the current one, in the order of its table.
+// The types of the older layout, in the order of its table, become these types of the current one.
 constexpr std::array<std::uint8_t, 19> kFromOpenmp = {0,  2,  1,  31, 32, 10, 11, 12, 13, 14,
                                                       15, 16, 17, 18, 19, 33, 34, 35, 36};
 
-// Of a tlog file: as it was, the older layout's types in those of the current one.
+// Maps an event of a tlog file: unchanged, or from a type of the older layout to one of the current.
 Mapped map_tlog(const trace::Event& event) {
     Mapped mapped{.type = tlog::kSingleOther, .single = tlog::kSingleOther};
     mapped.arg1 = static_cast<std::uint8_t>(event.words[0]);
@@ -190,7 +190,7 @@ class Tlog final : public Writer {
         return {};
     }
 
-    // The original library aborts: it does not check.
+    // Warns about a node with more events than the original library can read, which aborts instead of checking.
     [[nodiscard]] std::string warning() const override {
         const auto records = [](const auto& entry) { return entry.second.records; };
         const auto longest = std::ranges::max_element(m_nodes, {}, records);
@@ -216,7 +216,7 @@ class Tlog final : public Writer {
         std::size_t depth = 0;
         std::array<Mapped, kDepthMax> open{};
         std::uint64_t records = 0;
-        std::optional<Mapped> end; // of a tlog file: the END that may be the last
+        std::optional<Mapped> end; // for a tlog file: an END that may be the last record
     };
 
     Node& node(std::uint16_t number) {
@@ -228,7 +228,7 @@ class Tlog final : public Writer {
         return place->second;
     }
 
-    // Nodes are numbered as they come.
+    // Nodes are numbered in the order of their first use.
     Node& of(std::uint32_t owner) {
         Node*& place = m_owned[owner];
         if (place == nullptr) {
@@ -250,7 +250,7 @@ class Tlog final : public Writer {
     }
 
     void run(std::uint32_t context, std::uint16_t cpu, std::uint32_t before) {
-        stop(context, cpu, context); // elsewhere, if a record is missing
+        stop(context, cpu, context); // it may run elsewhere if a record is missing
         put(of(context), {.role = Role::enter,
                           .type = tlog::kRunningIn,
                           .single = tlog::kSingleAttribute,
@@ -258,7 +258,7 @@ class Tlog final : public Writer {
                           .arg2 = before});
     }
 
-    // Nothing, if no record says that it runs.
+    // Has no effect if no record shows that the task runs.
     void stop(std::uint32_t context, std::uint16_t cpu, std::uint32_t after) {
         if (context < kContexts && of(context).depth != 0) {
             put(of(context), {.role = Role::leave,
@@ -301,7 +301,7 @@ class Tlog final : public Writer {
         }
     }
 
-    // A gap of its own, after the last event: that is where a reader notices at the latest.
+    // Adds a separate gap after the last event, where a reader notices it at the latest.
     void add_unseen(std::uint16_t cpu, const Losses& losses) {
         const std::uint64_t lost = losses.without(m_lost[cpu]);
         if (lost != 0) {
@@ -333,7 +333,7 @@ class Tlog final : public Writer {
         write(node, mapped.role == Role::single ? mapped.type : mapped.single, mapped);
     }
 
-    // Closes what is open deeper than `depth`.
+    // Closes the pairs that are open deeper than `depth`.
     void close_down_to(Node& node, std::size_t depth) {
         while (node.depth > depth) {
             const Mapped& opened = node.open[--node.depth];
@@ -358,9 +358,9 @@ class Tlog final : public Writer {
     Schedule m_schedule;
     std::map<std::uint16_t, Node> m_nodes;
     std::vector<Node*> m_owned = std::vector<Node*>(2 * kProcessors); // by context, or by processor from kProcessors
-    std::map<std::uint16_t, std::uint64_t> m_lost;                    // records, as gaps record, by processor
+    std::map<std::uint16_t, std::uint64_t> m_lost;                    // records in gaps, by processor
     std::uint64_t m_now_ns = 0;                                       // of the latest sound event
-    std::uint64_t m_end_ns = 0;                                       // the greatest
+    std::uint64_t m_end_ns = 0;                                       // the greatest time
     bool m_untimed = false;
 };
 

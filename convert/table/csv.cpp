@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// CSV (RFC 4180) with fixed columns, for scripts and spreadsheets:
+// Writes CSV (RFC 4180) with fixed columns, for scripts and spreadsheets:
 //
 //   ticks,time_ns,cpu,family,code,event,state,words
 //
-// ticks: the stamp. time_ns: since the start of the trace; empty if the clock's rate is not known. family, code: the
-// low four bits of a record's code, and the code itself (hexadecimal; 0x8000 more if the record was logged past the
-// filters); class and event of a .kev event; 0 and log_type
-// of a tlog event. words: the payload as 32-bit hexadecimal words with blanks between them: par1 and par2 of a record;
-// of a long event the bytes of its payload, four to a word, little-endian, filled up with zeros.
+// ticks: the stamp. time_ns: since the start of the trace; empty if the clock's rate is unknown. family, code: the low
+// four bits of a record's code, and the code itself (hexadecimal; 0x8000 more if the record was logged past the
+// filters); class and event of a .kev event; 0 and log_type of a tlog event. words: the payload as 32-bit hexadecimal
+// words with blanks between them: par1 and par2 of a record, or the bytes of a long event's payload, four to a word,
+// little-endian, filled up with zeros.
 #include "convert/rows.hpp"
 #include "host/text/format.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 using text::put;
 
-// Longest field but event and words: sign and digits of 64 bits, and a comma.
+// Room for all fields but event and words: the longest is sign and digits of 64 bits, and a comma.
 constexpr std::size_t kFixedBytesMax = 224;
 constexpr std::size_t kWordBytes = 11; // " 0x" and eight digits
 
@@ -104,7 +104,7 @@ class Csv final : public Writer {
         return at;
     }
 
-    // The first four bytes, little-endian; what is missing is zero.
+    // Returns the first four bytes, little-endian; missing ones are zero.
     static std::uint32_t payload_word(std::span<const std::byte> bytes) {
         std::uint32_t word = 0;
         for (std::size_t i = 0; i < 4 && i < bytes.size(); ++i) {
@@ -114,7 +114,7 @@ class Csv final : public Writer {
     }
 
     OutputFile& m_file;
-    std::vector<text::ShortText> m_pieces; // of a sound record: from the processor to its words; by code
+    std::vector<text::ShortText> m_pieces; // by code: a sound record's text from the processor to its words
 };
 
 } // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A SQLite database, so that any client can query a trace. SQLite writes the file: prepared inserts in one transaction
-// without a journal, because no other program uses the file until it is complete, and a failure removes it. Indices are
-// made at the end, which costs less than to keep them while rows arrive. All tables but those of the events are
-// host/sql/'s. Source: sqlite.org, "C-language Interface Specification" and "PRAGMA Statements".
+// Writes a SQLite database, so that any client can query a trace. Prepared inserts are in one transaction without a
+// journal, because no other program uses the file until it is complete, and a failure removes it. Indices are made at
+// the end, which costs less than keeping them while rows arrive. All tables but those of the events are host/sql/'s.
+// Source: sqlite.org, "C-language Interface Specification" and "PRAGMA Statements".
 //
-// Most of the 27 columns of `events` are empty, and what the others say of names and words, few events say in a way of
-// their own. So an event is a row of numbers and the number of its kind, which has the columns that all events of the
-// kind share; the view `events` puts the published columns together.
+// Most of the 27 columns of `events` are empty, and many events have equal names and words. So an event is a row of
+// numbers and the number of its kind; the row of the kind has the columns that all events of the kind share, and the
+// view `events` combines the published columns.
 #include "convert/rows.hpp"
 #include "host/sql/event_columns.hpp"
 #include "host/sql/filler.hpp"
@@ -48,20 +48,20 @@ constexpr std::string_view kCreateEvents =
     "INTEGER, words TEXT, more TEXT, shows INTEGER);";
 constexpr std::size_t kRowColumns = 11;
 
-// So many are remembered; a kind that is met again after that has two rows.
+// At most this many kinds are remembered; a kind that occurs again after that has two rows.
 constexpr std::size_t kKindsMax = 1 << 16;
 
 constexpr std::uint8_t kPar1 = 1;
 constexpr std::uint8_t kPar2 = 2;
 
-// In the order of the table.
+// The columns are in the order of the table.
 constexpr auto kKindColumns = [] {
     using enum EventColumn;
     return std::to_array({family, code, event, state, context, task, pid, level, vector, interrupt, mutex, semaphore,
                           condition, port, server, signal, timer, wait});
 }();
 
-// Numbers without a name stay in the parameters. none: the column is of the kind.
+// Returns the unit of a column whose numbers without a name are in the parameters. none: the kind has the column.
 constexpr Unit bare_number(EventColumn column) {
     return column == EventColumn::pid      ? Unit::pid
            : column == EventColumn::signal ? Unit::signal
@@ -69,7 +69,7 @@ constexpr Unit bare_number(EventColumn column) {
                                            : Unit::none;
 }
 
-// Its code says which parameters it has.
+// Returns whether the code of the event determines its parameters.
 bool has_parameters(const trace::Event& event) {
     return event.row != nullptr && event.row->shape == tracer::Shape::simple && event.is_sound();
 }
@@ -82,7 +82,7 @@ std::string_view name_of(EventColumn column) {
     return sql::kEventColumnRows[static_cast<std::size_t>(column)].name;
 }
 
-// How the view computes a column. A time without conditions is found by the key.
+// Returns the expression of a column in the view. A time without conditions is found by the key.
 std::string expression(EventColumn column, bool all_timed) {
     const std::string_view name = name_of(column);
     if (column == EventColumn::time_ns && !all_timed) {
@@ -105,7 +105,7 @@ class StoredEvents {
   public:
     StoredEvents();
 
-    // The tables exist. Returns SQLite's code.
+    // Prepares the statements; the tables must exist. Returns SQLite's code.
     [[nodiscard]] int open(sqlite3* database);
 
     void add(const trace::Event& event);
@@ -123,11 +123,11 @@ class StoredEvents {
     [[nodiscard]] std::string create_view() const;
 
   private:
-    // The columns of a kind follow from these.
+    // These values determine the columns of a kind.
     struct Key {
         std::uint64_t what = 0;    // code, state, values of parameters
         std::uint64_t version = 0; // of the names
-        std::string name;          // of an event that is in no row of the event table, else empty
+        std::string name;          // of an event outside the event table, else empty
 
         bool operator==(const Key&) const = default;
     };
@@ -136,14 +136,14 @@ class StoredEvents {
         std::size_t operator()(const Key& key) const;
     };
 
-    // How the parameters of events with one code are stored.
+    // A plan states how the parameters of events with one code are stored.
     struct Plan {
         std::uint8_t kept = 0;  // bit 0, 1: par1, par2 distinguish kinds
-        std::uint8_t shown = 0; // bit 0, 1: the text of the kind leaves the digits of par1, par2 to the row
-        bool in_row = false;    // the row has the text, which hardly any other event has
+        std::uint8_t shown = 0; // bit 0, 1: the row, not the kind, has the digits of par1, par2
+        bool in_row = false;    // the row has the text, because few events share it
     };
 
-    // The key of an event in event_rows.
+    // A place is the key of an event in event_rows.
     struct Place {
         std::int64_t time_ns;
         std::int64_t turn;
@@ -161,7 +161,7 @@ class StoredEvents {
     std::array<Plan, 256> m_plans{}; // by code
     std::unordered_map<Key, std::int64_t, Hash> m_kinds;
     std::int64_t m_last_kind = 0;
-    std::int64_t m_time_ns = std::numeric_limits<std::int64_t>::min(); // the greatest
+    std::int64_t m_time_ns = std::numeric_limits<std::int64_t>::min(); // the greatest time
     std::int64_t m_turn = 0;                                           // of the latest event of that time
     std::int64_t m_late = 0;                                           // events
     bool m_all_timed = true;
@@ -182,7 +182,7 @@ std::string StoredEvents::create_view() const {
         text += i == 0 ? "" : ", ";
         text += value == name ? value : fmt::format("CAST({} AS {}) AS {}", value, type, name);
     }
-    // A LEFT JOIN leaves the rows in their order.
+    // A LEFT JOIN keeps the order of the rows.
     return text + " FROM event_rows LEFT JOIN event_kinds ON id = kind;";
 }
 
@@ -227,9 +227,9 @@ void StoredEvents::add(const trace::Event& event) {
     check(m_row_insert.add(cells));
 }
 
-// Events without a time are at 0, in their order: the key cannot be NULL.
+// Events without a time are at 0, in their order, because the key cannot be NULL.
 StoredEvents::Place StoredEvents::place_of(const trace::Event& event) {
-    constexpr std::int64_t kLateTurns = std::int64_t{1} << 40; // after those of events in order
+    constexpr std::int64_t kLateTurns = std::int64_t{1} << 40; // greater than the turns of events in order
     const std::int64_t time_ns = event.timed ? event.time_ns : 0;
     m_all_timed = m_all_timed && event.timed;
     if (time_ns < m_time_ns) {
@@ -344,14 +344,15 @@ class Sqlite final : public Writer {
         m_stored.close();
         run("CREATE INDEX events_by_kind ON event_rows(kind);" + sql::create_indices(sql::TableSet().set()) +
             m_stored.create_view() + sql::create_views());
-        // Large entries of an index make SQLite read the table where it reads all: then rows come in its order.
+        // The statistics claim large entries of an index, so that SQLite reads the table when it reads all rows, and
+        // these come in the order of the table.
         run("ANALYZE; UPDATE sqlite_stat1 SET stat = stat || ' sz=1000' WHERE idx = 'events_by_kind'; COMMIT;");
         check(sqlite3_close(m_database.release()));
         return result();
     }
 
   private:
-    // Keeps the first error; after it nothing is tried any more.
+    // Keeps the first error, after which nothing is executed.
     void check(int code) { m_error = m_error == SQLITE_OK ? code : m_error; }
 
     void run(const std::string& text) {
@@ -368,7 +369,7 @@ class Sqlite final : public Writer {
     }
 
     Destination& m_destination;
-    std::unique_ptr<sqlite3, Closer> m_database; // outlives what has statements prepared
+    std::unique_ptr<sqlite3, Closer> m_database; // must outlive the prepared statements
     StoredEvents m_stored;
     std::optional<sql::Filler> m_filler;
     int m_error = SQLITE_OK;

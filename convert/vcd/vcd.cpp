@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Value change dump, for GTKWave and other viewers of waves: time is in nanoseconds since the start of the trace.
+// Writes a value change dump, for GTKWave and other viewers of waves. Time is in nanoseconds since the start of the
+// trace.
 //
 //   trace.cpuN          cpuN_running, cpuN_interrupt, cpuN_event: texts; cpuN_lost: a count
 //   trace.tasks.NAME    NAME_running, NAME_job: wires; NAME_state: text
 //   trace.irqs.NAME     a wire
 //   trace.servers.NAME  budget in nanoseconds
 //
-// Viewers label a wave with the last part of its path alone, so that names whose it is. Names are those that hold at
-// the end of the trace. An event of which waves have no picture is seen in `event` of its
-// processor.
+// Viewers label a wave with the last part of its path only, so that part has the name of the task or processor. Names
+// are those at the end of the trace. An event that no wave shows is in `event` of its processor.
 #include "convert/losses.hpp"
-#include "convert/per_processor.hpp"
 #include "convert/rows.hpp"
 #include "convert/schedule_words.hpp"
 #include "convert/track_writer.hpp"
@@ -60,7 +59,7 @@ class Vcd final : public Writer {
         m_signals.at(m_time->of(event));
         Processor* const found = m_processors.find(event.cpu);
         if (found == nullptr) {
-            return; // the input changed since it was surveyed
+            return; // the input has changed since the survey
         }
         Processor& here = *found;
         for (const Change& change : m_schedule.take(event)) {
@@ -99,7 +98,7 @@ class Vcd final : public Writer {
         Id lost = 0;
         std::uint64_t lost_records = 0;
         std::uint32_t context = kUnknownContext;
-        std::vector<std::uint32_t> interrupts; // nested; Schedule bounds them
+        std::vector<std::uint32_t> interrupts; // nested; Schedule limits their number
     };
 
     struct Task {
@@ -112,7 +111,7 @@ class Vcd final : public Writer {
     };
 
     struct Vector {
-        std::uint64_t version = ~std::uint64_t{0}; // of the names that the label comes from; no names have this
+        std::uint64_t version = ~std::uint64_t{0}; // of the names of the label; initially a version that no names have
         VcdSignals::TextId label = 0;
         bool declared = false;
         Id active = 0;
@@ -232,7 +231,7 @@ class Vcd final : public Writer {
         if (Task* const task = find_task(here.context)) {
             m_signals.set(task->running, std::uint64_t{0});
             if (state == TaskState::ready) {
-                m_signals.set(task->state, m_ready); // else the state is what it waits for
+                m_signals.set(task->state, m_ready); // else the state shows what it waits for
             }
         }
         here.context = kUnknownContext;
@@ -269,7 +268,7 @@ class Vcd final : public Writer {
     void change_handlers(std::uint32_t number, int by) {
         Vector& vector = m_vectors[number & 0xFFFF];
         if (!vector.declared) {
-            return; // as above
+            return; // the input has changed since the survey
         }
         vector.handlers = static_cast<std::uint32_t>(static_cast<int>(vector.handlers) + by);
         m_signals.set(vector.active, std::uint64_t{vector.handlers != 0 ? 1U : 0U});

@@ -16,7 +16,7 @@ namespace {
 
 using text::put;
 
-// Numbers in the printable characters, shortest first.
+// Returns a number in printable characters, shortest codes first.
 std::string code_of(std::uint32_t number) {
     constexpr std::uint32_t kDigits = '~' - '!' + 1;
     std::string code;
@@ -34,7 +34,7 @@ bool is_word(char character) {
            (character >= '0' && character <= '9') || character == '_';
 }
 
-// A value of text ends at white space: GTKWave reads C's escapes.
+// Escapes white space as in C, which GTKWave reads, because it would end the value.
 std::string written(std::string_view text) {
     std::string out;
     for (const char character : text) {
@@ -119,7 +119,7 @@ void VcdSignals::end_declarations() {
     m_file.append("$end\n");
 }
 
-// m_line_room bytes of room.
+// Writes a change; m_line_room bytes of room are needed.
 char* VcdSignals::put_value(char* at, const Signal& signal) const {
     if (signal.kind == Kind::number) {
         return signal.end.put(signal.known ? fmt::format_to(at, "b{:b} ", signal.value) : put(at, "bx "));
@@ -169,7 +169,7 @@ void VcdSignals::comment(std::string_view text) {
 }
 
 void VcdSignals::finish() {
-    flush(); // the time at least
+    flush(); // writes the time at least
 }
 
 } // namespace host::convert::vcd

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The signals of a value change dump (IEEE 1364-2001, section 18): declared first, then changed. What changes more than
-// once at one time is written once, with its last value. Text signals are an extension of GTKWave's.
+// Writes the signals of a value change dump (IEEE 1364-2001, section 18), which are declared first, then changed. A
+// signal that changes several times at one time is written once, with its last value. Text signals are an extension of
+// GTKWave.
 #pragma once
 
-#include "convert/writer/output.hpp"
+#include "convert/writer/writer.hpp"
 #include "host/text/digits.hpp"
 
 #include <cstdint>
@@ -23,17 +24,18 @@ class VcdSignals {
 
     explicit VcdSignals(OutputFile& file);
 
-    // Names are made fit: letters, digits and underscores, and unlike those beside them. Returns the fit one.
+    // Opens a scope and returns its name. Names are adapted: letters, digits and underscores, and different from others
+    // in the scope.
     std::string open_scope(std::string_view name);
     void close_scope();
     [[nodiscard]] Id add_wire(std::string_view name);
     [[nodiscard]] Id add_number(std::string_view name); // 64 bits
     [[nodiscard]] Id add_text(std::string_view name);
 
-    // No more signals from here on. What was set before is the value at time 0; all others are unknown there.
+    // Ends the declarations. Signals that were set before have their value at time 0; all others are unknown there.
     void end_declarations();
 
-    // Of what follows; never falls.
+    // Sets the time of the following changes, which must never fall.
     void at(std::uint64_t time) {
         if (time != m_time) {
             if (m_changes != 0) {
@@ -58,13 +60,13 @@ class VcdSignals {
 
     void set(Id signal, std::string_view of_text) { set(signal, std::uint64_t{text(of_text)}); }
 
-    // The value by which a text signal has this text, for those who set it often.
+    // Returns the value with which a text signal shows this text, for texts that are set often.
     [[nodiscard]] TextId text(std::string_view text);
 
     // text: without "$end".
     void comment(std::string_view text);
 
-    // Writes what changed at the present time; as it is, the dump ends there.
+    // Writes the changes at the present time, with which the dump ends.
     void finish();
 
   private:
@@ -74,19 +76,19 @@ class VcdSignals {
         Kind kind;
         bool known = false;
         bool changed = false;    // since the last flush
-        std::uint64_t value = 0; // of a wire and of a text: the number of its word
-        text::TextOf<8> end;     // of each of its lines: the code by which the dump calls it
+        std::uint64_t value = 0; // for a wire and a text: the number of its word
+        text::TextOf<8> end;     // the end of each of its lines: its code in the dump
     };
 
-    static constexpr std::size_t kLineRoom = 128; // of all of a change but a long text
+    static constexpr std::size_t kLineRoom = 128; // for a change without a long text
 
-    // A value as it is written.
+    // A word is a value in its written form.
     struct Word {
         text::TextOf<32> text;
-        std::string longer; // instead, if that has no room
+        std::string longer; // used instead if the text is longer
     };
 
-    // The first words. 0 and 1 are those of a wire, too.
+    // These are the first words. 0 and 1 are also those of a wire.
     static constexpr std::uint64_t kUnknownWire = 2;
     static constexpr std::uint64_t kUnknownText = 3;
 
@@ -102,12 +104,12 @@ class VcdSignals {
 
     OutputFile& m_file;
     std::vector<Signal> m_signals;
-    std::vector<std::set<std::string>> m_scopes = {{}}; // the names in each that is open
-    std::vector<Id> m_changed;                          // each signal once at most: there is room for all
-    std::size_t m_changes = 0;                          // so many of them
+    std::vector<std::set<std::string>> m_scopes = {{}}; // the names in each open scope
+    std::vector<Id> m_changed;                          // each signal at most once; there is room for all
+    std::size_t m_changes = 0;                          // used entries of m_changed
     std::unordered_map<std::string, TextId, Hash, std::equal_to<>> m_text_ids;
     std::vector<Word> m_words;           // by number
-    std::size_t m_line_room = kLineRoom; // of one change, with the longest text
+    std::size_t m_line_room = kLineRoom; // for one change with the longest text
     std::uint64_t m_time = 0;
     text::RisingNumber m_time_text;
 };

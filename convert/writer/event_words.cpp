@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Events as words.
+// Writes events as words.
 #include "convert/writer/event_words.hpp"
 
 #include "host/text/digits.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an event says, as one line of words, for formats that carry text: `context=3 (sensor) wait=1/2 (semaphore bus)`.
-// Text from the trace is escaped, so a line stays a line.
+// Writes the contents of an event as one line of words, for formats with text: `context=3 (sensor) wait=1/2 (semaphore
+// bus)`. Text from the trace is escaped, so that it stays one line.
 #pragma once
 
 #include "host/text/digits.hpp"
@@ -20,26 +20,26 @@ class EventWords {
   public:
     enum class Encoding : std::uint8_t {
         plain,
-        json, // as text inside a JSON string
+        json, // for text inside a JSON string
     };
 
     explicit EventWords(Encoding encoding = Encoding::plain);
 
-    // The parameters of a record with their names, the fields of a typed event, the text of a formatted one, the words
-    // of another system's event; the state and raw code of a damaged one. Valid until the next call.
+    // Returns the parameters of a record with their names, the fields of a typed event, the text of a formatted one,
+    // the words of another system's event, or the state and raw code of a damaged one. Valid until the next call.
     [[nodiscard]] std::string_view of(const trace::Event& event);
 
     static constexpr std::size_t kShortMax = 4 * text::ShortText::kBytes;
 
-    // Likewise, written in place in kShortMax bytes of room; returns where it ends. Null if of() must write them.
+    // Writes the words in place into kShortMax bytes of room, and returns their end. Null if of() must be used instead.
     [[nodiscard]] char* put_short(char* at, const trace::Event& event);
 
   private:
-    // The constant pieces of an event's words.
+    // These are the constant pieces of an event's words.
     struct Prepared {
         text::ShortText to_par1; // "context="
         text::ShortText to_par2; // " level="
-        bool prepared = false;   // else append() does it
+        bool prepared = false;   // if false, append() prepares it
         trace::ValueKind par1 = trace::ValueKind::nothing;
         trace::ValueKind par2 = trace::ValueKind::nothing;
     };
@@ -53,12 +53,13 @@ class EventWords {
 
     Encoding m_encoding;
     std::vector<Prepared> m_prepared; // by code
-    trace::ValueTexts m_values;       // with their meaning, "3 (sensor)"; encoded
+    trace::ValueTexts m_values;       // encoded, with their meaning: "3 (sensor)"
     std::array<char, kShortMax> m_short{};
     fmt::memory_buffer m_long;
 };
 
-// The text of a formatted event; if its format is not known, the format's number and the arguments. Not escaped.
+// Returns the text of a formatted event; if its format is unknown, the format's number and the arguments. It is not
+// escaped.
 [[nodiscard]] std::string formatted_text(const trace::Event& event);
 
 } // namespace host::convert

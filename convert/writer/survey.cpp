@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "convert/writer/survey.hpp"
+// Implements the first pass over a trace.
+#include "convert/writer/writer.hpp"
 
+#include "host/formats/trace.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/kernel_image.hpp"
 #include "host/trace/names.hpp"
@@ -17,7 +19,7 @@ namespace host::convert {
 
 namespace {
 
-// The bit is mostly set already: reading it costs less than writing the word back.
+// Tests the bit first, because it is mostly set already, and reading costs less than writing the word back.
 void note(std::bitset<0x1'0000>& seen, std::uint16_t number) {
     if (!seen[number]) {
         seen[number] = true;
@@ -54,7 +56,7 @@ void take(Survey& survey, const trace::Event& event) {
     }
 }
 
-// The texts of trace_printf that only the image has.
+// These are the texts of trace_printf that are only in the image.
 using Formats = std::map<std::uint32_t, std::string>;
 
 void note_format(Formats& formats, const trace::Event& event) {

@@ -2,22 +2,167 @@
 #include "fleet/clickhouse/clickhouse_store.hpp"
 
 #include "fleet/chunk_events.hpp"
-#include "fleet/clickhouse/migration.hpp"
+#include "fleet/clickhouse/client.hpp"
 #include "fleet/clickhouse/row_binary.hpp"
-#include "fleet/clickhouse/session_insert.hpp"
-#include "fleet/clickhouse/shard.hpp"
+#include "fleet/clickhouse/schema.hpp"
+#include "fleet/store.hpp"
 #include "host/text/format.hpp"
+#include "lib/assert.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace host::fleet::clickhouse {
+
+// This is FNV-1a of site/node/boot; its bits are mixed as in the last step of MurmurHash3, because the lowest bits of
+// FNV-1a depend on the lowest bits of the text alone. The function must never change: rows that are stored already
+// would be on the wrong shard.
+std::size_t shard_of(const Run& run, std::size_t shards) {
+    std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
+    const auto add = [&hash](std::string_view text) {
+        for (const char character : text) {
+            hash = (hash ^ static_cast<unsigned char>(character)) * 0x0000'0100'0000'01B3;
+        }
+    };
+    add(run.from.site);
+    add("/");
+    add(run.from.node);
+    add("/");
+    add(boot_text(run.boot_id));
+    hash = (hash ^ (hash >> 33)) * 0xFF51'AFD7'ED55'8CCD;
+    hash = (hash ^ (hash >> 33)) * 0xC4CE'B9FE'1A85'EC53;
+    return (hash ^ (hash >> 33)) % shards;
+}
+
+// Sends the rows of sessions to one host. A part of a session's rows in a table is never divided between two INSERTs,
+// so the views derive the same from it when it is sent again with other parts. Small parts of several sessions are sent
+// together, because an INSERT costs the server about as much as thousands of rows. The rows of nodes, which state that
+// all others are stored, are sent last.
+class SessionInsert {
+  public:
+    // client and endpoint must outlive the object.
+    SessionInsert(Client& client, const Endpoint& endpoint, Place place);
+
+    // Begins the next session.
+    void begin();
+
+    // Adds a row. After a failure, which finish() returns, nothing is sent any more.
+    void add(Table table, std::span<const sql::Cell> cells);
+
+    [[nodiscard]] lib::Result<void, StoreFailure> finish();
+
+  private:
+    struct Part {
+        std::vector<Column> columns;
+        std::vector<Storage> storage;         // for each column
+        std::optional<std::size_t> number_at; // index of the column `part`
+        std::optional<std::int64_t> number;   // of the current part; none: a session begins
+        std::uint64_t rows = 0;               // that wait to be sent, in this part and earlier ones
+        std::string bytes;
+    };
+
+    void send(Table table);
+
+    Client& m_client;
+    const Endpoint& m_endpoint;
+    Place m_place;
+    std::array<Part, kTables> m_parts;
+    std::optional<StoreFailure> m_failure;
+};
+
+namespace {
+
+void append_stored(std::string& rows, ColumnType type, Storage storage, const sql::Cell& cell) {
+    switch (storage) {
+    case Storage::computed:
+        return;
+    case Storage::split: {
+        constexpr std::int64_t kLow = 0xFFFF;
+        const auto number = cell.number();
+        append_cell(rows, type, number ? sql::Cell(*number >> 16) : cell);
+        append_cell(rows, ColumnType::u16, sql::Cell(number.value_or(0) & kLow));
+        return;
+    }
+    case Storage::plain:
+        append_cell(rows, type, cell);
+    }
+}
+
+} // namespace
+
+SessionInsert::SessionInsert(Client& client, const Endpoint& endpoint, Place place)
+    : m_client(client)
+    , m_endpoint(endpoint)
+    , m_place(std::move(place)) {
+    for (std::size_t i = 0; i < kTables; ++i) {
+        Part& part = m_parts.at(i);
+        part.columns = columns_of(static_cast<Table>(i));
+        for (const Column& column : part.columns) {
+            part.storage.push_back(storage_of(static_cast<Table>(i), column));
+        }
+        const auto number = std::ranges::find(part.columns, "part", &Column::name);
+        if (number != part.columns.end()) {
+            part.number_at = static_cast<std::size_t>(number - part.columns.begin());
+        }
+    }
+}
+
+void SessionInsert::begin() {
+    for (Part& part : m_parts) {
+        part.number.reset();
+    }
+}
+
+void SessionInsert::add(Table table, std::span<const sql::Cell> cells) {
+    Part& part = m_parts.at(static_cast<std::size_t>(table));
+    ASSERT(cells.size() == part.columns.size());
+    const std::int64_t number = part.number_at ? cells[*part.number_at].number().value_or(0) : 0;
+    if (number != part.number && part.rows >= kRowsPerPart && table != Table::nodes) {
+        send(table);
+    }
+    part.number = number;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        append_stored(part.bytes, part.columns[i].type, part.storage[i], cells[i]);
+    }
+    ++part.rows;
+}
+
+lib::Result<void, StoreFailure> SessionInsert::finish() {
+    for (std::size_t i = 0; i < kTables; ++i) {
+        if (static_cast<Table>(i) != Table::nodes) {
+            send(static_cast<Table>(i));
+        }
+    }
+    send(Table::nodes);
+    return m_failure ? lib::Result<void, StoreFailure>(*m_failure) : lib::Result<void, StoreFailure>();
+}
+
+void SessionInsert::send(Table table) {
+    Part& part = m_parts.at(static_cast<std::size_t>(table));
+    if (part.rows != 0 && !m_failure) {
+        const auto done = m_client.insert(m_endpoint, insert_statement(m_place, table), part.bytes);
+        if (!done) {
+            m_failure = done.error();
+        }
+    }
+    part.rows = 0;
+    part.bytes.clear();
+}
 
 namespace {
 
 constexpr std::int64_t kSecondsPerDay = 86'400;
 
-// What goes into one partition of one host, each row to be inserted with the others.
+// A batch has the rows for one partition of one host, which are inserted together.
 class Batch {
   public:
     [[nodiscard]] lib::Result<void, StoreFailure> add(const ReadChunk& chunk) {
@@ -34,7 +179,7 @@ class Batch {
 
     [[nodiscard]] bool is_full() const { return m_event_count >= kBlockRows; }
 
-    // First the events: the row in `chunks` says that they are there.
+    // The events are inserted first, because the row in `chunks` states that they are stored.
     [[nodiscard]] lib::Result<void, StoreFailure> insert(Client& client, const Endpoint& endpoint, const Place& place) {
         if (m_event_count != 0) {
             if (auto done = client.insert(endpoint, insert_statement(place, Table::events), m_events); !done) {
@@ -72,7 +217,7 @@ ClickHouseStore::ClickHouseStore(Url url, std::string user, std::unique_ptr<Http
 
 lib::Result<void, StoreFailure> ClickHouseStore::prepare() {
     for (const Endpoint& host : m_url.hosts) {
-        if (auto done = Migration(m_client, host, m_place).run(); !done) {
+        if (auto done = migrate(m_client, host, m_place); !done) {
             return done;
         }
     }
@@ -110,7 +255,7 @@ lib::Result<bool, StoreFailure> ClickHouseStore::has_session(const Run& run) {
 }
 
 lib::Result<void, StoreFailure> ClickHouseStore::add_chunks(std::span<const ReadChunk> chunks) {
-    // By host and day: an INSERT makes one part in one partition.
+    // Batches are divided by host and day, so that an INSERT makes one part in one partition.
     std::map<std::pair<std::size_t, std::int64_t>, Batch> batches;
     for (const ReadChunk& chunk : chunks) {
         const std::size_t shard = shard_of(chunk.run, m_url.hosts.size());
@@ -177,7 +322,7 @@ const Endpoint& ClickHouseStore::host_of(const Run& run) const {
     return m_url.hosts[shard_of(run, m_url.hosts.size())];
 }
 
-// The beginning of every key.
+// Returns a condition on the columns with which every key begins.
 std::string ClickHouseStore::condition(const Run& run) const {
     return fmt::format("site = {} AND node = {} AND boot = {}", quoted(run.from.site), quoted(run.from.node),
                        quoted(boot_text(run.boot_id)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A fleet's tables in ClickHouse. A run goes to one host of the URL (shard.hpp); questions go to the first host that
-// answers. Rows that come again replace themselves, so nothing here remembers what was sent.
+// Stores a fleet's tables in ClickHouse. A run goes to one host of the URL (shard_of()); questions go to the first host
+// that answers. A row that is sent again replaces itself, so nothing here remembers what was sent.
 #pragma once
 
 #include "fleet/clickhouse/client.hpp"
@@ -15,9 +15,13 @@
 
 namespace host::fleet::clickhouse {
 
+// Returns the shard of a cluster that has a run. All rows of a run are on one shard, because a run is the unit of every
+// question that is not a sum.
+[[nodiscard]] std::size_t shard_of(const Run& run, std::size_t shards);
+
 class ClickHouseStore final : public Store {
   public:
-    // http: with the user of the URL, or another one, whose name this is.
+    // user: the name of the user with which http logs in.
     ClickHouseStore(Url url, std::string user, std::unique_ptr<Http> http);
 
     [[nodiscard]] lib::Result<void, StoreFailure> prepare() override;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "fleet/clickhouse/migration.hpp"
+// Creates or upgrades the schema. The table remora_schema states what was made: the version, and for each view a
+// checksum of its statement.
+#include "fleet/clickhouse/schema.hpp"
 
-#include "fleet/clickhouse/answer.hpp"
+#include "fleet/clickhouse/client.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "lib/crc32c.hpp"
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <span>
 #include <thread>
 #include <utility>
@@ -22,7 +25,7 @@ constexpr std::string_view kVersion = "version";
 constexpr std::string_view kChanging = "changing"; // instead of the checksum, before the first step
 constexpr std::string_view kRowsEngine = "ReplacingMergeTree";
 
-// Another program did at the same time what this one wanted to do.
+// These errors occur when another program has just done what this one wanted to do.
 constexpr auto kRaces = std::to_array<std::uint32_t>(
     {kAddedAlready, kUnknownColumn, kTableExists, kUnknownTable, kDatabaseExists, kNoFile});
 constexpr int kAttempts = 20;
@@ -44,7 +47,37 @@ bool is_rows_of_fleet(std::string_view name) {
            });
 }
 
-} // namespace
+class Migration {
+  public:
+    // The client must outlive the object. place: its version is ignored, and the server asked for it.
+    Migration(Client& client, Endpoint endpoint, Place place);
+
+    [[nodiscard]] lib::Result<void, StoreFailure> run();
+
+  private:
+    using Done = lib::Result<void, StoreFailure>;
+
+    // impatient: does not wait for another program that changes the schema.
+    [[nodiscard]] Done run_once(bool impatient);
+    [[nodiscard]] Done execute(const std::string& statement);
+    [[nodiscard]] Done read_state();
+    [[nodiscard]] Done read_notes(std::map<std::string, std::string>& notes);
+    [[nodiscard]] StoreFailure race();
+    [[nodiscard]] Done check_version() const;
+    [[nodiscard]] Done check_engines() const;
+    [[nodiscard]] Done make_rows(Table table);
+    [[nodiscard]] Done make_object(const Object& object);
+    [[nodiscard]] Done note(std::string_view name, std::string_view value);
+    [[nodiscard]] lib::Result<Answer, StoreFailure> ask(const std::string& statement);
+
+    Client& m_client;
+    Endpoint m_endpoint;
+    Place m_place;
+    std::map<std::string, std::string> m_engines;                        // by table or view in the database
+    std::map<std::string, std::map<std::string, std::string>> m_columns; // types of columns, by table and column
+    std::map<std::string, std::string> m_notes;                          // the rows of remora_schema
+    bool m_raced = false;
+};
 
 Migration::Migration(Client& client, Endpoint endpoint, Place place)
     : m_client(client)
@@ -79,7 +112,7 @@ lib::Result<void, StoreFailure> Migration::run_once(bool impatient) {
     if (Done done = read_state(); !done) {
         return done;
     }
-    // One that does not become ready was left by a program that ended.
+    // If a view stays in this state, the program that changed it has ended.
     if (!impatient && std::ranges::any_of(m_notes, [](const auto& note) { return note.second == kChanging; })) {
         return race();
     }
@@ -98,7 +131,7 @@ lib::Result<void, StoreFailure> Migration::run_once(bool impatient) {
             return done;
         }
     }
-    return note(kVersion, std::to_string(kSchemaVersion)); // last: what it says is complete
+    return note(kVersion, std::to_string(kSchemaVersion)); // written last: the schema is complete
 }
 
 StoreFailure Migration::race() {
@@ -179,7 +212,7 @@ lib::Result<void, StoreFailure> Migration::check_engines() const {
         const bool is_rows = is_rows_of_fleet(name);
         const auto object = std::ranges::find(objects, name, &Object::name);
         const bool is_object = object != objects.end();
-        // Before this program makes a view, it notes its name.
+        // This program notes the name of a view before it creates it.
         if ((is_rows && engine != kRowsEngine) || (is_object && !m_notes.contains(name))) {
             return StoreFailure{
                 lib::Error::refused,
@@ -229,7 +262,8 @@ lib::Result<void, StoreFailure> Migration::make_object(const Object& object) {
         return {};
     }
     if (there) {
-        // What another loader has just made is not dropped: rows that it adds then would not be derived.
+        // A view that another loader has just created is not dropped, because nothing would be derived from rows that
+        // are added meanwhile.
         std::map<std::string, std::string> notes;
         if (Done done = read_notes(notes); !done) {
             return done;
@@ -260,6 +294,12 @@ lib::Result<void, StoreFailure> Migration::note(std::string_view name, std::stri
     known = value;
     return execute(fmt::format("INSERT INTO {} (name, value) VALUES ({}, {})", full_name(m_place, kNotes),
                                quoted_text(name), quoted_text(value)));
+}
+
+} // namespace
+
+lib::Result<void, StoreFailure> migrate(Client& client, const Endpoint& endpoint, const Place& place) {
+    return Migration(client, endpoint, place).run();
 }
 
 } // namespace host::fleet::clickhouse

@@ -14,8 +14,8 @@ namespace host::fleet::clickhouse {
 
 namespace {
 
-// Turns of events that are not in the order of their ticks begin here: one cannot say how many with the same ticks were
-// before without looking at all of them, and the number has only to be another one.
+// Turns of events that are not in the order of their ticks begin here. To count the earlier events with the same ticks,
+// all events would have to be compared; a turn only has to be different.
 constexpr std::uint16_t kLateTurns = 0x8000;
 
 template <std::unsigned_integral T>
@@ -39,7 +39,7 @@ void append_bounded(std::string& rows, const sql::Cell& cell) {
     append_number(rows, static_cast<T>(std::clamp<std::int64_t>(cell.number().value_or(0), 0, most)));
 }
 
-// The byte before a value that can be NULL. False: no value follows.
+// Appends the byte before a value that can be NULL. Returns false if no value follows.
 bool append_presence(std::string& rows, const sql::Cell& cell) {
     rows += cell.number() ? '\0' : '\1';
     return cell.number().has_value();
@@ -55,7 +55,7 @@ sql::Cell of(std::string_view text) {
     return sql::Cell(text);
 }
 
-// A row of numbers on its way into the buffer.
+// Builds a row of numbers before it is appended to the buffer.
 class Row {
   public:
     template <std::unsigned_integral T>
@@ -145,7 +145,7 @@ std::uint16_t EventRows::turn_of(std::uint64_t ticks) {
         m_turn = 0;
         return m_turn;
     }
-    // Events with the greatest ticks are counted on, whatever comes between them.
+    // Events with the greatest ticks are counted, even if events with lower ticks are between them.
     return ticks == m_greatest_ticks ? ++m_turn : static_cast<std::uint16_t>(kLateTurns + m_late++);
 }
 

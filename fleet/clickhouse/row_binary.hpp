@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows as ClickHouse's format RowBinary has them: numbers in their width, least byte first; a text after its length in
-// groups of 7 bits; of a column that can be NULL one byte more before it. Events have an encoder of their own: there
-// are millions of them a second.
+// Encodes rows in ClickHouse's format RowBinary: a number in its width, little-endian; a text after its length in
+// groups of 7 bits; before the value of a column that can be NULL, one more byte. Events have an encoder of their own,
+// because there are millions of them a second.
 #pragma once
 
 #include "fleet/store.hpp"
@@ -18,16 +18,17 @@
 
 namespace host::fleet::clickhouse {
 
-// What a column of this type cannot hold becomes the nearest that it can. NULL in one that has none is 0 or "".
+// Appends a value. A number that the type cannot hold becomes the nearest one that it can. NULL becomes 0 or "" in a
+// column without NULL.
 void append_cell(std::string& rows, ColumnType type, const sql::Cell& cell);
 
 void append_text(std::string& rows, std::string_view text);
 
-// The row of a chunk in `chunks`.
+// Appends the row of a chunk in `chunks`.
 void append_chunk(std::string& rows, const ReadChunk& chunk);
 
-// The rows of one chunk in `events`, in the columns in which they are stored (schema.hpp): those columns that are the
-// same in all of them are encoded once.
+// Encodes the rows of one chunk in `events`, in the columns in which they are stored (schema.hpp). Columns that are
+// equal in all rows are encoded once.
 class EventRows {
   public:
     explicit EventRows(const ReadChunk& chunk);
@@ -37,14 +38,14 @@ class EventRows {
     [[nodiscard]] std::uint64_t events() const { return m_events; }
 
   private:
-    // Another one for each event of the chunk with the same ticks: 0, unless there are several.
+    // Returns a number that differs among events of the chunk with equal ticks; 0 for the first of them.
     [[nodiscard]] std::uint16_t turn_of(std::uint64_t ticks);
 
     std::string m_prefix;
     std::uint64_t m_events = 0;
     std::uint64_t m_greatest_ticks = 0;
-    std::uint16_t m_turn = 0; // of the last event with them
-    std::uint16_t m_late = 0; // events with less
+    std::uint16_t m_turn = 0; // of the last event with the greatest ticks
+    std::uint16_t m_late = 0; // events with lower ticks
 };
 
 } // namespace host::fleet::clickhouse

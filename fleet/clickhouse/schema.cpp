@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/clickhouse/schema.hpp"
 
-#include "fleet/clickhouse/answer.hpp"
+#include "fleet/clickhouse/client.hpp"
 #include "host/text/format.hpp"
 #include "tracer/record/event_table.hpp"
 
@@ -15,7 +15,8 @@ namespace {
 constexpr Version kCodecs{19, 11};
 constexpr Version kFlushes{21, 1};
 
-// 1970 and 2106 are the ends of DateTime. The time zone of the server would move runs between partitions.
+// DateTime ranges from 1970 to 2106. The time zone is fixed, because that of the server would move runs between
+// partitions.
 constexpr std::string_view kPartition = "toYYYYMMDD(toDateTime(started_s, 'UTC'))";
 
 std::vector<std::string_view> words_of(std::string_view list) {
@@ -50,7 +51,7 @@ std::string_view type_name(ColumnType type) {
     return "String";
 }
 
-// Bytes of any kind and of any length: a dictionary of them would only be in the way.
+// False for columns with bytes of any kind and length, for which a dictionary would only cost time.
 bool has_few_values(std::string_view column) {
     return column != "payload" && column != "file";
 }
@@ -65,12 +66,12 @@ std::string low_of(std::string_view column) {
     return fmt::format("{}_low", column);
 }
 
-// Numbers that rise from row to row by the order of the rows.
+// True for numbers that rise from row to row in the order of the rows.
 bool rises(std::string_view stored) {
     return stored.ends_with("_high") || stored == "row" || stored == "position" || stored == "sequence";
 }
 
-// All 256 of them, so that one of a later program is stored and read, too.
+// Returns an enumeration of all 256 codes, so that events of a later program are stored and read, too.
 const std::string& event_type() {
     static const std::string type = [] {
         std::string values;
@@ -91,7 +92,7 @@ struct Part {
     std::string_view type;
 };
 
-// How a column is stored.
+// Returns the stored columns of a column of the table.
 std::vector<Part> parts_of(Table table, const Column& column) {
     switch (storage_of(table, column)) {
     case Storage::computed:
@@ -104,7 +105,7 @@ std::vector<Part> parts_of(Table table, const Column& column) {
     return {{std::string(column.type == ColumnType::event ? "code" : column.name), type_name(column.type)}};
 }
 
-// The column as the view has it.
+// Returns the expression with which the view selects the column.
 std::string shown(Table table, const Column& column) {
     switch (storage_of(table, column)) {
     case Storage::computed:
@@ -129,9 +130,9 @@ std::string sorting_key(Table table) {
     return key;
 }
 
-// The rows of a derived table, from those of jobs; without a subquery, which 18.16 does not feed with the new rows. The
-// name of a result is the result in WHERE, too, so each condition is about another column: a job has a class
-// if it was completed.
+// Returns the query that derives the rows of a table from those of jobs. It has no subquery, because 18.16 does not
+// feed the new rows to one. In WHERE, the name of a result means the result, so each condition uses another column: a
+// job has a class if it was completed.
 std::string_view derivation_of(Table table) {
     switch (table) {
     case Table::task_minutes:
@@ -274,7 +275,7 @@ std::string create_rows(const Place& place, Table table) {
     }
     return fmt::format("CREATE TABLE IF NOT EXISTS {} ({}) ENGINE = ReplacingMergeTree PARTITION BY {} ORDER BY ({}){}",
                        full_name(place, rows_name(table)), columns, kPartition, sorting_key(table),
-                       // Acknowledged is on the disk, not in the memory of a machine that may lose its power.
+                       // An acknowledged row is on the disk, not only in the memory of a machine that may lose power.
                        place.version >= kFlushes ? " SETTINGS fsync_after_insert = 1, fsync_part_directory = 1" : "");
 }
 

@@ -29,7 +29,7 @@ bool is_word(std::string_view text, std::string_view also = "") {
     });
 }
 
-// The text before the first such character, which goes with it.
+// Takes the text before the first such character, and removes the character, too.
 std::string_view take_until(std::string_view& rest, char end) {
     const std::string_view taken = rest.substr(0, rest.find(end));
     rest.remove_prefix(std::min(taken.size() + 1, rest.size()));

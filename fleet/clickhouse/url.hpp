@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// clickhouse://[user@]host[:port][,host[:port]...]/database[?cluster=NAME]. clickhouses: over TLS. The hosts of a
-// cluster are its shards, each with its own part of the runs; their order decides which has which, so it must not
-// change. A password is not part of it: a command line is visible to every user of the machine.
+// Parses clickhouse://[user@]host[:port][,host[:port]...]/database[?cluster=NAME]; clickhouses:// uses TLS. The hosts
+// of a cluster are its shards, each with its own part of the runs. Their order decides which shard has a run, so it
+// must not change. A password is not part of the URL, because every user of the machine sees a command line.
 #pragma once
 
-#include "fleet/clickhouse/http.hpp"
+#include "fleet/clickhouse/client.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
@@ -23,10 +23,10 @@ struct Url {
     std::string user; // empty: none
     std::vector<Endpoint> hosts;
     std::string database; // a name as in SQL: letters, digits, _
-    std::string cluster;  // likewise, and -; empty: one host
+    std::string cluster;  // may contain -, too; empty: one host
 };
 
-// Refused, with the part that is wrong.
+// Refuses a text that is no such URL, and names the part that is wrong.
 [[nodiscard]] lib::Result<Url, trace::Refusal> parse_url(std::string_view text_untrusted);
 
 } // namespace host::fleet::clickhouse

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The commands for many machines, and the program remora-fleet, which has them and all others.
+// Declares the commands for many machines, and the program remora-fleet, which has them and all others.
 #pragma once
 
 #include "host/cli/command/commands.hpp"
@@ -12,7 +12,7 @@ void add_publish(CommandLine& line, Context context);
 void add_load(CommandLine& line, Context context);
 void add_fleet(CommandLine& line, Context context);
 
-// What `remora record` publishes with.
+// Returns the publisher that `remora record` uses.
 [[nodiscard]] std::shared_ptr<Publishing> publishing_of_fleet();
 
 void add_everything(CommandLine& line, Context context);

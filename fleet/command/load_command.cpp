@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// remora load: chunks and sessions from a stream, or from session directories, into a store that `remora fleet` asks.
+// remora load reads chunks and sessions from a stream, or from session directories, and stores them for `remora fleet`.
 #include "fleet/command/commands.hpp"
-#include "fleet/command/publish_target.hpp"
 #include "fleet/command/server_options.hpp"
 #include "host/cli/command/exit_table.hpp"
 #include "host/cli/terminal/stop_signal.hpp"

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// remora publish: sessions to a server, from which a loader takes them.
+// remora publish sends sessions to a server, from which a loader takes them.
 #include "fleet/command/commands.hpp"
 #include "fleet/command/publish_follower.hpp"
-#include "fleet/command/publish_target.hpp"
 #include "fleet/command/server_options.hpp"
 #include "host/cli/command/seconds.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 
 #include "fleet/network/network.hpp"
+#include "fleet/session_publisher.hpp"
 #include "fleet/session_tree.hpp"
-#include "fleet/spool_publisher.hpp"
 #include "host/collector/directory_lock.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/formats/dat/manifest.hpp"
@@ -51,13 +50,13 @@ ExitStatus complain(Context context, std::string_view text, ExitStatus status = 
     return status;
 }
 
-// A session that no collector writes to. While this lives, none begins to.
+// Locks a session, so that no collector begins to write to it, or finds that one does.
 class Guard {
   public:
     explicit Guard(const std::string& session)
         : m_directory(::open(session.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
         const auto locked = m_lock.take(m_directory.number());
-        m_busy = !locked && locked.error().cause == lib::Error::busy; // a place that is read only has no collector
+        m_busy = !locked && locked.error().cause == lib::Error::busy; // a directory that is read-only has no collector
     }
 
     [[nodiscard]] bool busy() const { return m_busy; }
@@ -78,16 +77,16 @@ void warn_of_unlisted(const std::string& session, Context context) {
     }
 }
 
-// Each session that is published is open: as many as the system allows.
+// Raises the limit of open files, because every session that is published is open.
 void allow_many_files() {
     rlimit files{};
     if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
-        static_cast<void>(::setrlimit(RLIMIT_NOFILE, &files)); // else some sessions are taken for busy ones
+        static_cast<void>(::setrlimit(RLIMIT_NOFILE, &files)); // if it fails, some sessions look busy
     }
 }
 
-// Until everything is published, the server is away for too long, or the user wants to stop.
+// Runs until everything is published, the server is unreachable for too long, or the user wants to stop.
 SpoolPublisher::Step publish_all(SpoolPublisher& spool, std::chrono::milliseconds patience) {
     Clock::time_point answered = Clock::now();
     while (true) {
@@ -116,7 +115,7 @@ void report_left(const PublishOptions& options, const SpoolPublisher& spool, Con
         return;
     }
     std::string names;
-    std::string name_options; // else what nothing is published of yet would get other names
+    std::string name_options; // without these, sessions of which nothing is published yet would get other names
     for (const std::string& session : left) {
         names += ' ' + text::escaped(session);
     }

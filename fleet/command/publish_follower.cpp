@@ -3,7 +3,6 @@
 
 #include "fleet/network/network.hpp"
 #include "fleet/session_publisher.hpp"
-#include "fleet/spool_publisher.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 
@@ -27,7 +26,7 @@ constexpr auto kWords = std::to_array<std::string_view>({"opened", "closed", "en
 
 constexpr std::chrono::milliseconds kRetryFirst{250};
 constexpr std::chrono::milliseconds kRetryLast{5000};
-// How often a session that is recorded is looked at for more.
+// A session that is recorded is checked for more at this interval.
 constexpr std::chrono::milliseconds kIdle{250};
 
 class Follower {
@@ -102,11 +101,12 @@ class Follower {
     void announce_published() {
         for (const std::string& session : m_spool.take_finished()) {
             const std::string line = std::string(kPublishedWord) + session + '\n';
-            static_cast<void>(::write(STDOUT_FILENO, line.data(), line.size())); // a recorder that is gone needs it not
+            static_cast<void>(::write(STDOUT_FILENO, line.data(), line.size())); // a failure means that the recorder
+                                                                                 // has ended
         }
     }
 
-    // What the recorder says, if something comes within this time.
+    // Reads what the recorder sends within this time.
     void read(std::chrono::milliseconds wait) {
         if (m_recorder_gone) {
             ::poll(nullptr, 0, static_cast<int>(wait.count()));
@@ -203,7 +203,7 @@ std::optional<Notice> notice_of(std::string_view line) {
 }
 
 ExitStatus follow_recorder(const FollowOptions& options, const fleet::Credentials& credentials, Context context) {
-    // The recorder decides when to end: a signal for the whole group is its business.
+    // Signals to the whole group are ignored, because the recorder decides when to end.
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
         static_cast<void>(std::signal(signal, SIG_IGN));
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// remora publish --follow: what `remora record --publish` starts beside itself, so that the collector is free of
-// servers and their libraries. The two have a socket between them, with lines in both directions:
+// remora publish --follow is the process that `remora record --publish` starts, so that the collector does not depend
+// on servers and their libraries. The two exchange lines over a socket:
 //
 //   recorder:   opened|closed <site>/<node> <session directory>           announces what there is to publish
 //               end                                                       nothing follows: all sessions are closed
 //   publisher:  published <session directory>                             the whole session is stored
 //
-// Without `end`, a recorder that is gone was killed: its open sessions stay open, the next one publishes the rest.
+// If the recorder disappears without `end`, it was killed: its open sessions stay open, and the next publisher sends
+// the rest.
 #pragma once
 
 #include "fleet/message.hpp"
@@ -32,17 +33,18 @@ struct Notice {
     friend bool operator==(const Notice&, const Notice&) = default;
 };
 
-// With its line feed. A directory whose name holds one cannot be announced: nothing.
+// Returns the line with its line feed. It is empty if the name of the directory contains a line feed, which cannot be
+// announced.
 [[nodiscard]] std::string notice_line(const Notice& notice);
 
-// Nothing: it is no notice.
+// Returns nothing if the line is no notice.
 [[nodiscard]] std::optional<Notice> notice_of(std::string_view line);
 
 inline constexpr std::string_view kPublishedWord = "published ";
 
 struct FollowOptions {
     std::string to;
-    std::chrono::milliseconds wait{}; // for the server, once the recorder has ended
+    std::chrono::milliseconds wait{}; // how long to wait for the server after the recorder has ended
 };
 
 [[nodiscard]] trace::ExitStatus follow_recorder(const FollowOptions& options, const fleet::Credentials& credentials,

@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kSignalBase = 128; // as shells state it
+constexpr int kSignalBase = 128; // as in shells
 
 class FileActions {
   public:
@@ -88,13 +88,13 @@ void PublisherProcess::flush() {
     while (running() && !m_unsent.empty()) {
         const ssize_t count = ::send(m_socket.number(), m_unsent.data(), m_unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
         if (count <= 0) {
-            return; // no room now, or it has ended, which shows when it is waited for
+            return; // no room now, or the process has ended, which waiting for it shows
         }
         m_unsent.erase(0, static_cast<std::size_t>(count));
     }
 }
 
-// False: nothing comes any more.
+// Returns false if nothing can come any more.
 bool PublisherProcess::receive() {
     std::array<char, 4096> bytes{};
     while (true) {

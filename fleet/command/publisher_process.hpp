@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A second process of this program, which publishes beside this one, with a socket to it that never blocks: what cannot
-// be sent now is kept and sent later. One that ends is not started again here.
+// Runs a second process of this program, which publishes beside this one. The socket to it never blocks: what cannot be
+// sent now is kept and sent later. A process that ends is not started again here.
 #pragma once
 
 #include "host/trace/byte_source.hpp"
@@ -30,10 +30,11 @@ class PublisherProcess {
     // Sends the text when there is room.
     void send(std::string_view text);
 
-    // Sends what waits, and returns the lines that came. ended: its status, once it has ended (128 + signal).
+    // Sends what waits, and returns the lines that came. ended: the exit status of the process once it has ended; 128 +
+    // the signal that killed it.
     [[nodiscard]] std::vector<std::string> exchange(std::optional<int>& ended);
 
-    // Nothing follows. Waits until it ends, at most so long; then it is killed. The rest of its lines.
+    // Closes the sending side and waits until the process ends; kills it after `limit`. Returns the remaining lines.
     [[nodiscard]] std::vector<std::string> finish(std::chrono::milliseconds limit, std::optional<int>& ended);
 
   private:

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "fleet/command/record_publishing.hpp"
-
+// remora record --publish starts a publisher beside the collector. The collector announces sessions to it and never
+// waits for it; what is recorded is on the disk in any case. A publisher that ends is started again.
 #include "fleet/command/commands.hpp"
 #include "fleet/command/publish_follower.hpp"
-#include "fleet/command/publish_target.hpp"
+#include "fleet/command/publisher_process.hpp"
+#include "fleet/command/server_options.hpp"
+#include "fleet/message.hpp"
 #include "fleet/server.hpp"
+#include "host/cli/command/record/publishing.hpp"
 #include "host/cli/command/seconds.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/formats/dat/manifest.hpp"
@@ -12,20 +15,82 @@
 #include "host/text/format.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace host::cli {
 
 namespace {
 
+struct PublishingOptions {
+    std::string to; // empty: nothing is published
+    std::string site;
+    std::string node;
+    double wait_s = 30;
+    bool remove = false;
+    ServerOptions server;
+};
+
+class RecordPublishing final : public PublishedRecording {
+  public:
+    // report: of the collector; report and options must outlive this. served: the directory of `record --serve`, or
+    // empty.
+    RecordPublishing(RecordReport& report, const PublishingOptions& options, std::string served, Context context);
+
+    // Starts the publisher. Sessions that an earlier collector left are published first.
+    [[nodiscard]] lib::Result<void, trace::Refusal> start();
+
+    void opened(const collector::SessionView& session) override;
+    void sealed(const collector::SessionView& session, const formats::dat::ManifestChunk& chunk) override;
+    void closed(const collector::SessionView& session, formats::dat::Manifest& manifest,
+                std::optional<lib::Error> error) override;
+    void refused(std::string_view why) override;
+    void progress(const collector::Progress& progress) override;
+    [[nodiscard]] collector::Freed take_freed() override;
+
+    [[nodiscard]] bool finish() override;
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    struct Announced {
+        fleet::NodeName from;
+        bool closed = false;
+    };
+
+    [[nodiscard]] fleet::NodeName node_of(const collector::SessionView& session) const;
+    [[nodiscard]] lib::Result<void, trace::Refusal> start_process();
+    void announce(const std::string& directory, const Announced& session);
+    void take(const std::vector<std::string>& lines);
+    void note_end(int status);
+    void tend();
+    void complain(std::string_view text);
+
+    RecordReport& m_report;
+    const PublishingOptions& m_options;
+    std::string m_served;
+    Context m_context;
+    PublisherProcess m_process;
+    std::map<std::string, Announced> m_sessions; // by directory; those that are not published as a whole
+    collector::Freed m_freed;
+    std::chrono::seconds m_delay{};
+    Clock::time_point m_next_start;
+    bool m_given_up = false; // the server refuses this user
+    bool m_left = false;     // the last process did not publish everything
+};
+
 constexpr std::chrono::seconds kDelayMax{60};
 
-// What a publisher may need beyond the time for which it waits: to write to a slow server.
+// A publisher may need this time beyond its wait, to write to a slow server.
 constexpr std::chrono::seconds kGrace{600};
-
-} // namespace
 
 RecordPublishing::RecordPublishing(RecordReport& report, const PublishingOptions& options, std::string served,
                                    Context context)
@@ -78,7 +143,7 @@ void RecordPublishing::announce(const std::string& directory, const Announced& s
                                 .session = directory}));
 }
 
-// Of a served session the node is its sender, unless the user has named it.
+// The node of a served session is its sender, unless the user has named it.
 fleet::NodeName RecordPublishing::node_of(const collector::SessionView& session) const {
     fleet::NodeName name{.site = m_options.site.empty() ? kDefaultSite : m_options.site, .node = m_options.node};
     if (name.node.empty() && !m_served.empty() && session.sender) {
@@ -97,7 +162,7 @@ void RecordPublishing::opened(const collector::SessionView& session) {
 }
 
 void RecordPublishing::sealed(const collector::SessionView& session, const formats::dat::ManifestChunk& chunk) {
-    m_report.sealed(session, chunk); // the publisher looks at the manifest of what is open by itself
+    m_report.sealed(session, chunk); // the publisher checks the manifests of open sessions itself
 }
 
 void RecordPublishing::closed(const collector::SessionView& session, formats::dat::Manifest& manifest,
@@ -128,7 +193,7 @@ collector::Freed RecordPublishing::take_freed() {
     return std::exchange(m_freed, {});
 }
 
-// Starts the publisher again when it is time.
+// Starts the publisher again when the delay is over.
 void RecordPublishing::tend() {
     if (m_process.running() || m_given_up || Clock::now() < m_next_start) {
         return;
@@ -195,8 +260,6 @@ bool RecordPublishing::finish() {
     }
     return whole;
 }
-
-namespace {
 
 class PublishingOfFleet final : public Publishing {
   public:

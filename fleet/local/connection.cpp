@@ -12,7 +12,7 @@ namespace host::fleet::local {
 
 namespace {
 
-// For a writer that holds the lock: it inserts a session at most.
+// A writer that holds the lock is awaited this long; it inserts one session at most.
 constexpr int kPatienceMs = 60'000;
 
 std::string uri_of(const std::string& path) {
@@ -26,7 +26,7 @@ std::string uri_of(const std::string& path) {
     return uri;
 }
 
-// Nothing writes to it, and we may not make the files that readers share with writers.
+// True if nothing writes to the database and this process may not create the files that readers share with writers.
 bool is_unchanging(const std::string& path) {
     std::error_code ignored;
     const std::filesystem::path directory = std::filesystem::path(path).parent_path();
@@ -185,7 +185,7 @@ lib::Result<std::unique_ptr<Transaction>, StoreFailure> Transaction::begin(const
 
 Transaction::~Transaction() {
     if (m_open) {
-        (void)m_connection.run("ROLLBACK"); // SQLite has undone it already after some errors
+        (void)m_connection.run("ROLLBACK"); // after some errors SQLite has rolled it back already
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A SQLite database, with the errors of a store: each names the file, the cause and the remedy. Source: sqlite.org,
-// "Result and Error Codes" and "Write-Ahead Logging".
+// Opens a SQLite database, with the errors of a store: each names the file, the cause and the remedy. Source:
+// sqlite.org, "Result and Error Codes" and "Write-Ahead Logging".
 #pragma once
 
 #include "fleet/database.hpp"
@@ -18,25 +18,25 @@
 namespace host::fleet::local {
 
 enum class Access : std::uint8_t {
-    read,  // nothing is made or changed
-    write, // the file is made if there is none
+    read,  // nothing is created or changed
+    write, // the file is created if there is none
 };
 
 class Connection;
 
-// A prepared statement. Its connection outlives it.
+// The connection of a prepared statement must outlive it.
 class Statement {
   public:
     Statement() = default;
 
-    // To the parameters in their order. Texts outlive the next step().
+    // Binds the next parameter. Texts must outlive the next step().
     Statement& add(const sql::Cell& cell);
     Statement& add_bytes(std::string_view bytes);
 
-    // Whether there is a row.
+    // Executes one step and returns whether there is a row.
     [[nodiscard]] lib::Result<bool, StoreFailure> step();
 
-    // To its end, rows left out; then it takes parameters again.
+    // Executes the statement to its end without its rows; then it takes parameters again.
     [[nodiscard]] lib::Result<void, StoreFailure> finish();
 
     [[nodiscard]] std::uint64_t number(int column) const;
@@ -58,12 +58,12 @@ class Statement {
 
     const Connection* m_connection = nullptr;
     std::unique_ptr<sqlite3_stmt, Finalizer> m_statement;
-    int m_place = 0; // of the last parameter
+    int m_place = 0; // position of the last parameter
 };
 
 class Connection {
   public:
-    // refused: there is no such file, or it may not be read.
+    // Opens the database. refused: there is no such file, or it may not be read.
     [[nodiscard]] static lib::Result<std::unique_ptr<Connection>, StoreFailure> open(const std::string& path,
                                                                                      Access access);
     Connection(const Connection&) = delete;
@@ -71,19 +71,19 @@ class Connection {
 
     ~Connection() { sqlite3_close(m_handle); }
 
-    // One statement; refused: there is another one after it.
+    // Prepares one statement. refused: another statement follows it.
     [[nodiscard]] lib::Result<Statement, StoreFailure> prepare(std::string_view text) const;
 
-    // Statements without parameters, rows left out.
+    // Executes statements without parameters; their rows are ignored.
     [[nodiscard]] lib::Result<void, StoreFailure> run(const std::string& statements) const;
 
-    // The first column of the first row.
+    // Returns the first column of the first row.
     [[nodiscard]] lib::Result<std::int64_t, StoreFailure> number(std::string_view statement) const;
 
-    // SQLite's code as a failure; the text is that of the latest call.
+    // Returns SQLite's code as a failure; the text is that of the latest call.
     [[nodiscard]] StoreFailure failure(int code) const;
 
-    // Rows that the latest INSERT or DELETE changed.
+    // Returns how many rows the latest INSERT or DELETE changed.
     [[nodiscard]] int changes() const { return sqlite3_changes(m_handle); }
 
     [[nodiscard]] sqlite3* handle() const { return m_handle; }
@@ -96,16 +96,16 @@ class Connection {
     sqlite3* m_handle = nullptr;
 };
 
-// Undone at the end, unless commit() succeeded.
+// The destructor rolls the transaction back unless commit() succeeded.
 class Transaction {
   public:
-    // Waits for other writers. unreachable: one takes too long.
+    // Waits for other writers. unreachable: one of them takes too long.
     [[nodiscard]] static lib::Result<std::unique_ptr<Transaction>, StoreFailure> begin(const Connection& connection);
     Transaction(const Transaction&) = delete;
     Transaction& operator=(const Transaction&) = delete;
     ~Transaction();
 
-    // Durable when it returns.
+    // The transaction is durable when it returns.
     [[nodiscard]] lib::Result<void, StoreFailure> commit();
 
   private:

@@ -3,7 +3,6 @@
 
 #include "fleet/session_publisher.hpp"
 #include "fleet/session_tree.hpp"
-#include "fleet/started.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
@@ -109,7 +108,7 @@ lib::Result<std::vector<Message>, NetworkFailure> DirectorySource::take(std::siz
         auto message = message_of(sequence);
         if (!message) {
             m_rejected.push_back(message.error().text);
-            m_open.erase(sequence); // the session cannot have it: its manifest lists what is missing
+            m_open.erase(sequence); // the chunk cannot be loaded; the manifest lists it as missing
             continue;
         }
         bytes += message.value().body.size();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Session directories as a source, so that a fleet can be loaded without a server. Nothing is changed in them. Every
-// loader of a directory takes all of it: what is stored already is recognized by the store. session_tree.hpp says which
-// directories name nodes.
+// Session directories are a source, so that a fleet can be loaded without a server. The source changes nothing in them.
+// Every loader of a directory takes all of it; the store recognizes what is stored already. session_tree.hpp states
+// which directories name nodes.
 #pragma once
 
-#include "fleet/source.hpp"
+#include "fleet/stream.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/trace/failure.hpp"
 
@@ -19,8 +19,8 @@ namespace host::fleet::local {
 
 class DirectorySource final : public Source {
   public:
-    // names: of all sessions, if they are not empty; else the directory names a session's node, or who published it,
-    // else it is `otherwise`. Refused: no session is there.
+    // names: those of all sessions, where they are not empty. Else the directory names a session's node, or its
+    // publisher does; else it is `otherwise`. Refused: there is no session.
     [[nodiscard]] static lib::Result<std::unique_ptr<DirectorySource>, trace::Refusal>
     open(const std::string& path, const NodeName& names, const NodeName& otherwise);
 
@@ -29,12 +29,12 @@ class DirectorySource final : public Source {
     [[nodiscard]] lib::Result<void, NetworkFailure> acknowledge(std::span<const Message> messages) override;
     void give_back(const Message& message, std::chrono::milliseconds delay) override;
 
-    // Files that cannot be read: of chunks, and manifests.
+    // Returns a line for each file of a chunk, and each manifest, that cannot be read.
     [[nodiscard]] std::vector<std::string> take_rejected() override { return std::exchange(m_rejected, {}); }
 
     void keep(std::span<const Message> /*messages*/) override {}
 
-    // There are no dead letters: the session keeps the chunk, and the loader has said what is wrong with it.
+    // There are no dead letters: the session keeps the chunk, and the loader has reported what is wrong with it.
     [[nodiscard]] lib::Result<void, NetworkFailure> reject(const Message& message, std::string_view reason) override;
     [[nodiscard]] lib::Result<Message, NetworkFailure> fetch(std::uint64_t sequence) override;
     [[nodiscard]] lib::Result<bool, NetworkFailure> settled_before(std::uint64_t sequence) override;
@@ -49,10 +49,10 @@ class DirectorySource final : public Source {
         std::string manifest_text;
     };
 
-    // One message that is to be.
+    // An item is one message that will be given.
     struct Item {
         std::size_t session = 0;
-        std::size_t chunk = 0; // of the manifest; its size: the manifest itself
+        std::size_t chunk = 0; // index in the manifest; the number of chunks: the manifest itself
     };
 
     DirectorySource() = default;
@@ -61,11 +61,11 @@ class DirectorySource final : public Source {
     [[nodiscard]] lib::Result<Message, NetworkFailure> message_of(std::uint64_t sequence) const;
 
     std::vector<Session> m_sessions;
-    std::vector<Item> m_items;           // by sequence - 1
+    std::vector<Item> m_items;           // index: sequence - 1
     std::deque<std::uint64_t> m_waiting; // sequences to be given
     std::set<std::uint64_t> m_open;      // neither acknowledged nor rejected
     std::vector<std::string> m_rejected;
-    std::vector<std::uint64_t> m_deliveries; // by sequence - 1
+    std::vector<std::uint64_t> m_deliveries; // index: sequence - 1
 };
 
 } // namespace host::fleet::local

@@ -1,20 +1,157 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/local/directory_store.hpp"
 
-#include "fleet/local/directory_guard.hpp"
+#include "fleet/database.hpp"
 #include "fleet/local/schema.hpp"
-#include "fleet/local/session_archive.hpp"
-#include "fleet/local/session_insert.hpp"
 #include "host/formats/dat/manifest.hpp"
+#include "host/formats/packed/archive_writer.hpp"
+#include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "lib/assert.hpp"
+#include "lib/result.hpp"
 
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <string>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
 
 namespace host::fleet::local {
 
 namespace {
+
+namespace fs = std::filesystem;
+namespace packed = formats::packed;
+
+// Lets one process at a time prepare a directory, because SQLite does not wait for others while the mode of a journal
+// changes. On a file system without locks it has no effect.
+class DirectoryGuard {
+  public:
+    explicit DirectoryGuard(const std::string& directory)
+        : m_descriptor(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        if (m_descriptor >= 0) {
+            (void)::flock(m_descriptor, LOCK_EX);
+        }
+    }
+
+    DirectoryGuard(const DirectoryGuard&) = delete;
+    DirectoryGuard& operator=(const DirectoryGuard&) = delete;
+
+    ~DirectoryGuard() {
+        if (m_descriptor >= 0) {
+            ::close(m_descriptor);
+        }
+    }
+
+  private:
+    int m_descriptor;
+};
+
+StoreFailure failure_of(const std::string& path, int number) {
+    const auto cause = number == ENOSPC || number == EDQUOT || number == EFBIG  ? lib::Error::no_space
+                       : number == EACCES || number == EPERM || number == EROFS ? lib::Error::refused
+                                                                                : lib::Error::io;
+    return {cause, fmt::format("{}: {}", text::escaped(path), std::strerror(number))};
+}
+
+// Returns an errno, or 0. EINVAL counts as success: the file system cannot flush directories.
+int flush_directory(const std::string& path) {
+    const int descriptor = ::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return errno;
+    }
+    const int number = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
+    ::close(descriptor);
+    return number;
+}
+
+// Creates a file under a temporary name. The destructor removes it, unless it was renamed.
+class Partial {
+  public:
+    explicit Partial(const std::string& path)
+        : m_path(path + ".XXXXXX.partial")
+        , m_descriptor(::mkostemps(m_path.data(), sizeof ".partial" - 1, O_CLOEXEC)) {}
+
+    Partial(const Partial&) = delete;
+    Partial& operator=(const Partial&) = delete;
+
+    ~Partial() {
+        if (m_descriptor >= 0) {
+            ::close(m_descriptor);
+            ::unlink(m_path.c_str()); // fails if it was renamed
+        }
+    }
+
+    [[nodiscard]] const std::string& path() const { return m_path; }
+
+    [[nodiscard]] int descriptor() const { return m_descriptor; }
+
+  private:
+    std::string m_path;
+    int m_descriptor;
+};
+
+// Creates the directory and the missing ones above it; all of them are durable. no_space, refused, io.
+lib::Result<void, StoreFailure> make_directories(const std::string& path) {
+    std::error_code failed;
+    if (fs::is_directory(path, failed)) {
+        return {};
+    }
+    const std::string above = fs::path(path).parent_path().string();
+    if (!above.empty()) {
+        if (auto made = make_directories(above); !made) {
+            return made;
+        }
+    }
+    if (::mkdir(path.c_str(), 0777) != 0) {
+        const int number = errno;
+        // Another loader was faster, or `path` is no directory.
+        if (number != EEXIST || !fs::is_directory(path, failed)) {
+            return failure_of(path, number == EEXIST ? ENOTDIR : number);
+        }
+    }
+    const int number = flush_directory(above);
+    return number == 0 ? lib::Result<void, StoreFailure>() : failure_of(above, number);
+}
+
+// Writes a session as one packed file: beside its name, flushed, then renamed. A file at `path` is replaced. The
+// directory of `path` must exist. no_space, io; corrupt: a file of the session.
+lib::Result<void, StoreFailure> write_archive(const std::string& session, const std::string& path) {
+    const auto files = packed::files_to_pack(session);
+    if (!files) {
+        return StoreFailure{lib::Error::corrupt, files.error().text};
+    }
+    const Partial partial(path);
+    if (partial.descriptor() < 0) {
+        return failure_of(path, errno);
+    }
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    output::OutputFile out(partial.descriptor(), false);
+    packed::ArchiveWriter writer([&out](std::span<const std::byte> bytes) { out.append(bytes); },
+                                 [](std::uint64_t /*bytes*/) {});
+    if (const auto written = writer.write(files.value()); !written) {
+        return StoreFailure{lib::Error::corrupt, written.error().text};
+    }
+    out.flush();
+    if (out.error_number() != 0) {
+        return failure_of(path, out.error_number());
+    }
+    if (::fchmod(partial.descriptor(), 0666 & ~mask) != 0 || ::fsync(partial.descriptor()) != 0 ||
+        ::rename(partial.path().c_str(), path.c_str()) != 0) {
+        return failure_of(path, errno);
+    }
+    const std::string directory = fs::path(path).parent_path().string();
+    const int number = flush_directory(directory);
+    return number == 0 ? lib::Result<void, StoreFailure>() : failure_of(directory, number);
+}
 
 using sql::Cell;
 
@@ -23,7 +160,7 @@ constexpr std::string_view kDatabase = "fleet.sqlite";
 constexpr std::string_view kOfRun = "site = ? AND node = ? AND boot = ?";
 constexpr std::string_view kOfChunk = "site = ? AND node = ? AND boot = ? AND cpu = ? AND chunk = ? AND generation = ?";
 
-// The parameters of kOfRun. `boot` outlives the statement.
+// Binds the parameters of kOfRun. `boot` must outlive the statement.
 void add_run(Statement& statement, const Run& run, const std::string& boot) {
     statement.add(Cell(std::string_view(run.from.site))).add(Cell(std::string_view(run.from.node)));
     statement.add(Cell(std::string_view(boot)));
@@ -33,7 +170,7 @@ void add_key(Statement& statement, const formats::dat::ChunkKey& key) {
     statement.add(Cell(key.cpu)).add(Cell(key.chunk)).add(Cell(key.generation));
 }
 
-// In the order of the columns of Table::chunks.
+// Binds the description of a chunk in the order of the columns of Table::chunks.
 void add_description(Statement& statement, const ReadChunk& chunk, const std::string& encoding) {
     const tracer::ChunkBegin& begin = chunk.description;
     statement.add(Cell(std::string_view(encoding))).add(Cell(begin.records)).add(Cell(chunk.events));
@@ -51,7 +188,7 @@ std::string parameters(std::size_t count) {
     return text;
 }
 
-// The row, and the file if the row is new.
+// Inserts the row, and the bytes if the row is new.
 lib::Result<void, StoreFailure> add_chunk(const Connection& connection, Statement& rows, Statement& images,
                                           const ReadChunk& chunk) {
     const std::string boot = boot_text(chunk.run.boot_id);
@@ -111,7 +248,7 @@ lib::Result<void, StoreFailure> DirectoryStore::prepare() {
     if (!connection) {
         return connection.error();
     }
-    // Before the mode of the journal changes: that would write to another program's file.
+    // The schema is checked before the mode of the journal changes, because that would write to another program's file.
     if (auto made = make_schema(*connection.value(), database_path()); !made) {
         return made;
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The store in a directory, without a server. Any number of processes may write to it and read it at the same time.
+// Stores a fleet in a directory, without a server. Any number of processes may write to it and read it at the same
+// time.
 //
 //   DIR/fleet.sqlite            the tables of fleet/tables.hpp but the events, and the files of the chunks whose
 //                               session is not stored yet
 //   DIR/<site>/<node>/<boot>.rpk   a stored session, packed: every command reads it as it is
 //
-// What is stored is durable: SQLite flushes each transaction, and a packed file is flushed before its rows are there. A
-// process that ends at any instant leaves a packed file without rows, or one with the suffix .partial, at most; adding
+// Stored data is durable: SQLite flushes each transaction, and a packed file is flushed before its rows are inserted. A
+// process that ends at any instant leaves at most a packed file without rows, or one with the suffix .partial. Adding
 // the session again replaces the former.
 #pragma once
 
@@ -25,7 +26,7 @@ namespace host::fleet::local {
 
 class DirectoryStore final : public Store {
   public:
-    // read: refused if the directory is no store. write: the directory is made by prepare(), not before.
+    // read: refused if the directory is no store. write: prepare() creates the directory.
     [[nodiscard]] static lib::Result<std::shared_ptr<Store>, StoreFailure> open(const std::string& directory,
                                                                                 Access access);
 
@@ -50,7 +51,7 @@ class DirectoryStore final : public Store {
     std::unique_ptr<Connection> m_connection; // null before prepare()
 };
 
-// Where the session of this run is, below the directory.
+// Returns the path of the packed session of this run.
 [[nodiscard]] std::string archive_path(const NodeName& from, std::string_view boot);
 
 } // namespace host::fleet::local

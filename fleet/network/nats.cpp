@@ -14,15 +14,15 @@ namespace host::fleet {
 namespace {
 
 constexpr std::chrono::milliseconds kWriteDeadline{10'000};
-// A server that vanished without a word is noticed after two of them.
+// A server that does not answer two pings is considered lost.
 constexpr std::chrono::milliseconds kPing{5000};
 constexpr int kPingsOut = 2;
 constexpr int kBufferBytes = 256 * 1024;
 
-// How often a silent connection is looked at.
+// A silent connection is checked at this interval.
 constexpr std::chrono::milliseconds kLook{100};
 
-// None is ever dropped: one for each request.
+// No message may be dropped, because there is one for each request.
 constexpr int kNoLimit = -1;
 
 constexpr std::string_view kEnable = "; unless it is just starting: start nats-server with -js, or with a block "
@@ -32,7 +32,7 @@ NetworkFailure failed(lib::Error cause, const std::string& shown, std::string_vi
     return {cause, fmt::format("{}: {}", shown, text)};
 }
 
-// Why a connection could not be made.
+// Returns why a connection could not be opened.
 NetworkFailure not_connected(natsStatus status, const std::string& shown) {
     const char* const last = nats_GetLastError(nullptr);
     const std::string detail = text::escaped(last != nullptr && *last != '\0' ? last : natsStatus_GetText(status));
@@ -53,7 +53,7 @@ NetworkFailure not_connected(natsStatus status, const std::string& shown) {
                                   "must be of this host name; --tls-cert and --tls-key are what it may ask for",
                                   detail));
     }
-    // Also of a server that ends meanwhile.
+    // This status is also that of a server that ends meanwhile.
     if (status == NATS_PROTOCOL_ERROR) {
         return failed(lib::Error::unreachable, shown,
                       fmt::format("what answers is no server of NATS, or it closes the connection ({}): one that "
@@ -77,7 +77,7 @@ natsStatus set_servers(natsOptions* options, const std::vector<std::string>& add
     return natsOptions_SetServers(options, pointers.data(), static_cast<int>(pointers.size()));
 }
 
-// A server's certificate is always verified: nothing here turns that off.
+// A server's certificate is always verified; nothing here turns that off.
 natsStatus set_tls(natsOptions* options, const Credentials& credentials, bool tls) {
     natsStatus status = NATS_OK;
     if (tls) {
@@ -158,7 +158,7 @@ NetworkFailure NatsConnection::failure(lib::Error cause, std::string_view text) 
 }
 
 NetworkFailure NatsConnection::failure(natsStatus status, std::string_view doing, jsErrCode code) const {
-    // A server that was just started, or recovers its streams, answers likewise: it may be waited for.
+    // A server that was just started, or recovers its streams, answers like this, too, so waiting may help.
     if (status == NATS_NO_RESPONDERS) {
         return failure(lib::Error::unreachable, fmt::format("{}: JetStream does not answer{}", doing, kEnable));
     }
@@ -234,7 +234,7 @@ lib::Result<void, NetworkFailure> ensure_stream(const NatsConnection& connection
     info = nullptr;
     status = js_AddStream(&info, connection.streams(), &config, nullptr, &code);
     owned.reset(info);
-    if (status == NATS_OK || code == JSStreamNameExistErr) { // another program was faster
+    if (status == NATS_OK || code == JSStreamNameExistErr) { // another program has created it
         return {};
     }
     return connection.failure(status, fmt::format("stream {} cannot be made", name), code);
@@ -306,7 +306,7 @@ void NatsReplies::cancel_last() {
     --m_waiting;
 }
 
-// False: it answers an earlier request, or one that has an answer.
+// Returns false if the message answers an earlier request, or one that has an answer.
 bool NatsReplies::take(std::string_view subject, std::size_t& request) {
     subject.remove_prefix(std::min(m_inbox.size(), subject.size()));
     std::uint64_t round = 0;
@@ -344,7 +344,7 @@ NatsReplies::await_until(std::size_t waiting_max, std::string_view doing,
             silent_since = std::chrono::steady_clock::now();
             continue;
         }
-        if (status == NATS_NO_RESPONDERS) { // the library does not say to which request
+        if (status == NATS_NO_RESPONDERS) { // the library does not state the request
             return m_connection->failure(lib::Error::not_found, fmt::format("{}: nothing takes the subject", doing));
         }
         const char* noted = nullptr;

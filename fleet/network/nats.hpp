@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What publisher and loader need of the NATS library. Context: one thread.
+// Wraps the part of the NATS library that publisher and loader need. Context: one thread.
 #pragma once
 
-#include "fleet/outlet.hpp"
 #include "fleet/server.hpp"
+#include "fleet/stream.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace host::fleet {
 
-// Frees what the library made.
+// Frees an object of the library.
 struct NatsDeleter {
     void operator()(natsConnection* connection) const { natsConnection_Destroy(connection); }
 
@@ -40,16 +40,15 @@ struct NatsDeleter {
 template <typename T>
 using NatsOwned = std::unique_ptr<T, NatsDeleter>;
 
-// How long one request of JetStream, or a connection attempt, may take.
+// One request of JetStream, or a connection attempt, may take this time.
 inline constexpr std::chrono::milliseconds kNatsRequest{5000};
 inline constexpr std::chrono::milliseconds kNatsConnect{2000};
 
-// One connection. It never reconnects by itself: a connection that is lost stays lost, and its user makes another one,
-// because only so the order of messages is known: the library would send on a new connection what was written after the
-// loss, before what was lost with the old one.
+// A connection never reconnects by itself. If it is lost, its user opens another one, so that the order of messages is
+// known: the library would send what was written after the loss before what was lost.
 class NatsConnection {
   public:
-    // refused: the user or a certificate; unreachable; invalid_argument: it is no address.
+    // refused: the user or a certificate is not accepted; unreachable; invalid_argument: it is no address.
     [[nodiscard]] static lib::Result<std::shared_ptr<NatsConnection>, NetworkFailure>
     open(const std::string& addresses, const Credentials& credentials);
 
@@ -64,12 +63,12 @@ class NatsConnection {
     // Returns the largest message in bytes, as the server announced it.
     [[nodiscard]] std::size_t payload_max() const;
 
-    // A call of the library that failed. code: of JetStream, or 0. The text begins with the address.
+    // Returns the failure of a call of the library. code: of JetStream, or 0. The text begins with the address.
     [[nodiscard]] NetworkFailure failure(natsStatus status, std::string_view doing, jsErrCode code = jsErrCode{}) const;
 
     [[nodiscard]] NetworkFailure failure(lib::Error cause, std::string_view text) const;
 
-    // Without passwords.
+    // Returns the addresses without passwords.
     [[nodiscard]] const std::string& shown() const { return m_shown; }
 
   private:
@@ -80,28 +79,28 @@ class NatsConnection {
 
 [[nodiscard]] natsStatus set_headers(natsMsg* into, const Message& message);
 
-// Empty: there is no such header.
+// Returns an empty text if there is no such header.
 [[nodiscard]] std::string_view header_of(natsMsg* message, std::string_view name);
 
 [[nodiscard]] MessageHead head_of(natsMsg* message);
 
 [[nodiscard]] std::string_view body_of(const natsMsg* message);
 
-// In which a second message of the same id is recognised as the first one.
+// Within this time the server recognizes a second message with the same id as a duplicate.
 inline constexpr std::chrono::minutes kDuplicatesWindow{2};
 
-// Makes the stream NAME if there is none. One that an operator has made stays as it is: replicas, limits and placement
-// are chosen there. A new one has the subjects NAME.> and is on the disk.
+// Creates the stream NAME if there is none. A stream that an operator has created stays as it is, with its replicas,
+// limits and placement. A new one has the subjects NAME.> and is stored on the disk.
 [[nodiscard]] lib::Result<void, NetworkFailure> ensure_stream(const NatsConnection& connection, std::string_view name);
 
-// Within which a loader acknowledges a message; else it is given again, to any loader.
+// A loader must acknowledge a message within this time; else it is given again, to any loader.
 inline constexpr std::chrono::seconds kNatsAckWait{60};
 
-// Makes the durable consumer of the stream of messages if there is none.
+// Creates the durable consumer of the stream of messages if there is none.
 [[nodiscard]] lib::Result<void, NetworkFailure> ensure_consumer(const NatsConnection& connection,
                                                                 const std::string& name);
 
-// Messages that came together.
+// Owns the messages that one request returned.
 class NatsMessages {
   public:
     NatsMessages() = default;
@@ -118,8 +117,8 @@ class NatsMessages {
     natsMsgList m_list{};
 };
 
-// Many requests on their way at the same time, each with an answer: every request has a reply subject of its own, all
-// of them below one that is subscribed to. So what must be certain (stored, acknowledged) is not waited for one by one.
+// Allows many pending requests, each with an answer: every request has a reply subject of its own, and all of them are
+// below one that is subscribed to. So confirmations (stored, acknowledged) are not awaited one by one.
 class NatsReplies {
   public:
     [[nodiscard]] static lib::Result<std::shared_ptr<NatsReplies>, NetworkFailure>
@@ -128,18 +127,18 @@ class NatsReplies {
     NatsReplies(std::shared_ptr<NatsConnection> connection, NatsOwned<natsSubscription> subscription,
                 std::string inbox);
 
-    // Requests are numbered from 0 on again; answers to earlier ones are not wanted any more.
+    // Numbers requests from 0 again; answers to earlier ones are ignored.
     void begin();
 
     // Returns the subject for the answer to the request that is sent next.
     [[nodiscard]] std::string next_subject();
 
-    // It was not sent.
+    // The last request was not sent.
     void cancel_last();
 
-    // Passes on every answer that comes, with the number of its request, until all requests since begin() have one.
-    // not_found: the subject of one of them is taken by nothing; unreachable: the connection is lost, or nothing comes
-    // for kNatsRequest; refused: the user has not the permission.
+    // Passes on every answer with the number of its request, until all requests since begin() have one. not_found:
+    // nothing receives the subject of a request; unreachable: the connection is lost, or nothing comes for
+    // kNatsRequest; refused: the user does not have the permission.
     [[nodiscard]] lib::Result<void, NetworkFailure>
     await(std::string_view doing, const std::function<void(std::size_t request, natsMsg* answer)>& use);
 

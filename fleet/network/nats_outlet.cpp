@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Publishes to JetStream: many messages are on their way at the same time, each with an acknowledgement that is waited
-// for. It needs no more rights than to publish REMORA.> and to subscribe _INBOX.>, unless the stream is to be made.
+// Publishes to JetStream. Many messages are sent before their acknowledgements arrive, and every acknowledgement is
+// awaited. The user needs only the rights to publish REMORA.> and to subscribe _INBOX.>, unless the stream must be
+// created.
 #include "fleet/network/nats.hpp"
 #include "fleet/network/network.hpp"
 #include "host/text/escape.hpp"
@@ -15,12 +16,12 @@ namespace host::fleet {
 
 namespace {
 
-// On their way at most; beyond that the server would only queue them.
+// At most this many messages have no acknowledgement yet; the server would only queue more.
 constexpr std::size_t kWaitingMax = 1024;
 
-constexpr std::size_t kHeadersMax = 1024; // of a message; ours have about 200 bytes
+constexpr std::size_t kHeadersMax = 1024; // of a message; those of ours take about 200 bytes
 
-// What a server answers that did not store a message.
+// A rejection is the answer of a server that has not stored a message.
 struct Rejection {
     int code = 0;
     int detail = 0;
@@ -54,7 +55,7 @@ class NatsOutlet final : public Outlet {
         : m_addresses(std::move(addresses))
         , m_credentials(std::move(credentials)) {}
 
-    // As publish(); also when there is nothing to publish.
+    // Connects. Failures are those of publish().
     [[nodiscard]] lib::Result<void, NetworkFailure> connect();
 
     [[nodiscard]] lib::Result<void, NetworkFailure> publish(std::span<const Message> messages,
@@ -63,10 +64,10 @@ class NatsOutlet final : public Outlet {
     [[nodiscard]] std::size_t body_bytes_max() const override;
 
   private:
-    // Of one attempt: what the server answered.
+    // States what the server answered in one attempt.
     struct Attempt {
         std::vector<bool> stored;
-        std::optional<NetworkFailure> failed; // the first
+        std::optional<NetworkFailure> failed; // the first failure
         bool no_stream = false;
     };
 
@@ -78,7 +79,7 @@ class NatsOutlet final : public Outlet {
     Credentials m_credentials;
     std::shared_ptr<NatsConnection> m_connection;
     std::shared_ptr<NatsReplies> m_replies;
-    std::size_t m_body_max = 0; // of the last server
+    std::size_t m_body_max = 0; // limit of the last server
 };
 
 } // namespace
@@ -144,7 +145,7 @@ void NatsOutlet::judge(std::size_t number, natsMsg* answer, const Message& messa
                                                "with `nats stream edit`",
                                                message.id, message.body.size(), kStream)));
     } else {
-        // A full stream that discards nothing is emptied by its readers, or its operator.
+        // Trying later may succeed, because a full stream is emptied by its readers or its operator.
         const bool later = rejection->code == kTemporary || rejection->detail == JSStreamStoreFailedErr;
         fail(m_connection->failure(later ? lib::Error::unreachable : lib::Error::refused,
                                    fmt::format("{} is not stored: {}", message.id, text::escaped(rejection->text))));
@@ -193,14 +194,15 @@ lib::Result<void, NetworkFailure> NatsOutlet::publish(std::span<const Message> m
             auto failure = done.failed.value_or(m_connection->failure(
                 lib::Error::refused, fmt::format("no stream takes the subject {}: add it to stream {}",
                                                  subject_of(messages[stored].from), kStream)));
-            m_replies = nullptr; // what is on its way of this attempt must not follow the next one's
+            m_replies = nullptr; // messages of this attempt must not arrive after those of the next one
             m_connection = nullptr;
             return failure;
         }
         if (const auto made = ensure_stream(*m_connection, kStream); !made) {
             return made.error();
         }
-        // Others of this attempt may be answered by nothing, too: not in the inbox of the next one.
+        // A new inbox is opened, because further requests of this attempt may stay without an answer, which must not
+        // count in the next one.
         auto replies = NatsReplies::open(m_connection);
         if (!replies) {
             return replies.error();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Takes from JetStream: one durable consumer that all loaders into one store share. A message that no loader
-// acknowledges within kNatsAckWait is given again, to any of them. A connection that is lost is made anew by the next
-// call.
+// Takes messages from JetStream through one durable consumer, which all loaders into one store share. A message that no
+// loader acknowledges within kNatsAckWait is given again, to any of them. After a loss of the connection the next call
+// opens a new one.
 #include "fleet/network/nats.hpp"
 #include "fleet/network/network.hpp"
 #include "host/text/escape.hpp"
@@ -15,31 +15,31 @@ namespace host::fleet {
 
 namespace {
 
-// What a consumer understands as an answer to a message.
+// JetStream knows these answers to a message.
 constexpr std::string_view kAcknowledged = "+ACK";
 constexpr std::string_view kWorking = "+WPI";
 constexpr std::string_view kTerminated = "+TERM";
 
-// Of a dead letter: what it was when it came.
+// These headers of a dead letter have those of the rejected message.
 constexpr const char* kFirstIdHeader = "Remora-Id";
 constexpr const char* kFirstSubjectHeader = "Remora-Subject";
-constexpr const char* kCutHeader = "Remora-Cut"; // only of one whose body is cut: how many bytes the first one had
+constexpr const char* kCutHeader = "Remora-Cut"; // only if the body is cut: its size before
 
-// Of a dead letter: a longer text of its head is cut, and room in the largest message for all of them.
+// A longer header of a dead letter is cut; kLetterHeadBytes is the room for all of them.
 constexpr std::size_t kLetterTextMax = 512;
 constexpr std::size_t kLetterHeadBytes = 8192;
 
-// The largest message has this much more than its body, at most; what a server counts against the limit of a request.
+// A message has at most this many bytes beside its body; a server counts them against the limit of a request.
 constexpr std::size_t kHeadBytes = 4096;
 
 constexpr std::size_t kTakeMax = 4096;
 
-// Within which messages come that are there, unless another loader takes them.
+// Messages that the server has arrive within this time, unless another loader takes them.
 constexpr std::chrono::milliseconds kMore{250};
 
-constexpr std::chrono::milliseconds kTakeLeast{5}; // the library takes no request without a time
+constexpr std::chrono::milliseconds kTakeLeast{5}; // the library needs a time in every request
 
-// Of a message whose subject names no node.
+// Returns the node for messages whose subject names none.
 NodeName unnamed_node() {
     return {.site = "_", .node = "_"};
 }
@@ -96,11 +96,11 @@ class NatsSource final : public Source {
     std::shared_ptr<NatsConnection> m_connection;
     std::shared_ptr<NatsReplies> m_replies;
     NatsOwned<natsSubscription> m_subscription;
-    // Where a message that was given is acknowledged, by its handle; it stays valid over a new connection.
+    // This maps the handle of a message to the subject that acknowledges it, which stays valid on a new connection.
     std::unordered_map<std::uint64_t, std::string> m_given;
     std::uint64_t m_last_handle = 0;
     std::vector<std::string> m_rejected;
-    std::uint64_t m_pending = 0; // after the last message that came
+    std::uint64_t m_pending = 0; // as the last message stated
 };
 
 } // namespace
@@ -158,8 +158,8 @@ lib::Result<void, NetworkFailure> NatsSource::subscribe(NatsConnection& connecti
                              : connection.failure(status, fmt::format("consumer {}", m_consumer), code);
 }
 
-// The first one is waited for; it says how many there are, and only so many are asked for: a request for more would
-// last until it expires.
+// Waits for the first message. It states how many more there are, and only these are requested, because a request for
+// more would last until it expires.
 lib::Result<std::vector<Message>, NetworkFailure> NatsSource::take(std::size_t messages_max, std::size_t bytes_max,
                                                                    std::chrono::milliseconds wait) {
     if (const auto connected = connect(); !connected) {
@@ -173,13 +173,13 @@ lib::Result<std::vector<Message>, NetworkFailure> NatsSource::take(std::size_t m
     const std::size_t taken = messages.empty() ? 0 : messages.front().body.size();
     if (more != 0 && taken < bytes_max) {
         const std::size_t room = std::max(bytes_max - taken, m_connection->payload_max() + kHeadBytes);
-        // What has come is not lost with a failure: the next call reports that.
+        // A failure is ignored, so that the messages that have come are not lost; the next call reports it.
         static_cast<void>(request(more, room, kMore, messages));
     }
     return messages;
 }
 
-// bytes: 0: of any size.
+// bytes: 0 means no limit.
 lib::Result<void, NetworkFailure> NatsSource::request(std::size_t number, std::size_t bytes,
                                                       std::chrono::milliseconds wait, std::vector<Message>& messages) {
     jsFetchRequest wanted;
@@ -193,7 +193,7 @@ lib::Result<void, NetworkFailure> NatsSource::request(std::size_t number, std::s
     if (status != NATS_OK && (status != NATS_TIMEOUT || !m_connection->alive())) {
         auto failure = m_connection->failure(status, "taking messages");
         if (failure.text.find("Consumer Deleted") != std::string::npos) {
-            failure.cause = lib::Error::unreachable; // the next call makes it anew, and its stream
+            failure.cause = lib::Error::unreachable; // the next call creates it again, and its stream
         }
         m_subscription = nullptr;
         return failure;
@@ -247,7 +247,7 @@ std::string NatsSource::reply_of(const Message& message) const {
 }
 
 void NatsSource::say(const std::string& reply, std::string_view word) {
-    if (!reply.empty() && m_connection != nullptr) { // else it is given again by itself
+    if (!reply.empty() && m_connection != nullptr) { // else the server gives it again without this
         static_cast<void>(
             natsConnection_Publish(m_connection->handle(), reply.c_str(), word.data(), static_cast<int>(word.size())));
     }
@@ -266,7 +266,7 @@ lib::Result<void, NetworkFailure> NatsSource::say_surely(const std::vector<std::
     }
     auto awaited = m_replies->await("acknowledging", [](std::size_t /*request*/, natsMsg* /*answer*/) {});
     if (!awaited && awaited.error().cause == lib::Error::not_found) {
-        m_subscription = nullptr; // all of it is made anew by the next call
+        m_subscription = nullptr; // the next call creates everything again
         return m_connection->failure(lib::Error::unreachable, fmt::format("consumer {} has gone", m_consumer));
     }
     return awaited;
@@ -323,11 +323,11 @@ lib::Result<void, NetworkFailure> NatsSource::reject(const Message& message, std
     return buried;
 }
 
-// First the letter is stored, then its message is not given any more: in between nothing can be lost. A second letter
-// for the same message has the same id.
+// Stores the letter first, then ends the delivery of its message, so that nothing can be lost in between. A second
+// letter for the same message has the same id.
 lib::Result<void, NetworkFailure> NatsSource::bury(const DeadLetter& letter, const std::string& reply) {
     natsMsg* made = nullptr;
-    // The letter has a longer head than the message had, which may be as large as the server takes.
+    // The letter has more headers than the message, which may be as large as the server allows.
     const std::size_t payload = m_connection->payload_max();
     const std::string_view body = letter.body.substr(0, payload - std::min(payload, kLetterHeadBytes));
     natsStatus status = natsMsg_Create(&made, dead_subject_of(letter.from).c_str(), nullptr, body.data(),
@@ -376,7 +376,7 @@ lib::Result<Message, NetworkFailure> NatsSource::fetch(std::uint64_t sequence) {
     }
     auto message = message_of(head_of(found));
     if (!message) {
-        return m_connection->failure(lib::Error::not_found, // the stream is another one than the chunk came from
+        return m_connection->failure(lib::Error::not_found, // the stream is not the one that the chunk came from
                                      fmt::format("message {}: {}", sequence, message.error().text));
     }
     message.value().body = body_of(found);
@@ -394,7 +394,7 @@ lib::Result<NatsOwned<jsConsumerInfo>, NetworkFailure> NatsSource::consumer() {
         js_GetConsumerInfo(&info, m_connection->streams(), kStream.data(), m_consumer.c_str(), nullptr, &code);
     NatsOwned<jsConsumerInfo> owned(info);
     if (code == JSConsumerNotFoundErr || code == JSStreamNotFoundErr || status == NATS_NOT_FOUND) {
-        m_subscription = nullptr; // all of it is made anew by the next call
+        m_subscription = nullptr; // the next call creates everything again
         return m_connection->failure(lib::Error::unreachable, fmt::format("consumer {} has gone", m_consumer));
     }
     if (status != NATS_OK) {
@@ -409,8 +409,8 @@ lib::Result<bool, NetworkFailure> NatsSource::settled_before(std::uint64_t seque
         return info.error();
     }
     const jsConsumerInfo& state = *info.value();
-    // With nothing else on its way, all that was delivered is settled: the floor of a server that was killed may stay
-    // below forever.
+    // If no other message is pending, everything that was delivered is settled. The floor alone is not enough, because
+    // that of a server that was killed may stay too low forever.
     const bool is_alone = state.NumAckPending <= 1;
     const std::uint64_t settled =
         is_alone ? std::max(state.AckFloor.Stream, state.Delivered.Stream) : state.AckFloor.Stream;
@@ -420,7 +420,7 @@ lib::Result<bool, NetworkFailure> NatsSource::settled_before(std::uint64_t seque
     if (!is_alone) {
         return false;
     }
-    // What the stream has removed does not come any more.
+    // Messages that the stream has removed cannot come any more.
     jsStreamInfo* stream = nullptr;
     jsErrCode code{};
     const natsStatus status = js_GetStreamInfo(&stream, m_connection->streams(), kStream.data(), nullptr, &code);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The servers that a fleet uses, and the store at any place. Only this room includes libnats and libcurl.
+// Opens the servers that a fleet uses, and the store at any place. Only this room includes libnats and libcurl.
 #pragma once
 
-#include "fleet/outlet.hpp"
 #include "fleet/server.hpp"
-#include "fleet/source.hpp"
 #include "fleet/store.hpp"
+#include "fleet/stream.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -13,17 +12,18 @@
 
 namespace host::fleet {
 
-// Failures: as Outlet and Source say; refused, too: the user, or the certificate, is not accepted.
+// Failures are those of Outlet; refused: the user, or the certificate, is not accepted.
 [[nodiscard]] lib::Result<std::shared_ptr<Outlet>, NetworkFailure> nats_outlet(const std::string& addresses,
                                                                                const Credentials& credentials);
 
-// consumer: the name under which the server keeps how far the loaders of one store have come.
+// consumer: the name under which the server keeps the progress of the loaders of one store. Failures are those of
+// Source; refused as above.
 [[nodiscard]] lib::Result<std::shared_ptr<Source>, NetworkFailure>
 nats_source(const std::string& addresses, const Credentials& credentials, const std::string& consumer);
 
 enum class OpenMode : std::uint8_t {
-    read,  // to ask; nothing is made or changed. not_found: there is no store
-    write, // to load; what is missing of it is made
+    read,  // for questions; nothing is created or changed. not_found: there is no store
+    write, // for loading; what is missing is created
 };
 
 // place: clickhouse://..., or a directory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The process of remora-fleet.
+// Starts remora-fleet.
 #include "fleet/command/commands.hpp"
 
 #include <csignal>

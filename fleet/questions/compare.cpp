@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// compare: the tasks of two selections of runs side by side, those first that changed most. Times select runs by when
-// they began, because response classes are counted by run.
-#include "fleet/questions/cells.hpp"
+// compare shows the tasks of two selections of runs side by side, the largest changes first. Times select runs by their
+// start, because response classes are counted for each run.
+#include "fleet/questions/findings.hpp"
 #include "fleet/questions/question.hpp"
 #include "fleet/questions/response_classes.hpp"
 #include "fleet/questions/selection.hpp"
@@ -19,9 +19,9 @@ namespace host::fleet::questions {
 namespace {
 
 constexpr std::array<std::uint64_t, 3> kPerThousand = {500, 990, 999};
-constexpr std::size_t kFigures = kPerThousand.size() + 2; // the share of misses, percentiles, the longest
+constexpr std::size_t kFigures = kPerThousand.size() + 2; // share of misses, percentiles, longest response
 
-// Of one task in one selection.
+// A side is one task in one selection.
 struct Side {
     std::uint64_t jobs = 0;
     std::uint64_t missed = 0;
@@ -44,8 +44,8 @@ struct Side {
 struct Task {
     std::string name;
     std::array<Side, 2> sides;
-    std::array<std::optional<double>, kFigures> ratios; // second to first; not known: one of them is, or is 0
-    double change = 0;                                  // how far the ratios are from 1, or the misses from each other
+    std::array<std::optional<double>, kFigures> ratios; // second to first; unknown if one of them is unknown or 0
+    double change = 0;                                  // how far the ratios are from 1
 };
 
 void compute_change(Task& task) {
@@ -56,19 +56,19 @@ void compute_change(Task& task) {
             task.ratios[i] = *second[i] / *first[i];
             task.change = std::max(task.change, std::abs(std::log(*task.ratios[i])));
         } else if (first[i] && second[i] && *first[i] != *second[i]) {
-            task.change = std::numeric_limits<double>::max(); // something, and nothing before, or after
+            task.change = std::numeric_limits<double>::max(); // one of them is 0
         }
     }
 }
 
-// Without its keyword; one that always holds if the selection is everything.
+// Returns the condition without its keyword, or one that always holds if the selection is everything.
 std::string condition_of(const Selection& side, const Database& database) {
     constexpr std::string_view kKeyword = " WHERE ";
     const std::string text = where(side, database, {.has_task = true});
     return text.empty() ? "1 = 1" : text.substr(kKeyword.size());
 }
 
-// Both sides in one pass: a store with much in it takes its time for each.
+// Both sides are asked for in one pass, because each pass over a large store takes long.
 std::vector<std::string> statements(const Asked& asked, const Database& database) {
     const std::string a = condition_of(asked.a, database);
     const std::string b = condition_of(asked.b, database);
@@ -114,7 +114,7 @@ std::vector<Task> tasks_of(std::span<const Answer> answers) {
         compute_change(task);
         tasks.push_back(std::move(task));
     }
-    // Those that are on both sides, the largest change first; then the others.
+    // Tasks on both sides come first, the largest change first; then the others.
     std::ranges::stable_sort(tasks, std::greater{}, [](const Task& task) {
         return std::pair(task.sides[0].jobs != 0 && task.sides[1].jobs != 0, task.change);
     });
@@ -129,22 +129,19 @@ Field ratio_of(std::optional<double> ratio) {
     return ratio ? Field(*ratio) : Field();
 }
 
-// The keys of one side begin with its letter; in text the heading is the same for both.
-Listing empty_listing() {
-    Listing listing{.name = "compare", .views = {{"task", "task"}, {"side", "", Form::text, Shown::text}}, .rows = {}};
-    return listing;
-}
-
-// Three lines of each task.
+// Returns three lines for each task.
 Listing text_of(const std::vector<Task>& tasks) {
-    Listing listing = empty_listing();
-    listing.shown = Shown::text;
-    listing.views.insert(listing.views.end(), {{"", "jobs", Form::count},
-                                               {"", "missed", Form::share},
-                                               {"", "50 %", Form::duration},
-                                               {"", "99 %", Form::duration},
-                                               {"", "99.9 %", Form::duration},
-                                               {"", "longest", Form::duration}});
+    Listing listing{.name = "compare",
+                    .views = {{"task", "task"},
+                              {"side", "", Form::text, Shown::text},
+                              {"", "jobs", Form::count},
+                              {"", "missed", Form::share},
+                              {"", "50 %", Form::duration},
+                              {"", "99 %", Form::duration},
+                              {"", "99.9 %", Form::duration},
+                              {"", "longest", Form::duration}},
+                    .rows = {},
+                    .shown = Shown::text};
     for (const Task& task : tasks) {
         for (std::size_t side = 0; side < 2; ++side) {
             const auto figures = task.sides[side].figures();
@@ -155,7 +152,7 @@ Listing text_of(const std::vector<Task>& tasks) {
                 fields.push_back(duration_of(figures[i]));
             }
         }
-        // Ratios have no column of their own: as texts they go where the values are.
+        // Ratios have no columns of their own; they are texts in the columns of the values.
         std::vector<Field>& fields = listing.rows.emplace_back();
         fields = {std::string(), std::string("B/A"), std::string()};
         for (const auto& ratio : task.ratios) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The questions that a fleet answers. Each is SQL for the store, and a function from the answers to what is found: so
-// any store answers it, and so it is tested without one.
+// Declares the questions that a fleet answers. Each has SQL for the store, and a function that makes findings of the
+// answers, so that any store answers it, and it can be tested without one.
 #pragma once
 
 #include "fleet/database.hpp"
-#include "fleet/questions/asked.hpp"
 #include "fleet/questions/findings.hpp"
+#include "fleet/questions/selection.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
@@ -35,15 +35,15 @@ extern const Question kVerify;
 
 [[nodiscard]] std::span<const Question* const> all_questions();
 
-// Null: there is no such question.
+// Returns null if there is no such question.
 [[nodiscard]] const Question* find_question(std::string_view name);
 
 [[nodiscard]] std::vector<std::string> by_words(const Question& question);
 
-// asked.by, or its default.
+// Returns asked.by, or the default of the question.
 [[nodiscard]] std::string_view by_of(const Question& question, const Asked& asked);
 
-// Asks the statements one after the other.
+// Sends the statements one after the other.
 [[nodiscard]] lib::Result<Findings, StoreFailure> ask(const Question& question, const Asked& asked, Database& database);
 
 } // namespace host::fleet::questions

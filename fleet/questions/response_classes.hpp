@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Percentiles of response times that are counted in classes: the nearest rank, as everywhere else, so the result is the
-// upper end of the class in which the job of that rank is: at most 6.25 % more than its response time, never less. No
-// more than the longest response, which is known exactly.
+// Computes percentiles of response times that are counted in classes, by the nearest rank, as everywhere else. The
+// result is the upper end of the class of the job with that rank: at most 6.25 % more than its response time, never
+// less, and at most the longest response, which is known exactly.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class ResponseClasses {
 
     void limit_to(std::optional<std::uint64_t> longest_ns) { m_longest_ns = longest_ns; }
 
-    // Of the job that `per_thousand` of 1000 jobs do not exceed. Nothing: no job has a response time.
+    // Returns the response time that `per_thousand` of 1000 jobs do not exceed, or nothing if no job has one.
     [[nodiscard]] std::optional<std::uint64_t> percentile(std::uint64_t per_thousand) const {
         std::uint64_t left = std::max<std::uint64_t>((m_count * per_thousand + 999) / 1000, 1);
         for (const auto& [class_ns, jobs] : m_jobs) {

@@ -35,7 +35,7 @@ constexpr auto kMoments = std::to_array<std::pair<std::string_view, std::optiona
     {"until", &Selection::until_s},
 });
 
-// So many digits, and the character after them, unless it is 0. Nothing: something else is there.
+// Takes `count` digits, and the character after them, unless it is 0. Returns nothing if something else is there.
 std::optional<int> take_digits(std::string_view& text, std::size_t count, char after) {
     int number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + std::min(count, text.size()), number);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A selection, from the words of a user, and as a condition in SQL.
+// A question is about selected runs and times. The selection is read from the words of a user and becomes a condition
+// in SQL.
 #pragma once
 
 #include "fleet/database.hpp"
-#include "fleet/questions/asked.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
@@ -14,27 +14,49 @@
 
 namespace host::fleet::questions {
 
-// Seconds since 1970. 2026-11-24, 2026-11-24T10:00, 2026-11-24T10:00:30, each in UTC; or 30s, 45m, 2h, 7d before now.
+// An empty member selects everything.
+struct Selection {
+    std::string site{};
+    std::string node{};
+    std::string boot{};
+    std::string application{};
+    std::string task{};
+    std::optional<std::int64_t> since_s{}; // since 1970, UTC; included
+    std::optional<std::int64_t> until_s{}; // not included
+};
+
+struct Asked {
+    std::string place; // as the user named it
+    Selection only;
+    std::uint64_t limit = 100; // rows of the answer
+    std::string by;            // empty: the first of the question's words
+    Selection a;               // the first of two that are compared
+    Selection b;
+    bool events = false; // verify: count the rows of `events`, too
+};
+
+// Returns seconds since 1970. text: 2026-11-24, 2026-11-24T10:00 or 2026-11-24T10:00:30, in UTC; or 30s, 45m, 2h, 7d
+// before now.
 [[nodiscard]] std::optional<std::int64_t> moment_of(std::string_view text, std::int64_t now_s);
 
-// 2026-11-24T10:00:30
+// Returns 2026-11-24T10:00:30, for example.
 [[nodiscard]] std::string moment_text(std::int64_t time_s);
 
-// node=pi-1,since=7d. Refused, with the reason: another key, or no time.
+// text: node=pi-1,since=7d. Refuses an unknown key, or what is no time, and states the reason.
 [[nodiscard]] lib::Result<Selection, trace::Refusal> selection_of(std::string_view text, std::int64_t now_s);
 
-// Of which table a condition is.
+// States for which table a condition is.
 struct Conditions {
-    std::string_view time = "started_s"; // the column that since and until are about
-    bool has_application = false;        // the table has it; else it is looked up in `nodes`
+    std::string_view time = "started_s"; // the column to which since and until apply
+    bool has_application = false;        // the table has the column; else it is looked up in `nodes`
     bool has_task = false;
     std::string_view more{}; // another condition
 };
 
-// " WHERE a AND b", or nothing.
+// Returns " WHERE a AND b", or an empty text.
 [[nodiscard]] std::string where(const Selection& selection, const Database& database, const Conditions& of);
 
-// " LIMIT n": one row more than asked for, so that it shows whether there is one. 0: all.
+// Returns " LIMIT n" with one row more than requested, which shows whether there are more. limit: 0 means all rows.
 [[nodiscard]] std::string limit_text(std::uint64_t limit);
 
 } // namespace host::fleet::questions

@@ -8,9 +8,8 @@
 //   the session's rows were made of all its events    the store, if each listed chunk and no other is stored
 //   each chunk has all its events                     with --events, in a store that has a table of them
 //
-// A run whose end is not stored, or whose machine did not count, is open: what is not known is no fault.
-#include "fleet/questions/cells.hpp"
-#include "fleet/questions/gaps.hpp"
+// A run whose end is not stored, or whose machine did not count, is open: an unknown count is no fault.
+#include "fleet/questions/findings.hpp"
 #include "fleet/questions/question.hpp"
 #include "fleet/questions/runs.hpp"
 #include "fleet/questions/selection.hpp"
@@ -26,10 +25,10 @@ namespace host::fleet::questions {
 
 namespace {
 
-// Of one run: chunks whose events are not all there.
+// Counts the chunks of one run whose events are not all stored.
 struct Events {
     std::uint64_t chunks = 0;
-    std::uint64_t expected = 0; // in the first of them
+    std::uint64_t expected = 0; // in the first of these chunks
     std::uint64_t found = 0;
     std::string first;
 };
@@ -40,7 +39,7 @@ struct Judged {
     RunRow run;
     Gaps gaps;
     std::vector<std::string> faults;
-    std::string unknown; // why it is open, if there is no fault
+    std::string unknown; // why the account is open, if there is no fault
 
     [[nodiscard]] Verdict verdict() const {
         return !faults.empty() ? Verdict::missing : unknown.empty() ? Verdict::closed : Verdict::open;
@@ -109,7 +108,7 @@ void check_chunks(Judged& judged) {
     }
 }
 
-// A chunk that came later than its session is stored, but jobs and the other rows were made without it.
+// A chunk that came after its session is stored, but jobs and the other rows were made without it.
 void check_rows(Judged& judged) {
     const RunRow& run = judged.run;
     const bool as_listed = run.ended && judged.gaps.chunks == 0 && judged.gaps.other == 0 &&
@@ -136,8 +135,8 @@ void check_transfer(Judged& judged) {
     }
 }
 
-// What the machine counted. Pieces of compact streams are no records: there only `remora verify` of the session sees
-// whether all came.
+// Checks what the machine counted. Pieces of compact streams are no records, so for them only `remora verify` of the
+// session finds whether all have come.
 void check_totals(Judged& judged) {
     const RunRow& run = judged.run;
     const auto same = [&judged](std::string_view what, std::uint64_t counted, std::uint64_t found) {
@@ -161,8 +160,7 @@ void check_totals(Judged& judged) {
     }
     const std::uint64_t made = *run.committed + *run.tracer_made;
     const std::uint64_t kept = made - std::min(made, run.overwritten.value_or(0));
-    const bool all_plain =
-        run.compact_chunks == 0 && run.stored_chunks >= run.listed_chunks; // of others it is not known
+    const bool all_plain = run.compact_chunks == 0 && run.stored_chunks >= run.listed_chunks; // else it is unknown
     if (all_plain && kept != *run.announced_records) {
         judged.faults.push_back(fmt::format("records committed, and not overwritten: the machine counts {}, and sent "
                                             "{}",

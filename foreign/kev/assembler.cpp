@@ -32,7 +32,7 @@ Assembler::Outcome Assembler::feed(const Slot& slot, std::uint64_t number, std::
         return Outcome::skipping;
     }
     if (event.words.size() == kSlotsMax * kWordsPerSlot) {
-        event.too_long = true; // Stays open without its words: its remaining slots are skipped.
+        event.too_long = true; // It stays open without its words, and its remaining slots are skipped.
         m_done = event;
         event.words.clear();
         if (slot.kind() == Kind::end) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Puts the slots of combine events together. Any number of them may be open at once, in any nesting, with slots of
-// other events and other processors between theirs: a slot belongs to the open event that agrees with it in processor,
-// class, event and stamp, and to no other. Nothing is dropped: an event that is given up is delivered with the reason.
-// Memory is bounded by kOpenMax events of kSlotsMax slots.
+// Joins the slots of events with several slots. Many events may be open at once, in any nesting, with slots of other
+// events and processors between theirs: a slot belongs to the open event with the same processor, class, event and
+// stamp. Nothing is dropped: an event that is given up is delivered with the reason. Memory is limited to kOpenMax
+// events of kSlotsMax slots.
 #pragma once
 
 #include "foreign/kev/slot.hpp"
@@ -15,13 +15,13 @@
 
 namespace host::formats::kev {
 
-// An event before its time is known.
+// The time of this event is not known yet.
 struct Assembled {
     std::uint32_t header = 0; // of the first slot
     std::uint32_t stamp = 0;
     std::uint64_t slot = 0; // number of the first slot in the file
     std::vector<std::uint32_t> words;
-    bool too_long = false; // more than kSlotsMax slots: the rest is skipped
+    bool too_long = false; // it has more than kSlotsMax slots, and the rest is skipped
 };
 
 class Assembler {
@@ -30,24 +30,24 @@ class Assembler {
     static constexpr std::size_t kOpenMax = 256;
 
     enum class Outcome : std::uint8_t {
-        open,     // belongs to an event that continues, or begins one
-        complete, // take() gives the event
-        orphan,   // continues or ends an event that never began
-        too_long, // take() gives what there is of an event that exceeds kSlotsMax
-        skipping, // rest of an event that was too long
+        open,     // the slot begins an event, or continues one
+        complete, // take() returns the event
+        orphan,   // the slot continues or ends an event that never began
+        too_long, // take() returns the first slots of an event that exceeds kSlotsMax
+        skipping, // the slot is the rest of an event that was too long
     };
 
-    // slot: not simple. Of a begin: replaced is set if an event with the same key was open, or if too many are (then
-    // the oldest); it will not be completed any more.
+    // Takes a slot of an event with several slots. If the slot begins an event, `replaced` is set to an open event with
+    // the same key, or to the oldest one if too many are open; it will not be completed any more.
     Outcome feed(const Slot& slot, std::uint64_t number, std::optional<Assembled>& replaced);
 
-    // An event that this slot continues or ends has begun.
+    // Returns whether the event that this slot continues or ends has begun.
     [[nodiscard]] bool is_open(const Slot& slot) const { return m_open.contains(slot.key()); }
 
-    // After `complete` and `too_long`, once.
+    // Returns the event; must be called once after `complete` and `too_long`.
     [[nodiscard]] Assembled take();
 
-    // Gives up the oldest event that is open; none if none is. Call until there is none.
+    // Gives up the oldest open event and returns it, or nothing if none is open. It is called repeatedly at the end.
     [[nodiscard]] std::optional<Assembled> give_up();
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The mapping; see the header. Event numbers are never typed: they come from the table by name.
+// Implements the mapping that the header describes. Event numbers come from the table by name.
 #include "foreign/kev/codes.hpp"
 
 #include "foreign/kev/slot.hpp"
@@ -21,7 +21,7 @@ constexpr auto kInterruptClass = static_cast<std::uint8_t>(Class::interrupt);
 constexpr std::uint32_t kContexts = 0x1'0000;
 constexpr std::size_t kTextBytesMin = 3; // so that its first word is 2^16 or more
 
-// The state of a thread that waits, by number of the kind of wait; 0: none has the number.
+// The state of a waiting thread, by the number of the kind of wait; 0 if no kind has the number.
 constexpr auto kStateOfWait = [] {
     std::array<std::uint16_t, lib::kWords<lib::WaitKind>.size()> states{};
     const auto set = [&](lib::WaitKind kind, ThreadState state) {
@@ -39,7 +39,7 @@ constexpr auto kStateOfWait = [] {
 }();
 static_assert(std::ranges::count(kStateOfWait, 0) == 1, "each kind of wait has its state");
 
-// Our events that say no more than that a thread is in a state now.
+// These events of ours only state that a thread is in a state now.
 struct StateEvent {
     std::uint8_t code;
     ThreadState state;
@@ -67,15 +67,15 @@ constexpr auto kInterruptEvents = std::to_array<LifeEvent>({
 
 constexpr auto kCodeOfBlock = trace::kCodeOf<"task_block">;
 
-// How a sound event of ours is written: as one of the rows above, or otherwise.
+// A sound event of ours is written in one of these forms.
 enum class Form : std::uint8_t { user, state, life, wait, interrupt, long_event };
 
 struct Counterpart {
     Form form = Form::user;
-    std::uint16_t event = 0; // of a wait: its kind decides
+    std::uint16_t event = 0; // unused for a wait, whose kind determines it
 };
 
-// By our code.
+// The counterparts are indexed by our code.
 constexpr auto kCounterparts = [] {
     std::array<Counterpart, 256> all{};
     all.fill({}); // g++ 12 sets only the first ones to their defaults
@@ -99,14 +99,14 @@ bool is_long(std::uint8_t code) {
     return kCounterparts[code].form == Form::long_event;
 }
 
-// Assigning a list copies it by a call.
+// Sets the words one by one, because assigning a list copies it by a call.
 void set(std::vector<std::uint32_t>& words, std::uint32_t first, std::uint32_t second) {
     words.resize(2);
     words[0] = first;
     words[1] = second;
 }
 
-// In whole words, the last one padded with zeros.
+// Appends the bytes as whole words, the last one padded with zeros.
 void append_words(std::span<const std::byte> bytes, std::vector<std::uint32_t>& words) {
     for (std::size_t at = 0; at < bytes.size(); at += 4) {
         std::uint32_t word = 0;
@@ -122,7 +122,7 @@ void append_bytes(std::span<const std::byte> bytes, std::vector<std::uint32_t>& 
     append_words(bytes, words);
 }
 
-// With its zero. The published printer shows nothing of a text in which anything is not printable.
+// Appends a text with its zero. The published printer does not show a text with any character that is not printable.
 void append_text(std::string_view text, std::vector<std::uint32_t>& words) {
     std::string printable(text.substr(0, kTextBytesMax));
     std::ranges::replace_if(
@@ -131,11 +131,11 @@ void append_text(std::string_view text, std::vector<std::uint32_t>& words) {
     append_words(std::as_bytes(std::span(printable.c_str(), printable.size() + 1)), words);
 }
 
-// What is damaged has its code and 256 times its place here as its number; 0: it is sound.
+// The number of a damaged event is its code plus 256 times the index of its state here; index 0 means sound.
 constexpr auto kStates = std::to_array<trace::EventState>(
     {trace::EventState::ok, trace::EventState::incomplete, trace::EventState::orphan, trace::EventState::malformed});
 
-// The kind of wait of a task_block that has a state over there; else 0.
+// Returns the kind of wait of a task_block if it has a state in the .kev format; else 0.
 std::uint32_t wait_of(std::uint8_t code, std::uint32_t par2) {
     const std::uint32_t kind = par2 >> 16;
     return code == kCodeOfBlock && kind < kStateOfWait.size() ? kind : 0;
@@ -176,7 +176,8 @@ std::optional<Native> thread_native_of(std::uint16_t event, std::span<const std:
     return native;
 }
 
-// How many words the text at the beginning takes: 0 if there is an earlier version's length or par1, below 2^16.
+// Returns how many words the text at the beginning takes, or 0 if the first word is below 2^16: then it is a length or
+// par1, as in earlier versions.
 std::size_t words_of_text(std::span<const std::uint32_t> words) {
     if (words[0] <= 0xFFFF) {
         return 0;
@@ -185,8 +186,8 @@ std::size_t words_of_text(std::span<const std::uint32_t> words) {
     return static_cast<std::size_t>(last - words.begin()) + 1;
 }
 
-// Whether `length` bytes after word `at` are a payload of ours and fill the words as the writer does: padded to an even
-// number with zeros.
+// Returns whether `length` bytes after word `at` are a payload of ours and fill the words as the writer does, padded to
+// an even number with zeros.
 bool fits(std::uint32_t length, std::size_t at, std::span<const std::uint32_t> words) {
     if (length > tracer::kCombinePayloadMax) {
         return false;
@@ -202,7 +203,7 @@ std::optional<Native> user_native_of(std::uint16_t event, std::span<const std::u
     }
     const bool sound = native.state == trace::EventState::ok;
     if (sound && native.code == trace::kCodeOf<"task_name">) {
-        return std::nullopt; // a thread's event: its words are others
+        return std::nullopt; // an event of a thread has other words
     }
     const bool has_payload = sound ? is_long(native.code) : words.size() > 2;
     if (!has_payload) {
@@ -243,7 +244,7 @@ Foreign foreign_of(const trace::Event& event, const ForOthers& others, std::vect
         return {kThreadClass, there.event};
     case Form::wait:
         if (const std::uint32_t kind = wait_of(event.code, event.par2); kind != 0) {
-            // Policy 0 there: a file of an earlier version.
+            // In a file of an earlier version the policy is 0.
             const auto policy = std::max(others.policy, SchedulingPolicy::fifo);
             words = {others.pid, tid, others.priority, static_cast<std::uint32_t>(policy)};
             return {kThreadClass, kStateOfWait[kind]};

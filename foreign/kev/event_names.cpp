@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The tables. Source: the published lists of traceprinter's labels.
+// Has the tables of labels. Source: the published lists of traceprinter's labels.
 #include "foreign/kev/event_names.hpp"
 
-#include "foreign/kev/event_numbers.hpp"
+#include "foreign/kev/event_names.hpp"
 #include "foreign/kev/slot.hpp"
 
 #include <array>
@@ -12,7 +12,7 @@ namespace host::formats::kev {
 
 namespace {
 
-// By state, of virtual threads; those of threads are the same without the V.
+// These are the labels of virtual threads by state; those of threads are the same without the V.
 constexpr auto kThreadNames = std::to_array<std::string_view>(
     {"VTHDEAD",    "VTHRUNNING",    "VTHREADY",    "VTHSTOPPED",    "VTHSEND",        "VTHRECEIVE",   "VTHREPLY",
      "VTHSTACK",   "VTHWAITTHREAD", "VTHWAITPAGE", "VTHSIGSUSPEND", "VTHSIGWAITINFO", "VTHNANOSLEEP", "VTHMUTEX",
@@ -34,7 +34,7 @@ constexpr auto kCommNames = std::to_array<std::string_view>(
     {"SND_MESSAGE", "SND_PULSE", "REC_MESSAGE", "REC_PULSE", "SND_PULSE_EXE", "SND_PULSE_DIS", "SND_PULSE_DEA",
      "SND_PULSE_UN", "SND_PULSE_QUN", "SIGNAL", "REPLY_MESSAGE", "MSG_ERROR"});
 
-// "KER_CALL 0" ... "INT_CALL 127", made while compiling.
+// The names "KER_CALL 0" to "INT_CALL 127" are made while compiling.
 struct CallName {
     std::array<char, 12> characters{};
     std::size_t size = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Splitting and judging the header. One pass over the text.
+// Splits and checks the header in one pass over the text.
 #include "foreign/kev/header.hpp"
 
 #include "host/text/escape.hpp"
@@ -21,13 +21,13 @@ bool is_key_character(char character) {
 }
 
 struct KeyPlace {
-    std::size_t begin = std::string_view::npos; // of TRACE_
-    std::size_t end = std::string_view::npos;   // after ::
+    std::size_t begin = std::string_view::npos; // position of TRACE_
+    std::size_t end = std::string_view::npos;   // position after ::
 };
 
-// The first key that begins at `from` or later.
+// Returns the first key that begins at `from` or later.
 KeyPlace next_key(std::string_view text, std::size_t from) {
-    std::size_t run = from; // start of the key characters that are being walked over
+    std::size_t run = from; // start of the current run of key characters
     for (std::size_t at = from; at + kSeparator.size() <= text.size(); ++at) {
         if (text.substr(at, kSeparator.size()) == kSeparator) {
             const std::string_view characters = text.substr(run, at - run);
@@ -43,7 +43,7 @@ KeyPlace next_key(std::string_view text, std::size_t from) {
     return {};
 }
 
-// Decimal, blanks around it allowed.
+// Reads a decimal number, around which blanks are allowed.
 std::optional<std::uint64_t> number_of(std::string_view text) {
     while (!text.empty() && text.front() == ' ') {
         text.remove_prefix(1);

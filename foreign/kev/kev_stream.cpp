@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "foreign/kev/kev_stream.hpp"
 
-#include "foreign/kev/clock_rate.hpp"
 #include "foreign/kev/event_names.hpp"
+#include "foreign/kev/header.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/facts.hpp"
 #include "lib/endian.hpp"
@@ -16,7 +16,7 @@ namespace host::formats::kev {
 
 namespace {
 
-// A key that our writer adds; 0 if it is absent or no number.
+// Returns the value of a key that our writer adds; 0 if it is absent or no number.
 template <typename T>
 T number_of(const Header& header, std::string_view key, int base) {
     std::uint64_t value = 0;
@@ -74,7 +74,7 @@ void KevStream::take_header(const trace::OpenOptions& options) {
     }
 }
 
-// What chunk_begin says of a chunk. Files of earlier versions do not say whether losses have a place.
+// Takes the counts of losses from the header. Files of earlier versions do not state whether losses have a position.
 void KevStream::take_losses(const Header& header) {
     trace::ChunkReport& chunk = m_facts.chunks.front();
     chunk.described = header.find("UNPLACED") != nullptr;
@@ -92,7 +92,7 @@ bool KevStream::next(trace::Event& event) {
     if (!m_window.next(m_current)) {
         m_facts.chunks.front().records = m_reader->slots();
         m_facts.absent = {.parts = m_reader->missing_buffers(), .unit = "buffers"};
-        if (m_facts.export_end) { // the chunks that were sent are one here
+        if (m_facts.export_end) { // all chunks that were sent are one chunk here
             m_facts.export_end->chunks = 1;
             m_facts.export_end->records = m_reader->slots() + m_reader->missing_buffers();
         }
@@ -171,7 +171,8 @@ void KevStream::fill_native(trace::Event& event) {
         take_object(event, *native);
     }
     if (native->payload_word != 0 && native->state == trace::EventState::ok) {
-        // As in the first record of a long event: its length, that word included, and the first four bytes.
+        // par1 and par2 are those of the first record of a long event: its length, with that word, and the first four
+        // bytes.
         event.par1 = static_cast<std::uint16_t>(native->payload_bytes + sizeof(std::uint16_t));
         event.par2 = native->payload_bytes != 0 ? event.words[native->payload_word] : 0;
     }
@@ -187,7 +188,7 @@ void KevStream::fill_native(trace::Event& event) {
     }
 }
 
-// Of a wait, if the event in front of it named it.
+// Sets the object of a wait, if the preceding event has named it.
 void KevStream::take_object(trace::Event& event, const Native& native) {
     const auto object = std::exchange(m_objects[event.cpu], std::nullopt);
     if (native.names_object) {
@@ -225,7 +226,7 @@ void KevStream::take_metadata(const trace::Event& event, const Native& native) {
         }
         return;
     }
-    // As tracer/names/metadata.hpp has it: with its length in front.
+    // The payload has its length in front, as in tracer/names/metadata.hpp.
     std::vector<std::byte> bytes(2 + event.payload.size());
     lib::store_le(std::span(bytes), static_cast<std::uint16_t>(bytes.size()));
     std::ranges::copy(event.payload, bytes.begin() + 2);

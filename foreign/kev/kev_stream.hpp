@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A .kev file as a stream of events in time order across processors. Events are put in order within a window of
-// kWindowEvents; what is written later than that is delivered in the order of the file and reported. Control events
-// (TIME, BUFFER) are metadata. In a file that our own writer made, events are mapped back to the event table; in any
-// other, threads and interrupts are a schedule (thread_schedule.hpp).
+// Reads a .kev file as a stream of events in time order across processors. Events are sorted within a window of
+// kWindowEvents; an event that was written later than that is delivered in the order of the file and reported. Control
+// events (TIME, BUFFER) are metadata. In a file of our own writer, events are mapped back to the event table; in any
+// other, threads and interrupts become a schedule (thread_schedule.hpp).
 #pragma once
 
 #include "foreign/kev/codes.hpp"
 #include "foreign/kev/reader.hpp"
 #include "foreign/kev/thread_schedule.hpp"
-#include "foreign/kev/window.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event_stream.hpp"
@@ -29,7 +28,7 @@ class KevStream final : public trace::EventStream {
   public:
     static constexpr std::size_t kWindowEvents = Window::kWindowEvents;
 
-    // Any error was reported to diagnostics, which outlives the stream.
+    // Reports any error to diagnostics, which must outlive the stream.
     [[nodiscard]] static lib::Result<std::unique_ptr<KevStream>>
     open(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
 
@@ -58,14 +57,14 @@ class KevStream final : public trace::EventStream {
     trace::Diagnostics& m_diagnostics;
     std::string m_name;
     bool m_ours = false;
-    std::array<std::optional<Native>, kProcessorsMax> m_objects; // of the wait that comes next, by processor
-    ThreadSchedule m_threads;                                    // of a file that is not ours
-    std::uint64_t m_hertz = 0;                                   // 0: not known
+    std::array<std::optional<Native>, kProcessorsMax> m_objects; // objects of the next waits, by processor
+    ThreadSchedule m_threads;                                    // for files of other systems
+    std::uint64_t m_hertz = 0;                                   // 0 if unknown
 
-    RawEvent m_current; // whose data the caller holds
+    RawEvent m_current; // the data of the last event that was returned
     std::vector<std::byte> m_payload;
     std::optional<std::uint64_t> m_start;
-    std::uint64_t m_latest = 0; // ticks of what was delivered
+    std::uint64_t m_latest = 0; // greatest ticks that were delivered
 };
 
 } // namespace host::formats::kev

@@ -43,7 +43,7 @@ HeaderError Reader::header_error(HeaderError error, std::uint64_t offset_bytes, 
     return error;
 }
 
-// Appends up to so many bytes to what is buffered. False at the end of the input, or if the read failed.
+// Appends up to `bytes` bytes to the buffer. Returns false at the end of the input, or if the read failed.
 bool Reader::read_more(std::size_t bytes) {
     m_buffer.resize(m_filled + bytes);
     const auto count = m_source->read(m_read_offset, std::span(m_buffer).subspan(m_filled));
@@ -111,7 +111,7 @@ lib::Result<void, HeaderError> Reader::read_syspage() {
     return {};
 }
 
-// Takes one slot in. False at the end.
+// Processes one slot. Returns false at the end.
 bool Reader::read_slot() {
     if (m_filled - m_position < kSlotBytes) {
         m_buffer.erase(m_buffer.begin(), m_buffer.begin() + static_cast<std::ptrdiff_t>(m_position));
@@ -145,7 +145,7 @@ bool Reader::next(RawEvent& event) {
                 m_queued_words -= event.longer.size();
                 m_queue.pop_front();
                 if (must_stop() && event.state != trace::EventState::ok && event.state != trace::EventState::late) {
-                    continue; // the damage itself
+                    continue; // this is the damage itself
                 }
                 return true;
             }
@@ -158,7 +158,7 @@ bool Reader::next(RawEvent& event) {
     }
 }
 
-// Only control events may be written before events of an earlier stamp without a report.
+// Only control events may be written before events of an earlier stamp without being reported.
 void Reader::take_time(const Time& time, RawEvent& event) {
     const Slot slot{.header = event.header};
     event.ticks = time.ticks;
@@ -331,6 +331,52 @@ void Reader::finish() {
     for (std::size_t cpu = 0; cpu < kProcessorsMax; ++cpu) {
         report_guess(static_cast<std::uint8_t>(cpu));
     }
+}
+
+// The window is a heap of keys; the events themselves stay where they are.
+
+namespace {
+
+constexpr std::size_t kWordsMax = 1 << 20;
+
+constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
+    return a.ticks != b.ticks ? a.ticks > b.ticks : a.order > b.order;
+};
+
+} // namespace
+
+void Window::fill() {
+    while (!m_read_all && m_heap.size() < kWindowEvents && m_words < kWordsMax) {
+        std::size_t index = m_pool.size();
+        if (m_free.empty()) {
+            m_pool.emplace_back();
+        } else {
+            index = m_free.back();
+            m_free.pop_back();
+        }
+        RawEvent& event = m_pool[index];
+        if (!m_reader.next(event)) {
+            m_read_all = true;
+            return;
+        }
+        m_words += event.longer.size();
+        m_heap.push_back({.ticks = event.ticks, .order = m_order++, .index = index});
+        std::ranges::push_heap(m_heap, kLaterFirst);
+    }
+}
+
+bool Window::next(RawEvent& event) {
+    fill();
+    if (m_heap.empty()) {
+        return false;
+    }
+    std::ranges::pop_heap(m_heap, kLaterFirst);
+    const std::size_t index = m_heap.back().index;
+    m_heap.pop_back();
+    event = std::exchange(m_pool[index], {});
+    m_free.push_back(index);
+    m_words -= event.longer.size();
+    return true;
 }
 
 } // namespace host::formats::kev

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The events of a .kev file in the order in which they were completed, with their 64-bit times. Reads the header, the
-// system page and then slot by slot; a pipe does. Everything that is damaged is reported and what is left of it comes
-// out with its state. Memory: one buffer, the open events, and kQueueMax events that wait for their time.
+// Reads the events of a .kev file in the order in which they were completed, with their 64-bit times. It reads the
+// header, the system page and then slot by slot, so the input may be a pipe. Damage is reported, and the rest of a
+// damaged event is returned with its state. Memory: one buffer, the open events, and kQueueMax events that wait for
+// their time.
 #pragma once
 
 #include "foreign/kev/assembler.hpp"
@@ -16,6 +17,7 @@
 
 #include <array>
 #include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -35,8 +37,8 @@ struct RawEvent {
     std::uint64_t ticks = 0;
     trace::EventState state = trace::EventState::ok;
     std::array<std::uint32_t, kWordsPerSlot> pair{};
-    std::uint64_t missing_buffers = 0;   // in front of it
-    std::vector<std::uint32_t> longer{}; // instead of `pair`, for an event of several slots
+    std::uint64_t missing_buffers = 0;   // before it
+    std::vector<std::uint32_t> longer{}; // used instead of `pair` for an event of several slots
 
     [[nodiscard]] std::span<const std::uint32_t> words() const {
         return longer.empty() ? std::span<const std::uint32_t>(pair) : std::span<const std::uint32_t>(longer);
@@ -48,24 +50,24 @@ class Reader {
     static constexpr std::size_t kBufferBytes = 64 * 1024;
     static constexpr std::size_t kQueueMax = 4096;
 
-    // Reads as far as the first slot. What is wrong is reported; diagnostics outlives the reader.
+    // Reads up to the first slot. Errors are reported to diagnostics, which must outlive the reader.
     [[nodiscard]] static lib::Result<std::unique_ptr<Reader>, HeaderError>
     open(const trace::NamedSource& input, trace::Diagnostics& diagnostics, const trace::OpenOptions& options = {});
 
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    // False at the end.
+    // Returns the next event; false at the end.
     [[nodiscard]] bool next(RawEvent& event);
 
     [[nodiscard]] const Header& header() const { return m_header; }
 
     [[nodiscard]] std::span<const std::byte> syspage() const { return m_syspage; }
 
-    // Slots read so far.
+    // Returns how many slots were read so far.
     [[nodiscard]] std::uint64_t slots() const { return m_slots; }
 
-    // Buffers that never came, at least: their numbers begin again every kBufferModulus.
+    // Returns how many buffers are missing at least; their numbers restart after kBufferModulus.
     [[nodiscard]] std::uint64_t missing_buffers() const { return m_missing_buffers; }
 
     [[nodiscard]] std::uint64_t offset_of(std::uint64_t slot) const { return m_first_slot + slot * kSlotBytes; }
@@ -108,11 +110,11 @@ class Reader {
     std::size_t m_position = 0;
     std::size_t m_filled = 0;
     std::uint64_t m_read_offset = 0; // of the next byte to be read from the source
-    std::uint64_t m_first_slot = 0;  // where the slots begin
+    std::uint64_t m_first_slot = 0;  // offset of the first slot
 
     Assembler m_assembler;
     TimeLine m_time_line;
-    std::map<std::uint64_t, Stamp> m_open_stamps; // of the events that are open, by the number of their first slot
+    std::map<std::uint64_t, Stamp> m_open_stamps; // of the open events, by the number of their first slot
     std::deque<Queued> m_queue;
     std::size_t m_queued_words = 0;
     std::uint64_t m_slots = 0;
@@ -124,9 +126,41 @@ class Reader {
     bool m_reserved_reported = false;
     bool m_strict;
     bool m_salvage;
-    std::uint64_t m_damages;                              // before anything was read
-    std::array<std::uint64_t, kProcessorsMax> m_newest{}; // ticks of an event that was given out
+    std::uint64_t m_damages;                              // reported before reading began
+    std::array<std::uint64_t, kProcessorsMax> m_newest{}; // greatest ticks of a returned event
     bool m_finished = false;
+};
+
+// Sorts the events of a reader by time within a window: the earliest of kWindowEvents events is next. An event that was
+// written later than that stays in the order of the file.
+
+class Window {
+  public:
+    static constexpr std::size_t kWindowEvents = 4096;
+
+    // The reader must outlive the window.
+    explicit Window(Reader& reader)
+        : m_reader(reader) {}
+
+    // Returns the next event; false at the end.
+    [[nodiscard]] bool next(RawEvent& event);
+
+  private:
+    struct Key {
+        std::uint64_t ticks = 0;
+        std::uint64_t order = 0; // of completion
+        std::size_t index = 0;   // in m_pool
+    };
+
+    void fill();
+
+    Reader& m_reader;
+    std::vector<RawEvent> m_pool; // the events in the window, and free entries
+    std::vector<std::size_t> m_free;
+    std::vector<Key> m_heap; // the earliest on top
+    std::size_t m_words = 0;
+    std::uint64_t m_order = 0;
+    bool m_read_all = false;
 };
 
 } // namespace host::formats::kev

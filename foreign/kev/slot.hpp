@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The slot of a QNX .kev file: 16 bytes, four words of 32 bits in the byte order that the file's header names.
+// A slot of a QNX .kev file has 16 bytes, four words of 32 bits in the byte order that the file's header names.
 //
 //   0                4                8                12               16
 //   +----------------+----------------+----------------+----------------+
@@ -9,8 +9,8 @@
 //             kind    cpu      0     class  event
 //
 // An event with more than two data words takes several slots: begin, continue..., end, with the same processor, class,
-// event and stamp; other slots may come between them. The stamp is the low half of a 64-bit clock.
-// Source: QNX System Analysis Toolkit, "User Data Interpretation", and what its files hold (docs/kev.md).
+// event and stamp; other slots may come between them. The stamp is the low half of a 64-bit clock. Source: QNX System
+// Analysis Toolkit, "User Data Interpretation", and the contents of its files (docs/kev.md).
 #pragma once
 
 #include "lib/endian.hpp"
@@ -24,7 +24,7 @@ namespace host::formats::kev {
 inline constexpr std::size_t kSlotBytes = 16;
 inline constexpr std::size_t kWordsPerSlot = 2;
 inline constexpr std::size_t kProcessorsMax = 64;
-inline constexpr std::uint32_t kEventMax = 0x3FF; // of an event's number within its class
+inline constexpr std::uint32_t kEventMax = 0x3FF; // greatest number of an event within its class
 inline constexpr std::uint32_t kReservedBits = 0x00FF'8000;
 
 enum class Kind : std::uint8_t {
@@ -34,13 +34,13 @@ enum class Kind : std::uint8_t {
     end,
 };
 
-// Classes as slots contain them. A reader of the published library knows them under other ("external") numbers.
+// The classes have the numbers in slots. Users of the published library know them by other ("external") numbers.
 enum class Class : std::uint8_t {
     empty = 0,
     control = 1,
     kernel_call = 2,
     interrupt = 3,
-    thread = 4, // and process
+    thread = 4, // and processes
     system = 5,
     user = 6,
     comm = 7,
@@ -48,7 +48,7 @@ enum class Class : std::uint8_t {
 
 inline constexpr std::uint8_t kClassLast = 7;
 
-// Numbers within the control class.
+// These numbers are those of the control class.
 inline constexpr std::uint16_t kControlTime = 1;   // data: high and low half of the clock
 inline constexpr std::uint16_t kControlBuffer = 2; // data: number of the buffer, modulo 2048; slots in it
 inline constexpr std::uint32_t kBufferModulus = 2048;
@@ -74,7 +74,7 @@ struct Slot {
         return class_number() == static_cast<std::uint8_t>(of_class) && event() == of_event;
     }
 
-    // What the slots of one event, and of no other, agree in.
+    // Returns what all slots of one event have in common, and no other slot.
     [[nodiscard]] constexpr std::uint64_t key() const {
         return (static_cast<std::uint64_t>(header & 0x3F00'7FFF) << 32) | stamp;
     }
@@ -82,7 +82,7 @@ struct Slot {
 
 static_assert(sizeof(Slot) == kSlotBytes);
 
-// cpu below kProcessorsMax, class below 32, event at most kEventMax; higher bits are cut off.
+// cpu: below kProcessorsMax; class: below 32; event: at most kEventMax. Higher bits are cut off.
 [[nodiscard]] constexpr std::uint32_t make_header(Kind kind, std::uint32_t cpu, std::uint32_t class_number,
                                                   std::uint32_t event) {
     return (static_cast<std::uint32_t>(kind) << 30) | ((cpu & 0x3F) << 24) | ((class_number & 0x1F) << 10) |
@@ -96,18 +96,6 @@ static_assert(sizeof(Slot) == kSlotBytes);
         return order == ByteOrder::little ? lib::load_le<std::uint32_t>(at) : lib::load_be<std::uint32_t>(at);
     };
     return {word(0), word(1), {word(2), word(3)}};
-}
-
-// Precondition: bytes.size() >= kSlotBytes.
-constexpr void encode_slot(const Slot& slot, std::span<std::byte> bytes, ByteOrder order) {
-    const std::uint32_t words[] = {slot.header, slot.stamp, slot.data[0], slot.data[1]};
-    for (std::size_t i = 0; i < 4; ++i) {
-        if (order == ByteOrder::little) {
-            lib::store_le(bytes.subspan(4 * i), words[i]);
-        } else {
-            lib::store_be(bytes.subspan(4 * i), words[i]);
-        }
-    }
 }
 
 } // namespace host::formats::kev

@@ -2,7 +2,7 @@
 // Source of the numbers: the published lists of classes and events (event_numbers.hpp).
 #include "foreign/kev/thread_schedule.hpp"
 
-#include "foreign/kev/event_numbers.hpp"
+#include "foreign/kev/event_names.hpp"
 #include "foreign/kev/slot.hpp"
 #include "host/text/format.hpp"
 #include "lib/wire_numbers.hpp"
@@ -17,10 +17,12 @@ namespace {
 using lib::WaitKind;
 using trace::kCodeOf;
 
-constexpr std::uint32_t kKernelPid = 1;                    // its first threads, one for each processor, are idle
+constexpr std::uint32_t kKernelPid = 1;                    // its first threads, one for each processor, are the idle
+                                                           // threads
 constexpr std::uint16_t kNameOfProcess = 3 * kProcessStep; // data: parent's pid, pid, characters up to a zero
 
-// By state. RUNNING and READY are no waits; the others that have no kind of their own are `suspended`.
+// These are the kinds of wait by state. RUNNING and READY are no waits; other states without a kind of their own are
+// `suspended`.
 constexpr auto kWaits = [] {
     std::array<WaitKind, static_cast<std::size_t>(ThreadState::net_reply) + 1> waits{};
     waits.fill(WaitKind::suspended);
@@ -86,7 +88,7 @@ std::optional<trace::Meaning> ThreadSchedule::take_thread(const trace::Event& ev
         m_running[event.cpu] = *context;
         return trace::Meaning{.code = kCodeOf<"context_switch">, .par1 = *context};
     case static_cast<std::uint16_t>(ThreadState::ready):
-        // One that runs is preempted: the next RUNNING says so.
+        // A running thread that becomes READY is preempted, which the next RUNNING shows.
         return std::ranges::any_of(m_running, [&](const auto& entry) { return entry.second == *context; })
                    ? std::nullopt
                    : std::optional(trace::Meaning{.code = kCodeOf<"task_unblock">, .par1 = *context});
@@ -120,7 +122,7 @@ void ThreadSchedule::name_thread(std::uint32_t pid, std::uint32_t tid, std::uint
     names.set(tracer::Unit::context, context, text);
 }
 
-// Of threads that have had events before, too.
+// Also names threads that had events before.
 void ThreadSchedule::name_process(std::uint32_t pid, std::string name, trace::Names& names) {
     m_processes[pid] = std::move(name);
     const auto [first, end] = m_contexts.between(key_of(pid, 0), key_of(pid, ~std::uint32_t{0}));
@@ -129,8 +131,8 @@ void ThreadSchedule::name_process(std::uint32_t pid, std::string name, trace::Na
     }
 }
 
-// Vectors have 16 bits: the lower half is for interrupts with such numbers, the others get some from the end, and
-// names.
+// Returns the vector of an interrupt. Vectors have 16 bits: the lower half is for interrupts with such numbers; others
+// get numbers from the end, and names.
 std::optional<std::uint16_t> ThreadSchedule::vector_of(std::uint32_t interrupt, trace::Names& names) {
     constexpr std::uint32_t kHalf = 0x8000;
     if (interrupt < kHalf) {
@@ -147,7 +149,7 @@ std::optional<std::uint16_t> ThreadSchedule::vector_of(std::uint32_t interrupt, 
     return place->second;
 }
 
-// In the file's byte order: the words have been swapped into that of this machine.
+// Returns the text in the byte order of the file, because the words have been swapped into that of this machine.
 std::string ThreadSchedule::text_of(std::span<const std::uint32_t> words) const {
     std::string text;
     for (const std::uint32_t word : words) {

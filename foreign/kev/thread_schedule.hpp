@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What threads and interrupts of another system's .kev file do, in our terms: RUNNING is a context_switch, READY ends a
-// wait, the other states are waits of the nearest kind, INT_ENTR and INT_EXIT are the handler's begin and end. Each
-// thread has a context, with the name of the thread, or else that of its process and its number.
+// Translates what threads and interrupts of another system's .kev file do into our events: RUNNING is a context_switch,
+// READY ends a wait, the other states are waits of the nearest kind, INT_ENTR and INT_EXIT are the handler's begin and
+// end. Each thread has a context, with the name of the thread, or else that of its process and its number.
 #pragma once
 
 #include "foreign/kev/header.hpp"
@@ -22,12 +22,12 @@ class ThreadSchedule {
         : m_byte_order(byte_order)
         , m_processors(processors) {}
 
-    // A sound event, in order of time. Names threads. None: it says nothing about the schedule, or there are too many
-    // threads or interrupts.
+    // Takes a sound event, in order of time, and names threads. Returns nothing if the event is not about the schedule,
+    // or if there are too many threads or interrupts.
     [[nodiscard]] std::optional<trace::Meaning> take(const trace::Event& event, trace::Names& names);
 
-    // There are threads without a context (more than 65,535) or interrupts without a vector (more than 32,768 with
-    // numbers above 32,767).
+    // Returns whether there are threads without a context (more than 65,535) or interrupts without a vector (more than
+    // 32,768 with numbers above 32,767).
     [[nodiscard]] bool overfull() const { return m_overfull; }
 
   private:

@@ -43,7 +43,7 @@ Stamp TimeLine::add(const Slot& slot, Note& note) {
     const std::uint64_t turn = processor.reference & ~(kTurn - 1);
     const std::uint64_t same_turn = turn | slot.stamp;
     if (same_turn >= processor.reference && same_turn - processor.reference > kHalfTurn) {
-        return hand_out(processor, slot.stamp, {}); // of this turn, or late and of the one before
+        return hand_out(processor, slot.stamp, {}); // of this turn, or a late slot of the previous turn
     }
     std::uint64_t ticks = same_turn;
     if (processor.reference > same_turn && processor.reference - same_turn > kHalfTurn) {
@@ -55,7 +55,7 @@ Stamp TimeLine::add(const Slot& slot, Note& note) {
     return hand_out(processor, slot.stamp, {.ticks = ticks, .known = true});
 }
 
-// The order of handing out is the order of the slots, so that `late` means the same whether a slot had to wait or not.
+// Times are returned in the order of the slots, so that `late` does not depend on whether a slot had to wait.
 Stamp TimeLine::hand_out(Processor& processor, std::uint32_t stamp, const Time& time) {
     if (time.known && processor.pending.empty()) {
         return Stamp(finished(processor, time.ticks));
@@ -77,7 +77,7 @@ Time TimeLine::finished(Processor& processor, std::uint64_t ticks) {
     return {.ticks = ticks, .known = true, .late = late};
 }
 
-// Pending stamps that would be after `bound` in this turn are of the turn before.
+// Pending stamps that would be after `bound` in this turn belong to the previous turn.
 void TimeLine::settle_pending(Processor& processor, std::uint64_t bound) {
     const std::uint64_t turn = processor.reference & ~(kTurn - 1);
     for (Pending& pending : processor.pending) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// 64-bit time from the 32-bit stamps of a .kev file. Each processor has its own turn (the high half), which a TIME
-// event of that processor sets. What follows TIME is of its turn, with these exceptions:
+// Computes 64-bit times from the 32-bit stamps of a .kev file. Each processor has its own turn (the high half), which a
+// TIME event of that processor sets. Slots after TIME belong to its turn, with these exceptions:
 //  - An event may be written after TIME although it was stamped before: between two TIMEs, if a stamp lower by more
 //    than half a turn follows, the higher one is of the turn before. So a stamp that leaps by more than half a turn
 //    waits until such a stamp, the next TIME, or kPendingMax slots have settled it.
 //  - TIME was lost: a stamp that falls by more than half a turn begins the next turn (Note::turn_unseen).
 //  - Slots before a processor's first TIME wait for it and are counted back from it. If none comes they get the turn of
 //    the others, or 0.
-// The slots of one event share the time of the first.
+// All slots of one event have the time of the first.
 #pragma once
 
 #include "foreign/kev/slot.hpp"
@@ -25,7 +25,7 @@ struct Time {
     bool late = false; // below the time of a slot that the same processor wrote earlier
 };
 
-// A time that may come to be known later.
+// The time of a stamp may become known later.
 class Stamp {
   public:
     Stamp() = default;
@@ -49,34 +49,34 @@ class TimeLine {
 
     enum class Note : std::uint8_t {
         none,
-        turn_unseen, // the stamp fell by more than half a turn and no TIME said so
-        contradicts, // this TIME is more than half a turn before what its processor said; it is believed
+        turn_unseen, // the stamp fell by more than half a turn without a TIME
+        contradicts, // this TIME is more than half a turn before the time of its processor; it is used nevertheless
     };
 
-    // slot: simple, or the first of an event, or one whose first is missing. In the order of the file.
+    // Takes the slots in the order of the file. slot: simple, or the first of an event, or one whose first is missing.
     [[nodiscard]] Stamp add(const Slot& slot, Note& note);
 
-    // Nothing is pending any more for this processor.
+    // Settles everything that is pending for this processor.
     void settle(std::uint8_t cpu);
 
-    // No TIME of this processor came before its slots had to be settled.
+    // Returns whether slots of this processor had to be settled before any TIME.
     [[nodiscard]] bool is_guessed(std::uint8_t cpu) const { return m_processors[cpu].guessed; }
 
-    // At the end of the file, or at a gap after which later slots say nothing about earlier ones.
+    // Settles everything: at the end of the file, or at a gap after which later slots do not determine earlier ones.
     void settle_all();
 
   private:
     struct Pending {
         std::shared_ptr<Time> time;
         std::uint32_t stamp = 0;
-        bool decided = false; // waits only for those before it
+        bool decided = false; // it waits only for those before it
     };
 
     struct Processor {
         bool anchored = false;
-        bool guessed = false;        // anchored without any TIME
-        std::uint64_t reference = 0; // newest time that is settled and in order
-        std::uint64_t newest = 0;    // greatest time that was handed out
+        bool guessed = false;        // anchored without a TIME
+        std::uint64_t reference = 0; // newest settled time that was in order
+        std::uint64_t newest = 0;    // greatest time that was returned
         std::deque<Pending> pending;
     };
 

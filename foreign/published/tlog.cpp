@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libtlog: the published functions that read tlog files, with errors instead of exits. The whole file is in memory: its
-// interface returns any event at any time, by a pointer.
+// libtlog has the published functions that read tlog files, with errors instead of exits. The whole file is in memory,
+// because the interface returns a pointer to any event at any time.
 #include "foreign/published/tlog_event.h"
 
 #include "foreign/published/tlog_error.hpp"
@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -20,6 +21,9 @@ namespace {
 namespace tlog = host::formats::tlog;
 
 using host::compat::fail;
+
+constexpr std::size_t kErrorBytes = 512;
+thread_local std::array<char, kErrorBytes> g_error{};
 
 struct CloseFile {
     void operator()(std::FILE* file) const { static_cast<void>(std::fclose(file)); }
@@ -41,7 +45,7 @@ class Loader {
         : m_name(name)
         , m_profile(profile) {}
 
-    // One record. False: it is invalid here, and the reason has been reported.
+    // Adds one record. Returns false if it is invalid here, after reporting the reason.
     [[nodiscard]] bool take(const tlog::Record& record) {
         const unsigned long long number = m_number++;
         if (record.undefined()) {
@@ -111,7 +115,7 @@ class Loader {
     std::size_t m_node = 0;
 };
 
-// Null if there is no such node.
+// Returns null if there is no such node.
 Node* find_node(tlog_exec_profile* profile, int node) {
     if (profile == nullptr) {
         fail("the profile is null");
@@ -160,4 +164,19 @@ tlog_exec_event* tlog_get_event(tlog_exec_profile* ep, int node, int i) {
 
 void tlog_close(tlog_exec_profile* ep) {
     delete ep;
+}
+
+namespace host::compat {
+
+void fail(const char* format, ...) {
+    std::va_list arguments;
+    va_start(arguments, format);
+    static_cast<void>(std::vsnprintf(g_error.data(), g_error.size(), format, arguments));
+    va_end(arguments);
+}
+
+} // namespace host::compat
+
+const char* tlog_last_error(void) {
+    return g_error.data();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The types of tlog records, and the calls that record them, by the names that programs written for the tlog library of
- * the Omni compiler use. C89. What reads logs is in tlog_event.h. Source: the published description of the library.
+ * the Omni compiler use, in C89. tlog_event.h has the calls that read logs. Source: the published description of the
+ * library.
  *
  *   tlog_initialize();
  *   tlog_log(TLOG_EVENT_1_IN);
@@ -8,14 +9,15 @@
  *   tlog_log(TLOG_EVENT_1_OUT);
  *   tlog_finalize();
  *
- * A program is one process, node 0, unless its environment says otherwise. With TLOG_NODES=n, n processes, on one
- * machine or several, are one recording: TLOG_NODE is the number of each, from 0, and TLOG_ROOT (HOST:PORT) where node
- * 0 listens. tlog_initialize and tlog_finalize wait for all of them. Node 0 writes the file: TLOG_FILE, or trace.log.
+ * A program is one process, node 0, unless its environment says otherwise. With TLOG_NODES=n, n processes on one
+ * machine or several form one recording: TLOG_NODE is the number of each, from 0, and TLOG_ROOT (HOST:PORT) is where
+ * node 0 listens. tlog_initialize and tlog_finalize wait for all of them. Node 0 writes the file: TLOG_FILE, or
+ * trace.log.
  */
 #ifndef REMORA_TLOG_H
 #define REMORA_TLOG_H
 
-/* What the shared library shows; all else in it is hidden. */
+/* The shared library exports these declarations and hides everything else. */
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
@@ -58,15 +60,16 @@ typedef enum tlog_type {
     TLOG_EVENT_9 = 39
 } TLOG_TYPE;
 
-/* Each of the three returns 0, or -1, and then tlog_last_error() (tlog_event.h) says why; none ends the program. They
- * may be called from any thread. Pairs nest by process, so two threads that log them at a time need locks. */
+/* Each of the three returns 0, or -1 if it fails; tlog_last_error() (tlog_event.h) then states the reason, and the
+ * program continues. They may be called from any thread. Pairs nest by process, so two threads that log pairs at the
+ * same time need locks. */
 
-/* Begins to record: time 0 is here, at node 0; the clocks of the other nodes are adjusted to that of node 0. -1: it was
- * called before; a variable above is missing or invalid; a node did not come within 30 s, or ended. */
+/* Begins to record. Time 0 is this call at node 0; the clocks of the other nodes are adjusted to that of node 0. -1: it
+ * was called before; a variable above is missing or invalid; a node did not connect within 30 s, or ended. */
 int tlog_initialize(void);
 
-/* Records an event of this type at this time, in memory: 16 bytes. type: TLOG_EVENT_..., 10 to 39. -1: another type,
- * not between the other two calls, no memory. */
+/* Records an event of this type at this time, in 16 bytes of memory. type: TLOG_EVENT_..., 10 to 39. -1: the type is
+ * another one, the call is not between the other two, or there is no memory. */
 int tlog_log(int type);
 
 /* Ends the recording and writes the file. -1: the file cannot be written to its end, a node has ended before (its last

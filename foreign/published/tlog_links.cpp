@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// TCP. A node introduces itself to node 0 with eight bytes: "TLOG", its number, how many nodes it expects. What does
-// not is refused, what says nothing is left aside, and neither ends the meeting. Signals end no wait, and extend none.
+// The connections use TCP. A node introduces itself to node 0 with eight bytes: "TLOG", its number, and how many nodes
+// it expects. A connection that sends anything else is refused, one that sends nothing is ignored, and neither ends the
+// meeting. Signals neither end nor extend a wait.
 #include "foreign/published/tlog_links.hpp"
 
 #include "foreign/published/tlog_error.hpp"
@@ -32,8 +33,8 @@ using std::chrono::steady_clock;
 
 constexpr unsigned kMeetingSeconds = 30;
 constexpr auto kMeeting = std::chrono::seconds(kMeetingSeconds);
-constexpr auto kAttempt = std::chrono::seconds(3); // for one of several addresses to answer
-constexpr unsigned kSilentGuests = 64;             // more than nodes are missing; then the oldest must go
+constexpr auto kAttempt = std::chrono::seconds(3); // time for one of several addresses to answer
+constexpr unsigned kSilentGuests = 64;             // beyond the missing nodes; then the oldest is closed
 constexpr auto kRetry = std::chrono::milliseconds(20);
 constexpr std::array kMark = {std::byte{'T'}, std::byte{'L'}, std::byte{'O'}, std::byte{'G'}};
 
@@ -53,7 +54,8 @@ Hello hello_of(std::uint16_t node, std::uint16_t nodes) {
     return hello;
 }
 
-// Of TLOG_NODES and the like; none, with the reason reported, if it is not a number from `least` to `most`.
+// Reads a variable such as TLOG_NODES. Returns nothing, after reporting the reason, if it is not a number from `least`
+// to `most`.
 std::optional<std::uint16_t> number_from(const char* variable, const char* text, unsigned least, unsigned most) {
     unsigned value = 0;
     const char* const end = text != nullptr ? text + std::strlen(text) : nullptr;
@@ -76,7 +78,7 @@ Addresses resolve(const TlogMeeting& meeting) {
     return Addresses(first);
 }
 
-// poll() until then, whatever signals arrive. True: one of these is ready; false: the time is over.
+// Polls until then, whatever signals arrive. Returns true if one of these is ready, false if the time is over.
 bool wait_for(std::span<pollfd> these, steady_clock::time_point until) {
     for (;;) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now()).count();
@@ -100,7 +102,7 @@ void prepare(TlogLink& link) {
     link.limit_wait(kMeetingSeconds);
 }
 
-// None: nothing answers there, or not until then.
+// Returns nothing if nothing answers there until then.
 std::optional<TlogLink> connect_to(const addrinfo& address, steady_clock::time_point until) {
     TlogLink link(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     int error = connect(link.descriptor(), address.ai_addr, address.ai_addrlen) == 0 ? 0 : errno;
@@ -112,7 +114,7 @@ std::optional<TlogLink> connect_to(const addrinfo& address, steady_clock::time_p
             return std::nullopt;
         }
     }
-    if (error != 0 || fcntl(link.descriptor(), F_SETFL, 0) != 0) { // from here on it blocks
+    if (error != 0 || fcntl(link.descriptor(), F_SETFL, 0) != 0) { // the socket blocks from here on
         return std::nullopt;
     }
     return link;
@@ -141,14 +143,14 @@ std::optional<TlogPeers> call_root(const TlogMeeting& meeting, const addrinfo& a
     return std::nullopt;
 }
 
-// Connected, and not yet introduced.
+// A guest is a connection that has not introduced itself yet.
 struct Guest {
     TlogLink link;
     Hello hello{};
     std::size_t received = 0;
 };
 
-// Takes what there is of the hello. False: the guest is gone.
+// Reads the available part of the introduction. Returns false if the guest is gone.
 bool hear(Guest& guest) {
     const auto rest = std::span(guest.hello).subspan(guest.received);
     const ssize_t done = recv(guest.link.descriptor(), rest.data(), rest.size(), MSG_DONTWAIT);
@@ -162,7 +164,7 @@ bool hear(Guest& guest) {
 void admit_guest(int listener, std::list<Guest>& guests, std::size_t most) {
     const int descriptor = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     if (descriptor < 0) {
-        std::this_thread::sleep_for(kRetry); // all descriptors are taken, or the guest is gone again
+        std::this_thread::sleep_for(kRetry); // no descriptor is free, or the guest is gone
         return;
     }
     prepare(guests.emplace_back(Guest{.link = TlogLink(descriptor)}).link);
@@ -171,8 +173,8 @@ void admit_guest(int listener, std::list<Guest>& guests, std::size_t most) {
     }
 }
 
-// The next node that introduces itself, as number and link; none: it is too late. No node waits for a guest
-// that says nothing.
+// Returns number and link of the next node that introduces itself, or nothing if the time is over. No node waits for a
+// guest that sends nothing.
 std::optional<std::pair<std::uint16_t, TlogLink>> next_node(int listener, std::list<Guest>& guests, std::uint16_t nodes,
                                                             steady_clock::time_point until) {
     for (;;) {
@@ -200,7 +202,7 @@ std::optional<std::pair<std::uint16_t, TlogLink>> next_node(int listener, std::l
     }
 }
 
-// At the first of the addresses that is one of this machine.
+// Listens at the first of the addresses that belongs to this machine.
 std::optional<TlogLink> listen_at(const TlogMeeting& meeting, const addrinfo& addresses) {
     int error = 0;
     for (const addrinfo* address = &addresses; address != nullptr && error != EADDRINUSE; address = address->ai_next) {

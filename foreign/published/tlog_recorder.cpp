@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Between processes, numbers are big-endian, as in the file: a node's events are their count, then whole blocks.
+// Implements the recorder and the published calls that record. A process has one recorder, which a lock protects,
+// because any thread may log. Between processes, numbers are big-endian, as in the file: a node's events are their
+// count, then whole blocks.
 #include "foreign/published/tlog_recorder.hpp"
 
+#include "foreign/published/tlog.h"
 #include "foreign/published/tlog_error.hpp"
 #include "foreign/tlog/kinds.hpp"
 #include "lib/endian.hpp"
@@ -10,9 +13,13 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace host::compat {
@@ -53,7 +60,7 @@ bool write_block(const Block& block, std::FILE* file) {
     return std::fwrite(block.data(), 1, block.size(), file) == block.size();
 }
 
-// Calls take(block) for each block of this node's events; false as soon as that returns false.
+// Calls take(block) for each block of this node's events. Returns false as soon as a call does.
 bool for_each_block(std::uint16_t node, const auto& events, auto take) {
     for (std::size_t first = 0; first < events.size(); first += kRecordsPerBlock) {
         Block block{};
@@ -134,7 +141,7 @@ bool TlogRecorder::log(int type) {
     return m_lost == lost;
 }
 
-// The correction may put a node's first times a little before 0, or before each other.
+// The correction may move a node's first times a little before 0, or before each other.
 void TlogRecorder::append(std::uint8_t type) {
     try {
         m_events.push_back({std::max(seconds(), m_events.empty() ? 0.0 : m_events.back().seconds), type});
@@ -206,3 +213,67 @@ TlogRecorder::Copied TlogRecorder::copy_events(TlogLink& link, std::FILE* file) 
 }
 
 } // namespace host::compat
+
+namespace {
+
+using host::compat::fail;
+using host::compat::TlogRecorder;
+
+std::mutex g_lock;
+std::optional<TlogRecorder> g_recorder; // between tlog_initialize and tlog_finalize
+
+double steady_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Returns 0 or -1, as the published calls do.
+int result_of(bool success) {
+    return success ? 0 : -1;
+}
+
+} // namespace
+
+int tlog_initialize(void) {
+    const std::lock_guard guard(g_lock);
+    if (g_recorder) {
+        fail("tlog_initialize was called before");
+        return -1;
+    }
+    try {
+        const auto meeting = host::compat::meeting_from_environment();
+        auto peers = meeting ? host::compat::meet(*meeting) : std::nullopt;
+        if (!peers) {
+            return -1;
+        }
+        g_recorder.emplace(steady_seconds, std::move(*peers));
+    } catch (const std::bad_alloc&) {
+        fail("memory has run out");
+        return -1;
+    }
+    if (!g_recorder->start()) {
+        g_recorder.reset();
+        return -1;
+    }
+    return 0;
+}
+
+int tlog_log(int type) {
+    const std::lock_guard guard(g_lock);
+    if (!g_recorder) {
+        fail("tlog_log without tlog_initialize");
+        return -1;
+    }
+    return result_of(g_recorder->log(type));
+}
+
+int tlog_finalize(void) {
+    const std::lock_guard guard(g_lock);
+    if (!g_recorder) {
+        fail("tlog_finalize without tlog_initialize");
+        return -1;
+    }
+    const char* const name = std::getenv("TLOG_FILE"); // NOLINT(concurrency-mt-unsafe): read only
+    const bool done = g_recorder->finish(name != nullptr ? name : "trace.log");
+    g_recorder.reset();
+    return result_of(done);
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What one process records between tlog_initialize and tlog_finalize: types and times in memory, until node 0 collects
-// them and writes the file. Seconds count from the start of node 0's recorder; the others adjust theirs to it.
+// The recorder of one process works between tlog_initialize and tlog_finalize. It keeps types and times in memory,
+// until node 0 collects them and writes the file. Seconds count from the start of node 0's recorder; the others adjust
+// their clocks to it.
 //
 //   node 0                     node n
 //   t0  ---- one byte ------>
@@ -25,18 +26,19 @@ class TlogRecorder {
   public:
     using Clock = std::function<double()>; // seconds, never less than before
 
-    // Time is 0 at node 0.
+    // At node 0, time 0 is the time of the construction.
     TlogRecorder(Clock clock, TlogPeers peers);
 
-    // All nodes together: adjusts the clocks, then records START. False, with fail(): a node is gone.
+    // All nodes together adjust the clocks, then record START. Returns false, with fail(), if a node is gone.
     [[nodiscard]] bool start();
 
-    // False, with fail(): a type that is none of an event, or no memory (the event is counted as lost).
+    // Records an event. Returns false, with fail(), if the type is no event's, or if there is no memory (the event is
+    // counted as lost).
     [[nodiscard]] bool log(int type);
 
-    // All nodes together: records END; node 0 writes the file, its own events first, then those of the others by
-    // number. False, with fail(): the file cannot be written to its end; a node is gone (its last events are not in
-    // the file); events were lost.
+    // All nodes together record END; node 0 writes the file, its own events first, then those of the others by number.
+    // Returns false, with fail(), if the file cannot be written to its end, if a node is gone (its last events are not
+    // in the file), or if events were lost.
     [[nodiscard]] bool finish(const char* file_name);
 
     [[nodiscard]] double seconds() const { return m_clock() - m_start_s; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The C interface. No exception leaves it: lack of memory becomes an error code, and so does whatever a callback
-// throws.
+// Implements the C interface. No exception leaves it: lack of memory, and whatever a callback throws, becomes an error
+// code.
 #include "foreign/published/traceparser.h"
 
 #include "foreign/published/traceparser_state.hpp"
@@ -21,7 +21,7 @@ using host::compat::members_of;
 using host::compat::Registration;
 using host::compat::State;
 
-// By info_modes_t.
+// These are the keys of the header by info_modes_t.
 constexpr auto kHeaderKeys = std::to_array<const char*>(
     {"HEADER_BEGIN", "FILE_NAME", "DATE", "VER_MAJOR", "VER_MINOR", "LITTLE_ENDIAN", "BIG_ENDIAN", "MIDDLE_ENDIAN",
      "ENCODING", "BOOT_DATE", "CYCLES_PER_SEC", "CPU_NUM", "SYSNAME", "NODENAME", "SYS_RELEASE", "SYS_VERSION",
@@ -35,7 +35,7 @@ int invalid() {
     return -1;
 }
 
-// The value of `function`, or -1 with the state's error set if it throws.
+// Returns the value of `function`, or -1 with the state's error set if it throws.
 template <typename Function>
 int guarded(traceparser_state& handle, const Function& function) noexcept {
     try {
@@ -74,7 +74,7 @@ void* answer(unsigned* length, unsigned size, const void* value) {
     if (length != nullptr) {
         *length = size;
     }
-    return const_cast<void*>(value); // the published signature
+    return const_cast<void*>(value); // the published signature is not const
 }
 
 template <typename T>
@@ -106,7 +106,7 @@ struct traceparser_state* traceparser_init(struct traceparser_state* state) {
 void traceparser_destroy(struct traceparser_state** state) {
     if (state != nullptr && *state != nullptr) {
         if ((*state)->state.parsing) {
-            errno = EBUSY; // a callback's own state
+            errno = EBUSY; // called from a callback of this state
             return;
         }
         delete std::exchange(*state, nullptr);

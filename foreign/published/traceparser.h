@@ -28,17 +28,17 @@ extern "C" {
 
 #define TRACEPARSER_API __attribute__((visibility("default")))
 
-/* One slot of a trace. Its contents are the library's. */
+/* One slot of a trace. Only the library uses its contents. */
 typedef struct traceevent {
     uint32_t opaque[4];
 } traceevent_t;
 
-/* What a callback gets as `header`: the header of the event's first slot. The class is the internal one. */
+/* Parts of the `header` of a callback, which is that of the event's first slot. The class is the internal one. */
 #define _NTO_TRACE_GETEVENT(h) ((h)&0x3FFu)
 #define _NTO_TRACE_GETEVENT_C(h) ((h) & (0x1Fu << 10))
 #define _NTO_TRACE_GETCPU(h) (((h)&0x3F000000u) >> 24)
 
-/* Internal classes, as _NTO_TRACE_GETEVENT_C() gives them. Registering with one of these is an error. */
+/* Internal classes, which _NTO_TRACE_GETEVENT_C() returns. Registering with one of these is an error. */
 #define _TRACE_EMPTY_C (0x0u << 10)
 #define _TRACE_CONTROL_C (0x1u << 10)
 #define _TRACE_KER_CALL_C (0x2u << 10)
@@ -52,7 +52,7 @@ typedef struct traceevent {
 #define _TRACE_MAX_KER_CALL_NUM (128u)
 #define _TRACE_MAX_TH_STATE_NUM (26u)
 
-/* External classes: what callbacks are registered with. */
+/* External classes, with which callbacks are registered. */
 #define _NTO_TRACE_EMPTY (0x00u)
 #define _NTO_TRACE_CONTROL (0x01u)
 #define _NTO_TRACE_KERCALL (0x02u) /* ENTER, EXIT and INT together */
@@ -71,7 +71,7 @@ typedef struct traceevent {
 #define _NTO_TRACE_INT_HANDLER_ENTER (0x0Fu)
 #define _NTO_TRACE_INT_HANDLER_EXIT (0x10u)
 
-/* External events. Of threads, virtual threads and processes one bit each. */
+/* External events. Those of threads, virtual threads and processes are one bit each. */
 #define _NTO_TRACE_EMPTYEVENT (0x0u)
 
 #define _NTO_TRACE_CONTROLTIME (0x1u << 0)
@@ -79,7 +79,7 @@ typedef struct traceevent {
 
 #define _NTO_TRACE_KERCALLFIRST (0u)
 #define _NTO_TRACE_KERCALLLAST (127u)
-#define _NTO_TRACE_KERCALL64 (0x1u << 9) /* added to the number: the data hold 64-bit values */
+#define _NTO_TRACE_KERCALL64 (0x1u << 9) /* added to the number: the data are 64-bit values */
 
 #define _NTO_TRACE_INTFIRST (0x00000000u) /* an interrupt's event is its number */
 #define _NTO_TRACE_INTLAST (0xFFFFFFFFu)
@@ -114,7 +114,7 @@ typedef struct traceevent {
 #define _NTO_TRACE_THCREATE (0x1u << 24)
 #define _NTO_TRACE_THDESTROY (0x1u << 25)
 
-#define _NTO_TRACE_VTHDEAD _NTO_TRACE_THDEAD /* and so on: the bits of virtual threads are those of threads */
+#define _NTO_TRACE_VTHDEAD _NTO_TRACE_THDEAD /* all bits of virtual threads are those of threads */
 #define _NTO_TRACE_VTHCREATE _NTO_TRACE_THCREATE
 #define _NTO_TRACE_VTHDESTROY _NTO_TRACE_THDESTROY
 
@@ -149,7 +149,7 @@ typedef struct traceevent {
 #define _NTO_TRACE_COMM_ERROR (0xBu)
 #define _NTO_TRACE_COMM_LAST _NTO_TRACE_COMM_ERROR
 
-/* What traceparser_get_info() is asked for: a key of the header (a text), or one of the values below 0. */
+/* What traceparser_get_info() returns: the text of a key of the header, or one of the values below 0. */
 typedef enum {
     _TRACEPARSER_INFO_HEADER_BEGIN = 0,
     _TRACEPARSER_INFO_FILE_NAME,
@@ -170,8 +170,8 @@ typedef enum {
     _TRACEPARSER_INFO_MACHINE,
     _TRACEPARSER_INFO_SYSPAGE_LEN,
     _TRACEPARSER_INFO_HEADER_END,
-    _TRACEPARSER_INFO_SYSPAGE = -1,              /* bytes; *len is how many */
-    _TRACEPARSER_INFO_ENDIAN_CONV = -2,          /* unsigned: 1 if the file is of the other byte order */
+    _TRACEPARSER_INFO_SYSPAGE = -1,              /* bytes; *len is their number */
+    _TRACEPARSER_INFO_ENDIAN_CONV = -2,          /* unsigned: 1 if the file has the other byte order */
     _TRACEPARSER_INFO_NOW_CALLBACK_CLASS = -3,   /* unsigned: external class */
     _TRACEPARSER_INFO_NOW_CALLBACK_EVENT = -4,   /* unsigned: external event */
     _TRACEPARSER_INFO_PREV_CALLBACK_CLASS = -5,  /* unsigned */
@@ -182,7 +182,7 @@ typedef enum {
 } info_modes_t;
 
 typedef enum {
-    _TRACEPARSER_UNKNOWN_CLASS,           /* 0: also an internal class where an external one belongs */
+    _TRACEPARSER_UNKNOWN_CLASS,           /* 0: also an internal class instead of an external one */
     _TRACEPARSER_UNKNOWN_PR_TH_EVENT,     /* 1 */
     _TRACEPARSER_UNKNOWN_CONTROL_EVENT,   /* 2 */
     _TRACEPARSER_UNKNOWN_KER_CALL_EVENT,  /* 3 */
@@ -191,47 +191,47 @@ typedef enum {
     _TRACEPARSER_UNKNOWN_USR_EVENT,       /* 6 */
     _TRACEPARSER_UNKNOWN_COMM_EVENT,      /* 7 */
     _TRACEPARSER_NO_MORE_MEMORY,          /* 8 */
-    _TRACEPARSER_WRONG_H_KEYWORD,         /* 9: the header is cut, or a value of it is none */
+    _TRACEPARSER_WRONG_H_KEYWORD,         /* 9: the header is cut, or a value in it is invalid */
     _TRACEPARSER_NULL_STATE_PTR,          /* 10 */
     _TRACEPARSER_WRONG_ENDIAN_TYPE,       /* 11 */
     _TRACEPARSER_CANNOT_READ_IN_FILE,     /* 12 */
     _TRACEPARSER_WRONG_FILE_VERSION,      /* 13: below 1.01, or slots of another size */
     _TRACEPARSER_MISSING_FIELD,           /* 14 */
-    _TRACEPARSER_UNKNOWN_ERROR            /* 15: also: none yet */
+    _TRACEPARSER_UNKNOWN_ERROR            /* 15: also before any error */
 } traceparser_error_t;
 
-/* What traceparser_debug() writes. */
+/* The flags that select what traceparser_debug() writes. */
 #define _TRACEPARSER_DEBUG_ALL (0xFFFFFFFFu)
 #define _TRACEPARSER_DEBUG_NONE (0x0u)
 #define _TRACEPARSER_DEBUG_ERRORS (0x1u << 0)  /* what is wrong with the file, one line each */
 #define _TRACEPARSER_DEBUG_HEADER (0x1u << 1)  /* the keys of the header */
-#define _TRACEPARSER_DEBUG_SYSPAGE (0x1u << 2) /* its size */
+#define _TRACEPARSER_DEBUG_SYSPAGE (0x1u << 2) /* the size of the system page */
 #define _TRACEPARSER_DEBUG_EVENTS (0x1u << 3)  /* header, stamp and data of each event */
 
 struct traceparser_state;
 
 /*
- * header: of the event's first slot. time: its stamp, the low half of the clock. words: the data, in the byte order of
- * this machine; n: how many, 2 or an even number above. The words are valid during the call. The value that is returned
- * is kept for _TRACEPARSER_INFO_PREV_CALLBACK_RETURN; it does not end the parsing.
+ * A callback. header: of the event's first slot. time: its stamp, the low half of the clock. words: the data, in the
+ * byte order of this machine. n: the number of words, 2 or a greater even number. The words are valid during the call.
+ * The value that is returned is kept for _TRACEPARSER_INFO_PREV_CALLBACK_RETURN; it does not end the parsing.
  */
 typedef int (*tracep_callb_func_t)(struct traceparser_state* state, void* user, unsigned header, unsigned time,
                                    unsigned* words, unsigned n);
 
-/* NULL: a new state, or NULL if there is no memory. Else the state is made as if it were new, and returned. */
+/* If state is NULL, returns a new state, or NULL if there is no memory. Else resets the state and returns it. */
 TRACEPARSER_API struct traceparser_state* traceparser_init(struct traceparser_state* state);
 
 /* Frees *state and sets it to NULL. A null pointer is ignored. */
 TRACEPARSER_API void traceparser_destroy(struct traceparser_state** state);
 
-/* 0, or -1 with errno EINVAL if one of the pointers is NULL. */
+/* Writes what the flags select to the stream. Returns 0, or -1 with errno EINVAL if one of the pointers is NULL. */
 TRACEPARSER_API int traceparser_debug(struct traceparser_state* state, FILE* stream, unsigned flags);
 
 /*
- * Calls f for each event of this external class and number, or of numbers from event1 to event2. user is handed to f.
- * Several callbacks may be registered for one event; they are called in the order of registration. 0; or -1 with errno
- * EINVAL if state or f is NULL, if class or event is unknown (_TRACEPARSER_INFO_ERROR says which), or if event1 is
- * greater than event2. _NTO_TRACE_EMPTY, event 0: f is called once, after the header, with zeros.
+ * Calls f for each event of this external class and number, or of numbers from event1 to event2. f receives
+ * user. Several callbacks may be registered for one event; they are called in the order of registration. Returns 0; or
+ * -1 with errno EINVAL if state or f is NULL, if class or event is unknown (_TRACEPARSER_INFO_ERROR has the reason), or
+ * if event1 is greater than event2. With _NTO_TRACE_EMPTY and event 0, f is called once, after the header, with zeros.
  */
 TRACEPARSER_API int traceparser_cs(struct traceparser_state* state, void* user, tracep_callb_func_t f, unsigned class_,
                                    unsigned event);
@@ -239,78 +239,82 @@ TRACEPARSER_API int traceparser_cs_range(struct traceparser_state* state, void* 
                                          unsigned class_, unsigned event1, unsigned event2);
 
 /*
- * Parses the file to its end and calls the callbacks. user, if not NULL, goes to callbacks that were registered without
- * one. 0, also if the file is damaged after its header (traceparser_damage() is not 0); -1 if it cannot be read.
+ * Parses the file to its end and calls the callbacks. user, if not NULL, is for callbacks that were registered
+ * without one. Returns 0, also if the file is damaged after its header (traceparser_damage() is not 0); -1 if it cannot
+ * be read.
  */
 TRACEPARSER_API int traceparser(struct traceparser_state* state, void* user, const char* file);
 
 /*
- * A pointer to what was asked for, valid until the next call of traceparser(), traceparser_init() or
- * traceparser_destroy(); NULL with errno EINVAL if there is no such thing. len, if not NULL, receives its size in bytes
+ * Returns a pointer to the value, valid until the next call of traceparser(), traceparser_init() or
+ * traceparser_destroy(); NULL with errno EINVAL if there is no such value. len, if not NULL, receives its size in bytes
  * (of a text without its final zero).
  */
 TRACEPARSER_API void* traceparser_get_info(struct traceparser_state* state, info_modes_t mode, unsigned* len);
 
 /* ------------------------------------------------ Additions ------------------------------------------------ */
 
-/* How an event fared. */
+/* The state of an event. */
 #define TRACEPARSER_STATE_OK 0
-#define TRACEPARSER_STATE_INCOMPLETE 1 /* its last slot never came */
+#define TRACEPARSER_STATE_INCOMPLETE 1 /* its last slot is missing */
 #define TRACEPARSER_STATE_ORPHAN 2     /* a slot of an event that never began */
 #define TRACEPARSER_STATE_MALFORMED 3  /* it has too many slots */
-#define TRACEPARSER_STATE_LATE 4       /* sound; its processor wrote a later one before it */
+#define TRACEPARSER_STATE_LATE 4       /* sound, but its processor wrote a later one before it */
 
-/* An event with everything that the library knows of it. Valid during the call. */
+/* An event with everything that the library knows of it. It is valid during the call. */
 struct traceparser_event {
-    uint64_t ticks;  /* of the whole 64-bit clock */
-    int64_t time_ns; /* since the first event; INT64_MIN if the rate of the clock is not known */
+    uint64_t ticks;  /* of the 64-bit clock */
+    int64_t time_ns; /* since the first event; INT64_MIN if the rate of the clock is unknown */
     uint32_t header; /* of the first slot */
     uint32_t cpu;
     uint32_t class_;     /* external */
     uint32_t event;      /* external */
     uint32_t state;      /* TRACEPARSER_STATE_... */
-    uint32_t word_count; /* the true number, where the event's class states it */
+    uint32_t word_count; /* the exact number if the event's class states it */
     const uint32_t* words;
-    const char* class_label; /* as the published printer shows it; never NULL */
+    const char* class_label; /* as in the published printer; never NULL */
     const char* event_label; /* "" if it has none */
 };
 
 typedef int (*traceparser_event_function)(struct traceparser_state* state, void* user,
                                           const struct traceparser_event* event);
 
-/* As traceparser_cs_range(), for a callback that receives the whole event. */
+/* Works as traceparser_cs_range(), for a callback that receives the whole event. */
 TRACEPARSER_API int traceparser_on_event(struct traceparser_state* state, void* user, traceparser_event_function f,
                                          unsigned class_, unsigned event1, unsigned event2);
 
-/* Every event of every class, damaged ones and unknown ones too. 0, or -1 with errno EINVAL. */
+/* Calls f for every event of every class, also for damaged and unknown ones. Returns 0, or -1 with errno EINVAL. */
 TRACEPARSER_API int traceparser_on_every_event(struct traceparser_state* state, void* user,
                                                traceparser_event_function f);
 
-/* Whether traceparser_cs() callbacks get damaged events as well (default 0: only sound ones). */
+/* Sets whether traceparser_cs() callbacks receive damaged events, too. Default: 0, only sound ones. */
 TRACEPARSER_API void traceparser_deliver_damaged(struct traceparser_state* state, int yes);
 
-/* _TRACEPARSER_SORT: in time order across processors, within a window of some thousand events. Default: as written. */
+/* Sets the order of events. _TRACEPARSER_SORT: by time across processors, within a window of some thousand events.
+ * Default: as written. */
 #define _TRACEPARSER_NOSORT 0u
 #define _TRACEPARSER_SORT 1u
 TRACEPARSER_API void traceparser_sort(struct traceparser_state* state, unsigned order);
 
-/* The 64-bit clock of the event whose callback is running; 0 outside of one. */
+/* Returns the 64-bit clock of the event whose callback is running; 0 outside a callback. */
 TRACEPARSER_API uint64_t traceparser_get_ticks(const struct traceparser_state* state);
 
-/* A number of the header, by its key without TRACE_ ("CYCLES_PER_SEC"). 0; or -1: no such key, or not a number. */
+/* Reads a number of the header, by its key without TRACE_ ("CYCLES_PER_SEC"). Returns 0, or -1 if there is no such key
+ * or it is not a number. */
 TRACEPARSER_API int traceparser_get_u64(const struct traceparser_state* state, const char* key, uint64_t* value);
 
-/* A text of the header, by its key without TRACE_, known or not; NULL if there is none. Valid as traceparser_get_info.
- */
+/* Returns a text of the header, by its key without TRACE_, known or not; NULL if there is none. It is valid as the
+ * result of traceparser_get_info(). */
 TRACEPARSER_API const char* traceparser_get_text(const struct traceparser_state* state, const char* key);
 
-/* The last error in words, "" if there was none. Valid until the next call with this state. */
+/* Returns the last error as text, "" if there was none. It is valid until the next call with this state. */
 TRACEPARSER_API const char* traceparser_error_text(const struct traceparser_state* state);
 
-/* What is wrong with the file that was parsed last: how many places. 0: nothing. */
+/* Returns how many errors the file has that was parsed last. */
 TRACEPARSER_API uint64_t traceparser_damage(const struct traceparser_state* state);
 
-/* Parts of a slot: kind (0 simple, 1 begin, 2 middle, 3 end), header without kind, stamp, and data word 0 or 1. */
+/* Return parts of a slot: kind (0 simple, 1 begin, 2 middle, 3 end), header without kind, stamp, and data word 0 or 1.
+ */
 TRACEPARSER_API unsigned traceevent_kind(const traceevent_t* slot);
 TRACEPARSER_API unsigned traceevent_header(const traceevent_t* slot);
 TRACEPARSER_API unsigned traceevent_stamp(const traceevent_t* slot);

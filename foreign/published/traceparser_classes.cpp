@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See the header. Source of the numbers: the published class and event lists.
-#include "foreign/published/traceparser_classes.hpp"
+// Translates classes and events to their external numbers. Source of the numbers: the published class and event lists.
+#include "foreign/published/traceparser_state.hpp"
 
-#include "foreign/kev/event_numbers.hpp"
+#include "foreign/kev/event_names.hpp"
 #include "foreign/kev/slot.hpp"
 
 #include <array>
@@ -32,7 +32,7 @@ External thread_external(unsigned event) {
                                     : External{_NTO_TRACE_THREAD, 1U << event};
 }
 
-// One bit, at most `last`.
+// Returns whether the event is one bit, at most `last`.
 bool is_bit(unsigned event, unsigned last) {
     return std::has_single_bit(event) && event <= last;
 }

@@ -1,21 +1,112 @@
 // SPDX-License-Identifier: MIT
-// From a file to callbacks.
-#include "foreign/published/traceparser_input.hpp"
-#include "foreign/published/traceparser_state.hpp"
-
-#include "foreign/kev/clock_rate.hpp"
+// Parses a file and calls the callbacks. The input may be any trace: a .kev file is read unchanged, any other one is
+// first converted into a file without a name.
+#include "convert/kev/kev.hpp"
+#include "convert/writer/writer.hpp"
 #include "foreign/kev/codes.hpp"
 #include "foreign/kev/event_names.hpp"
+#include "foreign/kev/header.hpp"
 #include "foreign/kev/reader.hpp"
-#include "foreign/kev/window.hpp"
+#include "foreign/published/traceparser_state.hpp"
+#include "host/formats/input_kind.hpp"
+#include "host/formats/trace.hpp"
 #include "host/text/escape.hpp"
+#include "host/trace/byte_source.hpp"
+#include "host/trace/diagnostics.hpp"
+#include "lib/result.hpp"
 
+#include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace host::compat {
 
 namespace {
+
+using Open = std::function<lib::Result<std::unique_ptr<formats::Trace>>(trace::Diagnostics&)>;
+
+bool is_directory(const std::string& path) {
+    struct stat status {};
+
+    return path != "-" && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// Makes two passes over the trace: the first gathers what the header and the names need.
+lib::Result<trace::NamedSource> converted(const std::string& name, const Open& open, trace::Diagnostics& diagnostics) {
+    trace::Diagnostics silent([](std::string_view) {});
+    const auto first = open(silent);
+    const auto survey = first ? convert::survey_of(*first.value()) : convert::Survey{};
+    const auto second = open(diagnostics);
+    if (!second) { // a file of no known format is no trace, which is not a failed read
+        return second.error() == lib::Error::unsupported ? lib::Error::corrupt : second.error();
+    }
+    if (survey.facts.usable_events == 0) {
+        diagnostics.report("E-NOTHING", {.file = name}, "neither a .kev file nor a trace of known events");
+        return lib::Error::corrupt;
+    }
+    const auto opened = trace::open_nameless_file();
+    if (!opened) {
+        return opened.error();
+    }
+    const int descriptor = opened.value();
+    auto source = std::make_shared<trace::ByteSource>(descriptor, true, std::uint64_t{0}); // owns the descriptor from
+                                                                                           // here on
+    output::OutputFile file(descriptor, false);
+    convert::records::KevWriter writer(file);
+    if (const auto begun = writer.begin(&survey); !begun) {
+        diagnostics.report("E-CPU", {.file = name}, begun.error().text);
+        return lib::Error::unsupported;
+    }
+    for (auto batch = second.value()->next_batch(); !batch.empty() && file.error_number() == 0;
+         batch = second.value()->next_batch()) {
+        for (const trace::Event& event : batch) {
+            if (!event.metadata) {
+                writer.add(event);
+            }
+        }
+    }
+    static_cast<void>(writer.finish(second.value()->facts())); // never fails; the file has any error
+    const std::uint64_t size_bytes = file.position_bytes();
+    if (const auto closed = file.close(); !closed) {
+        return closed.error();
+    }
+    const int kept = ::dup(descriptor);
+    if (kept < 0) {
+        return lib::Error::io;
+    }
+    source = std::make_shared<trace::ByteSource>(kept, true, size_bytes);
+    return trace::NamedSource{.name = name, .bytes = std::move(source), .keep_open = true};
+}
+
+// path: a file of any kind that the reader library knows, a session directory, or "-". What is wrong goes to
+// diagnostics. corrupt: there is no usable event in it; else the errors of opening and of the temporary file.
+lib::Result<trace::NamedSource> open_as_kev(const std::string& path, trace::Diagnostics& diagnostics) {
+    if (is_directory(path)) {
+        return converted(
+            path, [&](trace::Diagnostics& to) { return formats::Trace::open(path, {}, to); }, diagnostics);
+    }
+    const std::string name = path == "-" ? "<stdin>" : path;
+    auto source = trace::ByteSource::open(path);
+    if (!source) {
+        diagnostics.report("E-IO", {.file = name}, error_name(source.error()));
+        return source.error();
+    }
+    if (formats::kind_of(*source.value()) == trace::InputKind::kev) {
+        return trace::NamedSource{.name = name, .bytes = source.value(), .keep_open = true};
+    }
+    auto positioned = trace::ByteSource::positioned(source.value());
+    if (!positioned) {
+        diagnostics.report("E-IO", {.file = name}, error_name(positioned.error()));
+        return positioned.error();
+    }
+    const trace::NamedSource input{.name = name, .bytes = positioned.value(), .keep_open = true};
+    return converted(
+        name, [&](trace::Diagnostics& to) { return formats::Trace::open(input, {}, to); }, diagnostics);
+}
 
 using formats::kev::HeaderError;
 using formats::kev::RawEvent;
@@ -42,7 +133,7 @@ traceparser_error_t error_of(HeaderError error) {
     return _TRACEPARSER_UNKNOWN_ERROR;
 }
 
-// Both lists have one order.
+// Both lists have the same order.
 static_assert(TRACEPARSER_STATE_OK == static_cast<int>(EventState::ok));
 static_assert(TRACEPARSER_STATE_MALFORMED == static_cast<int>(EventState::malformed));
 static_assert(TRACEPARSER_STATE_LATE == static_cast<int>(EventState::late));
@@ -102,7 +193,8 @@ class Parsing {
         m_event.words = words.data();
         const auto class_label = formats::kev::class_label(slot.class_number(), slot.event());
         const auto event_label = formats::kev::event_label(slot.class_number(), slot.event());
-        m_event.class_label = class_label.empty() ? "UNKNOWN" : class_label.data(); // literals end in a zero
+        m_event.class_label = class_label.empty() ? "UNKNOWN" : class_label.data(); // the labels are literals, which
+                                                                                    // end in a zero
         m_event.event_label = event_label.empty() ? "" : event_label.data();
         const bool sound = raw.state == EventState::ok || raw.state == EventState::late;
         m_data.assign(words.begin(), words.end());
@@ -133,7 +225,7 @@ class Parsing {
         return native ? native->words : words.size();
     }
 
-    // A callback may register others; they take part from the next event on.
+    // A callback may register others, which are called from the next event on.
     const std::vector<Registration>& copy_of(unsigned class_number) {
         m_rows = m_state.registrations[class_number];
         return m_rows;
@@ -158,7 +250,7 @@ class Parsing {
     std::uint64_t m_hertz;
     std::optional<std::uint64_t> m_start;
     traceparser_event m_event{};
-    std::vector<std::uint32_t> m_data; // given to published callbacks, which may write to it
+    std::vector<std::uint32_t> m_data; // for published callbacks, which may write to it
     std::vector<Registration> m_rows;
 };
 

@@ -1,27 +1,50 @@
 // SPDX-License-Identifier: MIT
-// The definition of `struct traceparser_state`.
+// Defines `struct traceparser_state`, and translates between external and internal numbers of classes and events:
+// callbacks are registered with the external ones, slots contain the internal ones.
 #pragma once
 
 #include "foreign/kev/header.hpp"
-#include "foreign/published/traceparser_classes.hpp"
+#include "foreign/published/traceparser.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace host::compat {
 
-// A callback of either kind.
+// There are this many external classes, with one more for events without an external class.
+inline constexpr unsigned kClasses = _NTO_TRACE_INT_HANDLER_EXIT + 2;
+inline constexpr unsigned kClassUnknown = kClasses - 1;
+
+struct External {
+    unsigned class_number = kClassUnknown;
+    unsigned event = 0;
+};
+
+// words: the event's data, at least two.
+[[nodiscard]] External external_of(unsigned internal_class, unsigned internal_event,
+                                   std::span<const std::uint32_t> words);
+
+// Returns the error of registering for these events, or nothing if they exist.
+[[nodiscard]] std::optional<traceparser_error_t> registration_error(unsigned class_number, unsigned event1,
+                                                                    unsigned event2);
+
+// Returns the classes that a class comprises: itself, or those of the pseudo-classes KERCALL and INT.
+[[nodiscard]] std::span<const unsigned> members_of(const unsigned& class_number);
+
+// A registration is a callback of either kind.
 struct Registration {
     unsigned first = 0; // external events
     unsigned last = 0;
     void* user = nullptr;
     tracep_callb_func_t published = nullptr;
-    traceparser_event_function detailed = nullptr; // instead of it
+    traceparser_event_function detailed = nullptr; // used instead of `published` if set
 };
 
 struct State {
@@ -32,13 +55,13 @@ struct State {
     bool deliver_damaged = false;
     bool parsing = false;
 
-    // Of the file that is being parsed, or was parsed last.
+    // These are about the file that is being parsed, or was parsed last.
     formats::kev::Header header;
     std::vector<std::byte> syspage;
     std::uint64_t ticks = 0;
     std::uint64_t damage = 0;
 
-    // What traceparser_get_info() points to.
+    // traceparser_get_info() returns pointers to these.
     unsigned endian_conversion = 0;
     unsigned now_class = 0;
     unsigned now_event = 0;
@@ -56,8 +79,8 @@ struct State {
     [[nodiscard]] bool debugs(unsigned flag) const { return debug_stream != nullptr && (debug_flags & flag) != 0; }
 };
 
-// Parses the whole file. False if nothing of it could be read; the state says why. May throw what an allocation or a
-// callback throws.
+// Parses the whole file. Returns false if nothing of it could be read; the state has the reason. May throw what an
+// allocation or a callback throws.
 [[nodiscard]] bool parse(traceparser_state& handle, State& state, void* user, const char* file);
 
 } // namespace host::compat

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The two questions. Evidence against tlog: the low byte of a record's stamp is at the place of a time's sign and
-// exponent, and its code at the place of the process, which is the same all over a block. Evidence against records: an
+// Answers the two questions. Evidence against tlog: the low byte of a record's stamp is where a time has its sign and
+// exponent, and its code is where the process is, which is the same in the whole block. Evidence against records: an
 // unused slot (never exported), an invalid code, stamps that fall.
 #include "foreign/tlog/detect.hpp"
 
@@ -26,7 +26,7 @@ bool is_known(const Record& record, Table table) {
     return role != Role::unknown && plausible_time(record.seconds);
 }
 
-// The first block of a process: START, then known types of one process, in order of time.
+// Returns whether this could be the first block of a process: START, then known types of one process, in order of time.
 bool could_be_tlog(std::span<const std::byte> begin, Layout layout) {
     const Table table = layout == Layout::openmp ? Table::openmp : Table::fifteen_pairs;
     std::optional<Record> first;
@@ -47,7 +47,7 @@ bool could_be_tlog(std::span<const std::byte> begin, Layout layout) {
     return first.has_value();
 }
 
-// The process that most records of a block have, if any has.
+// Returns the process that most records of a block have.
 std::uint16_t majority_process(std::span<const std::byte> block, Layout layout) {
     std::uint16_t process = 0;
     std::size_t lead = 0;
@@ -62,8 +62,8 @@ std::uint16_t majority_process(std::span<const std::byte> block, Layout layout) 
     return process;
 }
 
-// A block of one process in which something is damaged: at least kEvidence records are as they should be, and three
-// times as many as are not. By chance a slot is that once in thousands.
+// Returns whether this could be a damaged block of one process: at least kEvidence records are valid, and three times
+// as many as are not. A random slot is valid once in thousands.
 bool is_mostly_tlog(std::span<const std::byte> block, Layout layout) {
     constexpr std::size_t kEvidence = 3;
     const Table table = layout == Layout::openmp ? Table::openmp : Table::fifteen_pairs;
@@ -112,7 +112,7 @@ std::optional<Layout> detect(std::span<const std::byte> begin) {
             return layout;
         }
     }
-    // Something is damaged, in the first block at least: the blocks after it may be whole.
+    // At least the first block is damaged; the blocks after it may be intact.
     for (std::size_t at = 0; at < begin.size(); at += kBlockBytes) {
         const auto block = begin.subspan(at, std::min(begin.size() - at, kBlockBytes));
         for (const Layout layout : {Layout::current, Layout::openmp}) {

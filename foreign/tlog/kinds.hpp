@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the types of tlog records mean. Three tables are in use: the MPI library's with nine pairs and nine single
-// events, its later form with fifteen pairs (10 to 39, no single events), and the OpenMP runtime's in the older layout.
+// Defines the meanings of the types of tlog records. Three tables are in use: the MPI library's with nine pairs and
+// nine single events, its later form with fifteen pairs (10 to 39, no single events), and the OpenMP runtime's in the
+// older layout.
 #pragma once
 
 #include "foreign/tlog/record.hpp"
@@ -30,7 +31,7 @@ struct Kind {
     Role role = Role::unknown;
     std::string_view name; // static; empty if unknown
 
-    // The type that begins the pair which `type` ends: types of a pair are neighbours in all tables.
+    // Returns the type that begins the pair which `type` ends. Types of a pair are neighbours in all tables.
     [[nodiscard]] static constexpr std::uint8_t opener(std::uint8_t type) {
         return static_cast<std::uint8_t>(type - 1);
     }
@@ -38,12 +39,12 @@ struct Kind {
 
 [[nodiscard]] Kind kind_of(Table table, std::uint8_t type);
 
-// Types that only the table with fifteen pairs has.
+// Returns whether only the table with fifteen pairs has this type.
 [[nodiscard]] constexpr bool needs_fifteen_pairs(std::uint8_t type) {
     return type >= 28 && type <= 30;
 }
 
-// Of the current layout.
+// These types are those of the current layout.
 inline constexpr std::uint8_t kStart = 1;
 inline constexpr std::uint8_t kEnd = 2;
 inline constexpr std::uint8_t kFirstPair = 10;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which tlog types our events become. The handlers of interrupts and timers are the first two pairs, the time in which
-// a task runs is the third; everything else is a single event of its family. The numbers of events come from the event
-// table; the lists here name the exceptions.
+// Defines the tlog types of our events. The handlers of interrupts and timers are the first two pairs, the time in
+// which a task runs is the third; every other event is a single event of its family. The numbers of events come from
+// the event table; the lists here name the exceptions.
 #pragma once
 
 #include "foreign/tlog/kinds.hpp"
@@ -13,9 +13,9 @@
 
 namespace host::formats::tlog {
 
-// The key by which the end of a pair finds its begin.
+// The end of a pair has the same key as its begin.
 enum class PairKey : std::uint8_t {
-    none, // one of a kind at a time
+    none, // only one of a kind is open at a time
     par1,
 };
 
@@ -25,13 +25,13 @@ struct NativePair {
     PairKey key;
 };
 
-// Pair 1, 2 of tlog.
+// These are pairs 1 and 2 of tlog.
 inline constexpr auto kNativePairs = std::to_array<NativePair>({
     {trace::kCodeOf<"interrupt_start">, trace::kCodeOf<"interrupt_end">, PairKey::par1},
     {trace::kCodeOf<"timer_wakeup_start">, trace::kCodeOf<"timer_wakeup_end">, PairKey::none},
 });
 
-// Pair 3: the task runs.
+// The task runs in pair 3.
 inline constexpr std::uint8_t kRunningIn = kFirstPair + 4;
 inline constexpr std::uint8_t kRunningOut = kRunningIn + 1;
 
@@ -42,10 +42,10 @@ inline constexpr std::uint8_t kSingleMutex = 34;     // mutexes, semaphores, con
 inline constexpr std::uint8_t kSingleServer = 35;
 inline constexpr std::uint8_t kSingleUser = 36; // instrumentation points, user, data, typed and formatted events
 inline constexpr std::uint8_t kSingleTimer = 37;
-inline constexpr std::uint8_t kSingleOther = 38; // general, signals, filters, panic, faults; codes that no table knows
+inline constexpr std::uint8_t kSingleOther = 38; // general, signals, filters, panic, faults; unknown codes
 inline constexpr std::uint8_t kSingleLoss = 39;  // blackouts: arg2 of their end is the number of records lost
 
-// In the order of tracer::Family.
+// The types are in the order of tracer::Family.
 inline constexpr std::array<std::uint8_t, tracer::kFamilies> kFamilySingles = {
     kSingleOther, kSingleUser,  kSingleTask,   kSingleInterrupt, kSingleInterrupt, kSingleAttribute,
     kSingleMutex, kSingleOther, kSingleServer, kSingleUser,      kSingleUser,      kSingleTimer,
@@ -68,7 +68,7 @@ inline constexpr auto kSingleExceptions = std::to_array<SingleException>({
     {trace::kCodeOf<"formatted_event">, kSingleUser},
 });
 
-// The single type of a code: also of one half of a pair without the other.
+// Returns the single type of a code, also for one half of a pair without the other.
 [[nodiscard]] constexpr std::uint8_t single_type(std::uint8_t code) {
     for (const SingleException& exception : kSingleExceptions) {
         if (exception.code == code) {

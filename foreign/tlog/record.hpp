@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tlog record: 16 bytes, big-endian, in the layout of the published document and in the older one of the OpenMP
-// runtime. No state, no input or output; the reader, the writer and the C library share it.
+// A tlog record has 16 bytes, big-endian, in the layout of the published document or in the older one of the OpenMP
+// runtime. The functions have no state and no input or output; the reader, the writer and the C library share them.
 //
 //   current  0         2      3      4        8                16
 //            +---------+------+------+--------+----------------+
@@ -24,7 +24,7 @@
 namespace host::formats::tlog {
 
 inline constexpr std::size_t kRecordBytes = 16;
-inline constexpr std::size_t kBlockBytes = 1024; // a process has whole blocks; the rest of its last one is zero
+inline constexpr std::size_t kBlockBytes = 1024; // a process has whole blocks; the rest of its last block is zero
 inline constexpr std::uint8_t kUndefined = 0;    // an unused slot
 
 enum class Layout : std::uint8_t { current, openmp };
@@ -34,7 +34,7 @@ struct Record {
     std::uint8_t type = kUndefined;
     std::uint16_t arg1 = 0; // current layout: 8 bits
     std::uint32_t arg2 = 0;
-    double seconds = 0; // as the file has it: anything
+    double seconds = 0; // any value that the file has
 
     [[nodiscard]] bool undefined() const { return type == kUndefined; }
 };
@@ -50,7 +50,7 @@ struct Record {
     return {lib::load_be<std::uint16_t>(bytes), byte(2), byte(3), arg2, seconds};
 }
 
-// Current layout. Precondition: bytes.size() >= kRecordBytes.
+// Encodes in the current layout. Precondition: bytes.size() >= kRecordBytes.
 inline void encode(const Record& record, std::span<std::byte> bytes) {
     static_assert(std::endian::native == std::endian::little, "words are turned round");
     const std::uint64_t first = std::uint64_t{record.process} << 48 | std::uint64_t{record.type} << 40 |
@@ -61,11 +61,11 @@ inline void encode(const Record& record, std::span<std::byte> bytes) {
     __builtin_memcpy(bytes.data(), words, sizeof words);
 }
 
-// Times up to here have a count of nanoseconds in 63 bits.
+// The nanoseconds of times up to this one fit into 63 bits.
 inline constexpr double kSecondsMax = 9.2e9;
 
-// The nearest count of nanoseconds; none if the time is no number, negative or beyond kSecondsMax. A time that was
-// written from whole nanoseconds comes back exactly below 10^6 s, where a double resolves a tenth of one.
+// Returns the nearest count of nanoseconds, or nothing if the time is no number, negative or beyond kSecondsMax. A time
+// that was written from whole nanoseconds is exact below 10^6 s, where a double resolves a tenth of a nanosecond.
 [[nodiscard]] inline std::optional<std::uint64_t> to_nanoseconds(double seconds) {
     if (!(seconds >= 0 && seconds <= kSecondsMax)) {
         return std::nullopt;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// tlogdump: the records of a tlog file, process after process in the order of the file, or what is wrong with them.
+// tlogdump prints the records of a tlog file, process after process in the order of the file, or what is wrong with
+// them.
 //
 //   tlogdump trace.log              0:proc_id=0, log_type=1, time=0
 //   tlogdump --readable trace.log   names, arguments, pairs indented by their depth
 //   tlogdump --check trace.log      order, time, nesting; exit status 2 if anything is to be said
 #include "foreign/tlog/detect.hpp"
-#include "foreign/tlog/process_check.hpp"
+#include "foreign/tlog/process.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 

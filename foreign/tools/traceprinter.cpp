@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// traceprinter: the events of a trace, one line each, in the style of the published utility:
+// traceprinter prints the events of a trace, one line each, in the style of the published utility:
 //
 //   t:0x00001003 CPU:00 CONTROL :TIME msb:0x00000001 lsb(offset):0x00001000
 //
-// It uses libtraceparser and nothing else, so it may serve as the beginning of a printer of one's own. Options as
-// published: -f file, -o file, -n, -v. Ours: -s (in time order), -l (the 64-bit clock instead of its low half).
+// It uses only libtraceparser, so it may serve as a basis for other printers. Published options: -f file, -o file, -n,
+// -v. Ours: -s (in time order), -l (the 64-bit clock instead of its low half).
 #include "foreign/published/traceparser.h"
 
 #include <cstdint>
@@ -51,7 +51,7 @@ void put_decimal(const Output& out, const char* name, unsigned value) {
     std::fprintf(out.stream, "%u", value);
 }
 
-// Characters up to a zero byte; what is not printable becomes a dot.
+// Prints the characters up to a zero byte; a character that is not printable becomes a dot.
 void put_text(const Output& out, const char* name, const uint32_t* words, unsigned count) {
     put_name(out, name);
     for (unsigned i = 0; i < 4 * count; ++i) {
@@ -162,7 +162,7 @@ struct Options {
     bool sorted = false;
 };
 
-// The status to exit with; negative: continue.
+// Returns the exit status, or a negative value to continue.
 int parse(int argc, char** argv, Options& options) {
     for (int option = 0; (option = ::getopt(argc, argv, "f:o:nalsvh")) != -1;) {
         switch (option) {
@@ -199,7 +199,7 @@ int parse(int argc, char** argv, Options& options) {
     return -1;
 }
 
-// False if the output cannot be written; the reason is printed.
+// Returns false if the output cannot be written, after printing the reason.
 bool open_output(Options& options) {
     if (options.output == nullptr) {
         return true;

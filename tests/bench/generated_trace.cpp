@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/bench/generated_trace.hpp"
 
-#include "convert/records/preamble.hpp"
+#include "convert/records/record_chunks.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Misses over time, in stacks of tasks or nodes, with the number of jobs below. A brush chooses a span of time.
+// Shows misses over time in stacks of tasks or nodes, with the number of jobs below. A brush selects a span of time.
 "use strict";
 
-const PARTS_SHOWN = 7; // the others are one part
+const PARTS_SHOWN = 7; // the others become one part
 const LEFT = 56;
 const RIGHT = 24; // room for half of the last time
 const VOLUME_HEIGHT = 22;
@@ -17,7 +17,7 @@ const MEASURES = {
 
 const DAY = d3.utcFormat("%b %-d");
 
-// A day where one begins, else the time; a year where that begins.
+// Returns the day if one begins there, the year if one begins there, else the time.
 function tickText(date) {
     return date.getTime() % 86400000 !== 0 ? d3.utcFormat("%H:%M")(date)
         : date.getUTCMonth() === 0 && date.getUTCDate() === 1 ? d3.utcFormat("%Y")(date) : DAY(date);
@@ -63,7 +63,7 @@ class Chart {
         this.by = "task";
     }
 
-    // The greatest parts, and the others as one; each with its values by bucket.
+    // Returns the greatest parts, and the others as one, each with its values by bucket.
     stacks() {
         const {all, parts} = this.fleet.series(this.by, this.filter);
         const measure = MEASURES[this.measure];
@@ -98,7 +98,7 @@ class Chart {
         this.drawLegend();
         this.brush.extent([[LEFT, 2], [width - RIGHT, height - AXIS_BELOW]]);
         this.layers.brush.call(this.brush);
-        this.isMoving = true; // that is no choice of the reader, although an event of the mouse may be its cause
+        this.isMoving = true; // the reader did not select this, although an event of the mouse may be the cause
         this.layers.brush.call(this.brush.move,
                                this.filter.span && this.filter.span.map((bucket) => this.xOf(bucket)));
         this.isMoving = false;
@@ -173,7 +173,7 @@ class Chart {
         }
     }
 
-    // Whole buckets. A brush of no width, or a click, is all of the time.
+    // Selects whole buckets. A brush without a width, or a click, selects all of the time.
     brushed() {
         if (this.isMoving || !d3.event.sourceEvent) {
             return;

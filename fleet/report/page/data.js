@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the store answered: tables as columns. Nodes and tasks are numbers here.
+// The answers of the store: tables as columns, in which nodes and tasks are numbers.
 "use strict";
 
 class Fleet {
@@ -42,7 +42,7 @@ class Fleet {
         return this.facts.counts.begin_s + bucket * this.facts.counts.bucket_s;
     }
 
-    // Calls use(row) for each count that a filter lets through. ignore: a part of the filter that does not count.
+    // Calls use(row) for each count that passes the filter. ignore: a part of the filter that is not applied.
     eachCount(filter, ignore, use) {
         const {node, task, bucket} = this.facts.counts;
         const only = (name) => name === ignore || filter[name] === null ? null : filter[name];
@@ -55,7 +55,7 @@ class Fleet {
         }
     }
 
-    // Sums by node or by task, without that part of the filter.
+    // Returns sums by node or by task, without that part of the filter.
     sumsBy(name, filter) {
         const {counts} = this.facts;
         const sums = Array.from({length: name === "node" ? this.nodes : this.tasks},
@@ -69,7 +69,7 @@ class Fleet {
         return sums;
     }
 
-    // Jobs and misses by bucket, in all, and of each node or task.
+    // Returns jobs and misses by bucket, for everything and for each node or task.
     series(name, filter) {
         const {counts} = this.facts;
         const empty = () => ({jobs: new Float64Array(this.buckets), missed: new Float64Array(this.buckets)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which part of the fleet the page shows: a node, a task, a span of time, or all. It is in the address after #, so a
-// link shows the same. Whoever shows something listens.
+// The part of the fleet that the page shows: a node, a task, a span of time, or all. It is in the address after #, so
+// that a link shows the same. The parts of the page listen to its changes.
 "use strict";
 
 class Filter {
@@ -25,7 +25,7 @@ class Filter {
         this.listeners.call("change", this, name);
     }
 
-    // Of a row that is clicked: it, or everything again.
+    // Selects a row that is clicked, or everything if it was selected.
     toggle(name, value) {
         this.set(name, this[name] === value ? null : value);
     }
@@ -35,7 +35,7 @@ class Filter {
         this.set("node", null);
     }
 
-    // Whether a row of this node and task, at this time, is shown.
+    // Returns whether a row of this node and task, at this time, is shown.
     has(node, task, time_s) {
         const bucket = this.span && this.fleet.bucketOf(time_s);
         return (this.node === null || node === this.node) && (this.task === null || task === this.task) &&

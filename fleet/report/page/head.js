@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The head of the page: which store, when it was asked, and the sums.
+// The head of the page: the store, the time of the answers, and the sums.
 "use strict";
 
 function chip(head, style, name, text, title) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Puts the page together once its data are unpacked. `fleet` has what a test asks for; it is a property of the window,
+// Puts the page together after its data are unpacked. `fleet` has what a test needs; it is a property of the window,
 // because scripts of a browser's automation may see nothing else.
 "use strict";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The nodes, each with its runs and its jobs. A click filters everything else.
+// A table of the nodes, each with its runs and its jobs. A click filters everything else.
 "use strict";
 
 class Nodes {

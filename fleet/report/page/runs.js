@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The runs: of a node all of them, else those whose account is not closed.
+// A table of the runs: all runs of a selected node, else those whose account is not closed.
 "use strict";
 
-const STATES = ["missing", "open", "closed"]; // what is to be looked at first
+const STATES = ["missing", "open", "closed"]; // the most urgent first
 
 class Runs {
     constructor(fleet, filter) {

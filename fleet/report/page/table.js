@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A table whose columns sort it, of which a page has the first rows: browsers are slow with many thousand.
+// A table that can be sorted by its columns. The page has its first rows only, because browsers are slow with many
+// thousands.
 "use strict";
 
 const ROWS_SHOWN = 300;
@@ -82,7 +83,7 @@ class Table {
             ? `${grouped(this.rows.length - shown.length)} more: sort, search or choose a part.` : "");
     }
 
-    // Moves only what is in the table, not the page.
+    // Scrolls the table, not the page.
     reveal(line) {
         const box = this.body.node().closest(".scroll");
         const head = this.heads.node().offsetHeight;
@@ -93,14 +94,14 @@ class Table {
     }
 }
 
-// The title of a section, with a note beside it that changes.
+// Adds the title of a section, with a note beside it that changes.
 function addTitle(section, title) {
     const line = section.append("div").attr("class", "title");
     line.append("h2").text(title);
     return {note: line.append("span").attr("class", "note"), controls: line.append("span").attr("class", "controls")};
 }
 
-// What the page does not have of a section, and the commands that show it.
+// Adds what the page leaves out of a section, and the commands that show it.
 function addCuts(section, fleet, where) {
     for (const {text, command} of fleet.facts.cuts.filter((cut) => cut.where === where)) {
         const line = section.append("p").attr("class", "cut");

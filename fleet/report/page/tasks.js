@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tasks, each with its jobs and how long its responses were: a strip on a logarithmic scale, the same for all.
+// A table of the tasks, each with its jobs and its response times, in a strip on a logarithmic scale, which is the same
+// for all.
 "use strict";
 
 const STRIP = {least: 150, most: 640, height: 22};
@@ -21,7 +22,7 @@ class Tasks {
         new ResizeObserver(() => this.width !== this.widthOfStrips() && this.show()).observe(this.section);
     }
 
-    // What the figures leave of the line.
+    // Returns the width that the figures leave in the line.
     widthOfStrips() {
         return Math.min(Math.max(this.section.clientWidth - 640, STRIP.least), STRIP.most);
     }
@@ -73,7 +74,7 @@ class Tasks {
         this.table.show(rows);
     }
 
-    // Of the whole fleet: the strips do not move when the filter changes.
+    // Returns the domain of the whole fleet, so that the strips do not move when the filter changes.
     domainOf() {
         const {classes, counts} = this.fleet.facts;
         const ends = classes.class_ns.filter((ns) => ns > 0);
@@ -81,7 +82,7 @@ class Tasks {
         return ends.length === 0 ? [1e3, 1e6] : [d3.min(ends) / 1.3, 1.3 * Math.max(d3.max(ends), most || 0)];
     }
 
-    // Powers of ten and, where there is room, twice and five times as much.
+    // Returns powers of ten and, where there is room, twice and five times as much.
     ticks() {
         const [low, high] = this.scale.domain();
         const powers = d3.range(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)))
@@ -126,7 +127,8 @@ class Tasks {
         }
     }
 
-    // A column for each class, as wide as it is, its height by the root of its jobs: rare ones are seen, too.
+    // Draws a column for each class, as wide as the class. Its height is the square root of its jobs, so that rare
+    // classes are visible, too.
     densityOf(task, base) {
         const {class_ns: ends, jobs} = this.fleet.facts.classes;
         const rows = this.fleet.classes.get(task) || [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The worst cases, each with the report of its run around the job, or the command that makes it.
+// A table of the worst cases, each with the report of its run around the job, or the command that makes it.
 "use strict";
 
 class Worst {

@@ -2,7 +2,7 @@
 // A server that stores messages by their ids, and that goes away when the test wants.
 #pragma once
 
-#include "fleet/outlet.hpp"
+#include "fleet/stream.hpp"
 
 #include <algorithm>
 #include <cstddef>

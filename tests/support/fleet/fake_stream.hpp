@@ -5,8 +5,8 @@
 // same.
 #pragma once
 
-#include "fleet/source.hpp"
 #include "fleet/store.hpp"
+#include "fleet/stream.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which function takes which change.
-#include "convert/change_handler.hpp"
+#include "convert/track_writer.hpp"
 #include "host/text/format.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where a conversion may write and where not, and what is there when it has ended early, failed, or is complete.
-#include "convert/writer/output.hpp"
+#include "convert/writer/writer.hpp"
 
 #include "tests/support/host_trace_builder.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a writer asks of its file, whatever the length of a text in the trace.
-#include "convert/writer/output.hpp"
+#include "convert/writer/writer.hpp"
 
 #include "tests/support/host_trace_builder.hpp"
 

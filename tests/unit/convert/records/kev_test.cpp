@@ -3,7 +3,7 @@
 // way there and back.
 #include "convert/kev/kev.hpp"
 
-#include "foreign/kev/event_numbers.hpp"
+#include "foreign/kev/event_names.hpp"
 #include "foreign/kev/header.hpp"
 #include "host/formats/trace.hpp"
 #include "host/trace/json.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rows and exceptions as ClickHouse sends them.
-#include "fleet/clickhouse/answer.hpp"
+#include "fleet/clickhouse/client.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // What the store sends to which host, in which order, and what it makes of the answers. The server is a fake.
 #include "fleet/clickhouse/clickhouse_store.hpp"
 
-#include "fleet/clickhouse/shard.hpp"
+#include "fleet/clickhouse/clickhouse_store.hpp"
 
 #include <algorithm>
 #include <array>

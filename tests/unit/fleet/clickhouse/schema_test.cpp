@@ -3,7 +3,7 @@
 // tests/fleet/clickhouse.py.
 #include "fleet/clickhouse/schema.hpp"
 
-#include "fleet/clickhouse/shard.hpp"
+#include "fleet/clickhouse/clickhouse_store.hpp"
 
 #include <algorithm>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The commands that a page of a fleet shows to be copied.
-#include "fleet/report/commands.hpp"
+#include "fleet/report/gathered.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Jobs over time: as fine as the store counts them, coarser if that were too many, and never fewer jobs.
-#include "fleet/report/counts.hpp"
+#include "fleet/report/gathered.hpp"
 
 #include "fleet/local/directory_store.hpp"
 #include "tests/support/fleet_run.hpp"

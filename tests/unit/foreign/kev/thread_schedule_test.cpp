@@ -4,7 +4,7 @@
 #include "foreign/kev/thread_schedule.hpp"
 #include "host/text/format.hpp"
 
-#include "foreign/kev/event_numbers.hpp"
+#include "foreign/kev/event_names.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tests/support/kev_builder.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Pairs of tlog files as a schedule: what runs after each record, and what rests.
-#include "foreign/tlog/pair_schedule.hpp"
+#include "foreign/tlog/tlog_stream.hpp"
 #include "host/text/format.hpp"
 
 #include <gmock/gmock.h>

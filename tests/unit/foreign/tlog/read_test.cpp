@@ -2,7 +2,7 @@
 // Reading tlog files: every byte, the merge, and what the format promises and a file may break.
 #include "host/formats/trace.hpp"
 
-#include "foreign/tlog/process_check.hpp"
+#include "foreign/tlog/process.hpp"
 #include "host/formats/input_kind.hpp"
 #include "tests/support/host_command_line.hpp"
 #include "tests/support/tlog_files.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sessions of runs, found by the names that a store has: which are never a path to somewhere else.
-#include "fleet/command/session_finder.hpp"
+#include "fleet/command/fleet_report.hpp"
 
 #include "tests/support/host_trace_builder.hpp"
 
