@@ -5,8 +5,8 @@
 
 #include "convert/writer/output.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/event_stream.hpp"
 #include "host/trace/facts.hpp"
-#include "host/trace/open_options.hpp"
 #include "lib/result.hpp"
 
 #include <array>

@@ -6,7 +6,7 @@
 #include "fleet/database.hpp"
 #include "fleet/questions/asked.hpp"
 #include "fleet/questions/findings.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <array>

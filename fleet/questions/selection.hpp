@@ -4,7 +4,7 @@
 
 #include "fleet/database.hpp"
 #include "fleet/questions/asked.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "foreign/kev/slot.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

@@ -8,7 +8,6 @@
 #include "foreign/tlog/process_check.hpp"
 #include "foreign/tlog/process_cursor.hpp"
 #include "host/trace/event_stream.hpp"
-#include "host/trace/open_options.hpp"
 
 #include <array>
 #include <memory>

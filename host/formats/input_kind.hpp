@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/trace/byte_source.hpp"
-#include "host/trace/open_options.hpp"
+#include "host/trace/event_stream.hpp"
 
 #include <cstddef>
 #include <optional>

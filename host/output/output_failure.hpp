@@ -3,7 +3,6 @@
 #pragma once
 
 #include "host/trace/diagnostics.hpp"
-#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 #include "host/report/columns.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <cstdint>
 #include <map>

@@ -13,8 +13,8 @@
 #pragma once
 
 #include "host/text/digits.hpp"
+#include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "host/text/json_string.hpp"
 
 #include <algorithm>
 #include <concepts>

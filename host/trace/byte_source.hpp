@@ -3,7 +3,7 @@
 // in a signal.
 #pragma once
 
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <cstddef>

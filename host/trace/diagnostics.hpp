@@ -17,6 +17,20 @@
 
 namespace host::trace {
 
+// Errors of hosted operations, for lib::Result. The text is for the user: it names what is wrong and, where there is
+// one, the remedy. An operation whose callers act on the cause has a small enum of its own beside it.
+
+// Callers only report it.
+struct Refusal {
+    std::string text;
+};
+
+template <typename Cause>
+struct Failure {
+    Cause cause{};
+    std::string text;
+};
+
 // What a shell sees. Same meaning for every command.
 enum class ExitStatus : std::uint8_t {
     clean = 0,

@@ -14,7 +14,9 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace host::trace {
 
@@ -145,6 +147,174 @@ class ForeignContexts {
 
   private:
     std::map<std::uint64_t, std::uint16_t> m_contexts;
+};
+
+// Some events of the table, as a table by code: one look-up, where a switch before each call would cost more than what
+// most events have to do there. Usage: if (kAnyOf<"task_block", "task_unblock">[event.code]).
+
+template <lib::FixedString... Names>
+inline constexpr std::array<bool, 256> kAnyOf = [] {
+    std::array<bool, 256> set{};
+    ((set[kCodeOf<Names>] = true), ...);
+    return set;
+}();
+
+// The events that say which records of a family are filtered from there on.
+inline constexpr auto kSetsFilter = [] {
+    std::array<bool, 256> set{};
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        set[row.code] = row.name.starts_with("filter_");
+    }
+    return set;
+}();
+
+// A loop over plain events whose body is compiled once for each frequent code: what it does at an event is known where
+// the code is, so its switches and tables cost nothing there, and an event that it does nothing with costs a call. All
+// other codes have one body, with the code as a variable.
+//
+// What runs write in their tasks' jobs.
+inline constexpr auto kFrequent = std::to_array<std::uint8_t>({kCodeOf<"interrupt_start">,
+                                                               kCodeOf<"interrupt_end">,
+                                                               kCodeOf<"timer_wakeup_start">,
+                                                               kCodeOf<"timer_wakeup_end">,
+                                                               kCodeOf<"task_timer">,
+                                                               kCodeOf<"task_schedule">,
+                                                               kCodeOf<"task_dispatch">,
+                                                               kCodeOf<"context_switch">,
+                                                               kCodeOf<"task_epilogue">,
+                                                               kCodeOf<"job_release">,
+                                                               kCodeOf<"job_deadline">,
+                                                               kCodeOf<"task_begin_cycle">,
+                                                               kCodeOf<"task_end_cycle">,
+                                                               kCodeOf<"task_block">,
+                                                               kCodeOf<"task_unblock">,
+                                                               kCodeOf<"set_mutex_lock">,
+                                                               kCodeOf<"set_mutex_acquire">,
+                                                               kCodeOf<"set_mutex_unlock">,
+                                                               kCodeOf<"CLI">,
+                                                               kCodeOf<"STI">,
+                                                               kCodeOf<"user_event_0">});
+
+// each(event, position, code): code is a constant (std::integral_constant) if it is frequent.
+template <typename Each>
+class ByCode {
+  public:
+    static void run(std::span<const Event> events, Each& each) {
+        for (std::size_t i = 0; i < events.size(); ++i) {
+            kSteps[events[i].code](events[i], i, each);
+        }
+    }
+
+  private:
+    using Step = void (*)(const Event& event, std::size_t position, Each& each);
+
+    template <std::uint8_t Code>
+    static void step(const Event& event, std::size_t position, Each& each) {
+        each(event, position, std::integral_constant<std::uint8_t, Code>{});
+    }
+
+    static void step_any(const Event& event, std::size_t position, Each& each) { each(event, position, event.code); }
+
+    static constexpr std::array<Step, 256> kSteps = []<std::size_t... Index>(std::index_sequence<Index...>) {
+        std::array<Step, 256> steps{};
+        steps.fill(step_any);
+        ((steps[kFrequent[Index]] = step<kFrequent[Index]>), ...);
+        return steps;
+    }
+    (std::make_index_sequence<kFrequent.size()>());
+};
+
+template <typename Each>
+void for_each_by_code(std::span<const Event> events, Each each) {
+    ByCode<Each>::run(events, each);
+}
+
+// A map by a number of 16 bits (context, processor, vector) that is asked at most events: after the first time each
+// number is found by one look-up in a vector.
+
+template <typename T>
+class NumberMap {
+  public:
+    NumberMap() = default;
+
+    // The copy finds its own values.
+    NumberMap(const NumberMap& other)
+        : m_values(other.m_values) {}
+
+    NumberMap(NumberMap&&) noexcept = default;
+
+    NumberMap& operator=(NumberMap other) noexcept {
+        m_values.swap(other.m_values);
+        m_places.swap(other.m_places);
+        return *this;
+    }
+
+    ~NumberMap() = default;
+
+    // Made if it is not there.
+    T& operator[](std::uint16_t number) {
+        if (T* const known = place_of(number)) [[likely]] {
+            return *known;
+        }
+        return make(number);
+    }
+
+    // Null if it is not there.
+    [[nodiscard]] T* find(std::uint16_t number) {
+        if (T* const known = place_of(number)) [[likely]] {
+            return known;
+        }
+        return find_value(number);
+    }
+
+    [[nodiscard]] const T* find(std::uint16_t number) const {
+        if (const T* const known = place_of(number)) [[likely]] {
+            return known;
+        }
+        const auto found = m_values.find(number);
+        return found != m_values.end() ? &found->second : nullptr;
+    }
+
+    void erase(std::uint16_t number) {
+        if (number < m_places.size()) {
+            m_places[number] = nullptr;
+        }
+        m_values.erase(number);
+    }
+
+    void clear() {
+        m_places.clear();
+        m_values.clear();
+    }
+
+    // In the order of the numbers.
+    [[nodiscard]] const std::map<std::uint16_t, T>& values() const { return m_values; }
+
+    [[nodiscard]] std::map<std::uint16_t, T>& values() { return m_values; }
+
+  private:
+    [[nodiscard]] T* place_of(std::uint16_t number) const {
+        return number < m_places.size() ? m_places[number] : nullptr;
+    }
+
+    // Apart from the look-up, which is then small enough to be where it is used.
+    [[gnu::noinline]] T& make(std::uint16_t number) { return keep(number, m_values[number]); }
+
+    [[gnu::noinline]] T* find_value(std::uint16_t number) {
+        const auto found = m_values.find(number);
+        return found != m_values.end() ? &keep(number, found->second) : nullptr;
+    }
+
+    T& keep(std::uint16_t number, T& value) {
+        if (number >= m_places.size()) {
+            m_places.resize(std::size_t{number} + 1);
+        }
+        m_places[number] = &value;
+        return value;
+    }
+
+    std::map<std::uint16_t, T> m_values;
+    std::vector<T*> m_places; // by number, in m_values; null: not asked for yet
 };
 
 } // namespace host::trace

@@ -5,7 +5,6 @@
 
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
-#include "host/trace/number_map.hpp"
 #include "lib/units.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/names/metadata.hpp"

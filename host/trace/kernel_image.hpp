@@ -6,7 +6,7 @@
 // nothing in it is trusted.
 #pragma once
 
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 // The instructions of a kernel image as text, as binutils' objdump prints them. Read once, whole.
 #pragma once
 
+#include "host/trace/diagnostics.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/nearest.hpp"
-#include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <algorithm>
 #include <array>

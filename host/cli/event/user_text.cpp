@@ -4,7 +4,7 @@
 
 #include "host/text/escape.hpp"
 #include "host/trace/names.hpp"
-#include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 
 namespace host::cli {
 

@@ -5,7 +5,7 @@
 #include "host/analyse/oracle/verdicts.hpp"
 #include "host/cli/expect/expectation.hpp"
 #include "host/trace/diagnostics.hpp"
-#include "host/trace/open_options.hpp"
+#include "host/trace/event_stream.hpp"
 
 #include <chrono>
 #include <span>

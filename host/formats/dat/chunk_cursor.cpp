@@ -6,7 +6,7 @@
 #include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/facts.hpp"
-#include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 #include "lib/assert.hpp"
 #include "tracer/chunk/chunk_seal.hpp"
 

@@ -4,8 +4,8 @@
 // checked when read back: digits followed by trace.dat, never a path.
 #pragma once
 
+#include "host/trace/diagnostics.hpp"
 #include "host/trace/facts.hpp"
-#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 #include "tracer/compact/layout.hpp"
 #include "tracer/names/metadata.hpp"
@@ -150,8 +150,8 @@ inline constexpr std::string_view kTotalsName = "endtrace.dat";
 // and chunks that ended just before. None if the manifest is complete: then it lists all that the machine sent.
 [[nodiscard]] std::vector<std::string> unlisted_files(const std::string& path, const Manifest& manifest);
 
-// now: the text and its name outlive a loss of power. later: they outlive the process that writes them, and the call does
-// not wait for the disk.
+// now: the text and its name outlive a loss of power. later: they outlive the process that writes them, and the call
+// does not wait for the disk.
 enum class Flush : std::uint8_t { now, later };
 
 // As save_text() of manifest.hpp, into an open directory: nothing that is renamed or linked meanwhile leads it

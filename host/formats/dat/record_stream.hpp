@@ -12,7 +12,6 @@
 #include "host/trace/event_stream.hpp"
 #include "host/trace/facts.hpp"
 #include "host/trace/kernel_image.hpp"
-#include "host/trace/open_options.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

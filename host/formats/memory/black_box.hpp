@@ -6,7 +6,6 @@
 
 #include "host/formats/memory/image.hpp"
 #include "host/trace/diagnostics.hpp"
-#include "host/trace/failure.hpp"
 #include "tracer/black_box/descriptor.hpp"
 #include "tracer/names/names.hpp"
 #include "tracer/record/record_path_layout.h"

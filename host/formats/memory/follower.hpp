@@ -7,7 +7,7 @@
 #include "host/formats/memory/black_box.hpp"
 #include "host/formats/memory/chunk_copy.hpp"
 #include "host/trace/byte_source.hpp"
-#include "host/trace/open_options.hpp"
+#include "host/trace/event_stream.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -9,7 +9,7 @@
 #include "host/formats/packed/column_codec.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
-#include "host/trace/open_options.hpp"
+#include "host/trace/event_stream.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -7,7 +7,7 @@
 #include "host/formats/packed/block.hpp"
 #include "host/formats/packed/column_codec.hpp"
 #include "host/trace/byte_source.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 // most kConnectionsMax. Nothing of a request reaches the file system. HTTP itself is libmicrohttpd's.
 #pragma once
 
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <chrono>

@@ -4,7 +4,7 @@
 
 #include "host/cli/command/command_line.hpp"
 #include "host/cli/command/record/record_report.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <memory>
