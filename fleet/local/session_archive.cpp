@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/local/session_archive.hpp"
 
-#include "host/formats/packed/archive_writer.hpp"
+#include "host/formats/packed/archive.hpp"
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"

@@ -7,9 +7,8 @@
 
 #include "foreign/tlog/detect.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/formats/fat/volume.hpp"
-#include "host/formats/memory/image.hpp"
+#include "host/formats/memory/black_box.hpp"
 #include "host/formats/packed/block.hpp"
 #include "lib/endian.hpp"
 

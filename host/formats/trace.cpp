@@ -5,10 +5,10 @@
 #include "foreign/tlog/tlog_stream.hpp"
 #include "host/formats/capture/capture.hpp"
 #include "host/formats/dat/record_stream.hpp"
-#include "host/formats/fat/chunk_files.hpp"
+#include "host/formats/fat/volume.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/memory/memory.hpp"
-#include "host/formats/packed/archive_reader.hpp"
+#include "host/formats/packed/archive.hpp"
 #include "host/text/format.hpp"
 
 #include <filesystem>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/capture/capture.hpp"
 
-#include "host/formats/capture/frame_source.hpp"
 #include "host/formats/dat/packet_order.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/formats/capture/frame_source.hpp"
+#include "host/formats/capture/capture.hpp"
 
 #include "host/text/format.hpp"
 #include "lib/endian.hpp"

@@ -3,7 +3,6 @@
 #include "host/formats/dat/chunk_cursor.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/facts.hpp"
 #include "host/trace/value_text.hpp"

@@ -2,7 +2,6 @@
 #include "host/formats/dat/chunk_ledger.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
 #include "lib/assert.hpp"
 

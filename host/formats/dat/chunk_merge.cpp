@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/formats/dat/chunk_merge.hpp"
+#include "host/formats/dat/chunk_cursor.hpp"
 
 #include "lib/assert.hpp"
 

@@ -3,18 +3,22 @@
 // a pipe. Puts together what the parts do: ChunkMerge orders, TraceTime converts stamps, ImageLookup finds the image.
 #pragma once
 
-#include "host/formats/dat/chunk_merge.hpp"
+#include "host/formats/dat/chunk_cursor.hpp"
 #include "host/formats/dat/manifest.hpp"
-#include "host/formats/dat/trace_time.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/event_stream.hpp"
 #include "host/trace/facts.hpp"
 #include "host/trace/kernel_image.hpp"
+#include "host/trace/tick_scale.hpp"
 #include "lib/result.hpp"
+#include "lib/units.hpp"
+#include "lib/wire_numbers.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,6 +27,129 @@
 #include <vector>
 
 namespace host::formats::dat {
+
+// The times of events: nanoseconds since the start of the trace, by the kernel's own clock where that was set back.
+
+// The kernel's clock. Stamps are the machine's counter; where the kernel set its own clock back (clock_compensated),
+// its deadlines and decisions follow that clock: the stamp less what was removed from it by then, on that processor.
+// The clock never falls (but once in a trace that begins in the middle: take() has the rule): after a setting to a time
+// before one that was already seen, it stops until that time. After a gap, in which settings may be missing, it stops
+// until its next record.
+class KernelClock {
+  public:
+    // Whether any clock was set back so far.
+    [[nodiscard]] bool in_use() const { return m_in_use; }
+
+    // Whether this processor had any event.
+    [[nodiscard]] bool knows(std::uint16_t cpu) const { return m_processors.contains(cpu); }
+
+    // Before the first event of a processor whose clock was set back before the trace begins: removed by then.
+    void begin(std::uint16_t cpu, std::uint64_t removed) {
+        m_in_use = true;
+        m_processors[cpu].removed = removed;
+    }
+
+    // Events that need nothing else were seen, up to this stamp. Only before a clock was set back.
+    void saw(std::uint16_t cpu, lib::Ticks stamp) {
+        if (cpu != m_seen_cpu || m_seen == nullptr) {
+            m_seen_cpu = cpu;
+            m_seen = &m_processors[cpu];
+        }
+        m_seen->last = std::max(m_seen->last, stamp.value);
+    }
+
+    // Notes what the event says of the clock and sets its time to that of the kernel's clock. Must be called in the
+    // order of stamps, without metadata. start: of the trace. A clock that lags by more than the trace has lasted was
+    // set back before the trace began: only then it falls, once, to where it is.
+    void take(trace::Event& event, lib::Ticks start, trace::TraceFacts& facts) {
+        if (event.is(trace::kCodeOf<"compensation_count">) && event.par1 < lib::kWords<lib::StepOutcome>.size()) {
+            compensation(facts).steps[event.par1] += event.par2;
+        }
+        const bool setting = event.is(trace::kCodeOf<"clock_compensated">);
+        if (!setting && !m_in_use) {
+            saw(event.cpu, event.ticks);
+            return;
+        }
+        Processor& cpu = m_processors[event.cpu];
+        const bool gap = event.is(trace::kCodeOf<"trace_start">) || event.is(trace::kCodeOf<"blackout_end">);
+        if (gap && cpu.removed != 0) { // a clock that was never set back is not recorded again
+            cpu.is_settled = false;
+        }
+        if (setting) {
+            m_in_use = true;
+            cpu.is_settled = true;
+            const std::uint64_t removed = std::uint64_t{event.par1} << 32 | event.par2;
+            const std::uint64_t lasted = event.ticks.value - std::min(event.ticks.value, start.value);
+            const bool earlier = cpu.removed == 0 && removed > lasted;
+            cpu.last = earlier ? 0 : cpu.last;
+            if (!earlier && removed > cpu.removed) {
+                lib::Ticks& sum = compensation(facts).removed_meanwhile;
+                sum = sum + lib::Ticks{removed - cpu.removed};
+            }
+            const bool set_back = removed != cpu.removed; // else it is a repetition
+            cpu.removed = removed;
+            compensation(facts).removed = {std::max(compensation(facts).removed.value, cpu.removed)};
+            compensation(facts).settings += set_back ? 1 : 0;
+        }
+        const std::uint64_t stamp = event.ticks.value;
+        if (cpu.is_settled) {
+            cpu.last = std::max(cpu.last, stamp - std::min(stamp, cpu.removed));
+        }
+        event.ticks = {cpu.last};
+    }
+
+  private:
+    struct Processor {
+        std::uint64_t removed = 0;
+        std::uint64_t last = 0;
+        bool is_settled = true; // false: `removed` may have grown unseen
+    };
+
+    static trace::Compensation& compensation(trace::TraceFacts& facts) {
+        return facts.compensation ? *facts.compensation : facts.compensation.emplace();
+    }
+
+    std::map<std::uint16_t, Processor> m_processors;
+    Processor* m_seen = nullptr; // of m_seen_cpu
+    std::uint16_t m_seen_cpu = 0;
+    bool m_in_use = false;
+};
+
+class TraceTime {
+  public:
+    // Both outlive this. machine_clock: stamps stay as they are.
+    TraceTime(trace::TraceFacts& facts, trace::Diagnostics& diagnostics, bool machine_clock)
+        : m_facts(facts)
+        , m_diagnostics(diagnostics)
+        , m_machine_clock(machine_clock) {}
+
+    TraceTime(const TraceTime&) = delete;
+    TraceTime& operator=(const TraceTime&) = delete;
+
+    // The first stamp of the trace. Nothing for a pipe: set() takes it from the first event.
+    void start_at(std::optional<lib::Ticks> start) { m_start = start; }
+
+    [[nodiscard]] bool has_started() const { return m_start.has_value(); }
+
+    // Sets the time of an event that this cursor returned.
+    void set(trace::Event& event, const ChunkCursor& cursor);
+
+    // Sets the times of one or more plain records of one processor from this cursor. Precondition: has_started().
+    void set_plain(std::span<trace::Event> events, const ChunkCursor& cursor);
+
+  private:
+    void begin_kernel_clock(const trace::Event& event, const ChunkCursor& cursor);
+    void update_scale();
+    void convert(trace::Event& event);
+    [[nodiscard]] lib::Ticks distance_from_start(const trace::Event& event) const;
+
+    trace::TraceFacts& m_facts;
+    trace::Diagnostics& m_diagnostics;
+    KernelClock m_kernel_clock;
+    bool m_machine_clock;
+    trace::TickScale m_scale;
+    std::optional<lib::Ticks> m_start;
+};
 
 // Which kernel image the numbers in a trace are looked up in: the one that the user names, else the copy that a session
 // keeps, else the first that is found with the build id of the trace: a kernel.elf or formats.json beside the trace, in

@@ -4,7 +4,6 @@
 #include "host/formats/dat/segment.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"

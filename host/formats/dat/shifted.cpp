@@ -5,7 +5,6 @@
 #include "host/formats/dat/segment.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/trace/event.hpp"
 #include "tracer/chunk/chunk_seal.hpp"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "host/formats/fat/chunk_files.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/manifest.hpp"

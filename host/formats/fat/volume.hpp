@@ -4,6 +4,7 @@
 // Microsoft FAT specification, version 1.03.
 #pragma once
 
+#include "host/formats/dat/record_stream.hpp"
 #include "host/trace/byte_source.hpp"
 #include "lib/result.hpp"
 
@@ -98,5 +99,16 @@ class Volume {
     std::uint64_t m_data_bytes = 0;
     std::vector<std::byte> m_buffer;
 };
+
+// The image of a FAT volume as a trace: the files Ntrace.dat of its root directory, in order of N, copied out to files
+// without names, and the totals of the run in endtrace.dat. Memory is constant; the disk holds the copies.
+
+// If a volume has more files, the rest is reported and left out.
+inline constexpr std::size_t kFilesMax = 512;
+
+// Any error was reported to diagnostics. corrupt: no FAT volume, or none of our files on it; io, no_space. Reports
+// E-FAT (what contradicts itself, with its place), W-CAP.
+[[nodiscard]] lib::Result<std::unique_ptr<dat::RecordStream>>
+open(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
 
 } // namespace host::formats::fat

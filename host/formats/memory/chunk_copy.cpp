@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/memory/chunk_copy.hpp"
 
-#include "host/formats/dat/plain_record.hpp"
+#include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/facts.hpp"
 #include "tracer/compact/decoder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/formats/memory/image.hpp"
+#include "host/formats/memory/black_box.hpp"
 
 #include "host/text/format.hpp"
 #include "lib/endian.hpp"

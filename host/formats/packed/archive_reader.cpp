@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finding, judging and unpacking of blocks. Every number in a header is checked before it is used for anything,
 // whatever its checksum says.
-#include "host/formats/packed/archive_reader.hpp"
+#include "host/formats/packed/archive.hpp"
 
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"

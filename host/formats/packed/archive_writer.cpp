@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Cutting files into blocks. No block crosses from one chunk to the next, so that each has one processor.
-#include "host/formats/packed/archive_writer.hpp"
+#include "host/formats/packed/archive.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/escape.hpp"

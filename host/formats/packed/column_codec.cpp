@@ -4,8 +4,7 @@
 // nothing: each column's raw size is checked against what the number of records allows before anything is decoded.
 #include "host/formats/packed/column_codec.hpp"
 
-#include "host/formats/dat/plain_record.hpp"
-#include "host/formats/packed/prediction.hpp"
+#include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>

@@ -4,8 +4,7 @@
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/terminal/progress.hpp"
 
-#include "host/formats/packed/archive_reader.hpp"
-#include "host/formats/packed/archive_writer.hpp"
+#include "host/formats/packed/archive.hpp"
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 
