@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/report/event_tables.hpp"
+#include "host/report/document.hpp"
 
 #include "host/schedule/moment.hpp"
 #include "host/text/escape.hpp"

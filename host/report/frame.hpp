@@ -3,10 +3,12 @@
 // Content-Security-Policy that allows the page's own scripts by their hashes and nothing else.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace host::report {
 
@@ -24,5 +26,14 @@ struct Frame {
 [[nodiscard]] std::string policy_of(const Frame& frame, std::string_view more = {});
 
 [[nodiscard]] std::string framed(const Frame& frame, std::string_view policy, std::string_view data);
+
+// Bytes as text in the page: raw deflate (RFC 1951), then base64 (RFC 4648). SHA-256 (FIPS 180-4) is for the page's
+// Content-Security-Policy, which names its scripts by their hashes.
+
+[[nodiscard]] std::vector<std::byte> deflated(std::span<const std::byte> bytes);
+
+[[nodiscard]] std::string base64(std::span<const std::byte> bytes);
+
+[[nodiscard]] std::array<std::byte, 32> sha256(std::string_view text);
 
 } // namespace host::report

@@ -3,7 +3,7 @@
 // the virtual table of `remora sql` and in the file that `remora convert --to sqlite` writes.
 #pragma once
 
-#include "host/sql/cell.hpp"
+#include "host/sql/tables.hpp"
 #include "host/trace/event.hpp"
 
 #include <array>

@@ -5,7 +5,6 @@
 
 #include "host/sql/schedule_rows.hpp"
 #include "host/sql/tables.hpp"
-#include "host/sql/utilisation_rows.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/sql/utilisation_rows.hpp"
+#include "host/sql/schedule_rows.hpp"
 
 #include "host/trace/value_text.hpp"
 

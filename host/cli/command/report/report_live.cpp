@@ -5,9 +5,9 @@
 
 #include "host/formats/memory/black_box.hpp"
 #include "host/output/output_file.hpp"
+#include "host/report/frame.hpp"
 #include "host/report/live/feed.hpp"
 #include "host/report/live/http_server.hpp"
-#include "host/report/packing.hpp"
 #include "host/text/escape.hpp"
 
 #include <filesystem>
