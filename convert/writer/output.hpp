@@ -2,7 +2,6 @@
 // The names of host/output/ in the namespace of the converters, which use them in nearly every file.
 #pragma once
 
-#include "host/output/output_failure.hpp"
 #include "host/output/output_file.hpp"
 
 namespace host::convert {

@@ -4,7 +4,7 @@
 #include "fleet/command/publish_follower.hpp"
 #include "fleet/command/publish_target.hpp"
 #include "fleet/command/server_options.hpp"
-#include "host/cli/command/seconds.hpp"
+#include "host/cli/command/time_text.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 
 #include "fleet/network/network.hpp"

@@ -5,7 +5,7 @@
 #include "fleet/command/publish_follower.hpp"
 #include "fleet/command/publish_target.hpp"
 #include "fleet/server.hpp"
-#include "host/cli/command/seconds.hpp"
+#include "host/cli/command/time_text.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/text/escape.hpp"

@@ -6,7 +6,7 @@
 #include "fleet/command/publisher_process.hpp"
 #include "fleet/command/server_options.hpp"
 #include "fleet/message.hpp"
-#include "host/cli/command/record/publishing.hpp"
+#include "host/cli/command/record/record_report.hpp"
 
 #include <chrono>
 #include <cstddef>

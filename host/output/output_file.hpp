@@ -5,8 +5,8 @@
 // commit() reports it.
 #pragma once
 
-#include "host/output/output_failure.hpp"
 #include "host/trace/byte_source.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/assert.hpp"
 #include "lib/result.hpp"
 
@@ -20,6 +20,28 @@
 #include <vector>
 
 namespace host::output {
+
+// Why there is no output: what callers act on, and a text for the user.
+
+enum class Fault : std::uint8_t {
+    unusable, // the trace does not fit the format, or the output cannot be written
+    no_space, // for the output or for a temporary file
+    closed,   // the reader of the stream has gone
+};
+
+using Failure = trace::Failure<Fault>;
+
+// Of an operation whose errors have no text but their names.
+[[nodiscard]] inline Failure failure_of(lib::Error error) {
+    return {error == lib::Error::no_space ? Fault::no_space
+            : error == lib::Error::closed ? Fault::closed
+                                          : Fault::unusable,
+            std::string(error_name(error))};
+}
+
+[[nodiscard]] constexpr trace::ExitStatus status_of(Fault fault) {
+    return fault == Fault::no_space ? trace::ExitStatus::no_space : trace::ExitStatus::usage;
+}
 
 // One file, written from front to back through a buffer; what was written can be patched.
 class OutputFile {

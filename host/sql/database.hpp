@@ -21,19 +21,6 @@
 
 namespace host::sql {
 
-// What SQLite asks code of ours for: the virtual tables `events` and `utilisation`, and the aggregate
-// percentile(value, percent). The other tables are SQLite's own. Sources: sqlite.org, "The Virtual Table Mechanism Of
-// SQLite" and "Application-Defined SQL Functions".
-
-// Both tables read the trace for each use, because a trace has more events than a database should hold, and
-// `utilisation(window)` has other rows for each argument. They need not be created. The source outlives the database.
-// Returns SQLite's code.
-[[nodiscard]] int register_tables(sqlite3* database, Source& source);
-
-// The percentile is that of the nearest rank, and NULL if there is no value or if percent is NULL. Values that are NULL
-// are left out. Returns SQLite's code.
-[[nodiscard]] int register_percentile(sqlite3* database);
-
 // The trace that `remora sql` asks. A statement may walk over it several times; a pipe is therefore copied to a file
 // without a name. Damage is reported once, by the first walk that meets it.
 
@@ -132,6 +119,19 @@ class Walk {
     std::span<const trace::Event> m_batch; // what is left of it
     const trace::Event* m_event = nullptr;
 };
+
+// What SQLite asks code of ours for: the virtual tables `events` and `utilisation`, and the aggregate
+// percentile(value, percent). The other tables are SQLite's own. Sources: sqlite.org, "The Virtual Table Mechanism Of
+// SQLite" and "Application-Defined SQL Functions".
+
+// Both tables read the trace for each use, because a trace has more events than a database should hold, and
+// `utilisation(window)` has other rows for each argument. They need not be created. The source outlives the database.
+// Returns SQLite's code.
+[[nodiscard]] int register_tables(sqlite3* database, Source& source);
+
+// The percentile is that of the nearest rank, and NULL if there is no value or if percent is NULL. Values that are NULL
+// are left out. Returns SQLite's code.
+[[nodiscard]] int register_percentile(sqlite3* database);
 
 struct Value {
     enum class Kind : std::uint8_t { null, integer, real, text, blob };

@@ -13,7 +13,6 @@
 #include "convert/convert.hpp"
 #include "host/analyse/tally.hpp"
 #include "host/cli/event/event_lines.hpp"
-#include "host/cli/event/json_lines.hpp"
 #include "host/formats/packed/archive.hpp"
 #include "host/formats/trace.hpp"
 #include "tests/bench/generated_trace.hpp"

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "host/cli/command/command_line.hpp"
-#include "host/cli/expect/outcomes.hpp"
+#include "host/cli/expect/expectation.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/trace/diagnostics.hpp"
 

@@ -2,19 +2,25 @@
 // What the commands that read a trace have in common: the TRACE argument, which part of it, and where diagnostics go.
 #pragma once
 
+#include "host/cli/command/command_line.hpp"
 #include "host/cli/command/commands.hpp"
 #include "host/cli/command/exit_table.hpp"
-#include "host/cli/command/seconds.hpp"
+#include "host/cli/command/time_text.hpp"
 #include "host/cli/event/selection.hpp"
-#include "host/cli/terminal/progress.hpp"
+#include "host/cli/terminal/output.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/trace.hpp"
+#include "host/schedule/raises.hpp"
+#include "host/trace/byte_source.hpp"
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace host::cli {
 
@@ -193,6 +199,31 @@ inline trace::ExitStatus status_of(std::string_view command, const Selection& se
     }
     context.err.print("remora {}: {}\n", command, missing);
     return trace::ExitStatus::usage;
+}
+
+// The option --raises of the commands that show latencies.
+
+inline void add_raises_option(Command& command, std::string& path) {
+    command.option("--raises", path,
+                   "what an observer outside of the machine saw of its interrupts: when devices raised them");
+}
+
+inline constexpr std::size_t kRaisesBytesMax = std::size_t{1} << 30;
+
+// None: not asked for. What is wrong with the file, for its user.
+inline lib::Result<std::optional<std::vector<schedule::Observed>>, trace::Refusal> observed(const std::string& path) {
+    if (path.empty()) {
+        return std::optional<std::vector<schedule::Observed>>();
+    }
+    const auto text = trace::read_file(path, kRaisesBytesMax);
+    if (!text) {
+        return trace::Refusal{text.error().text};
+    }
+    auto rows = schedule::parse_raises(text.value());
+    if (!rows) {
+        return rows.error();
+    }
+    return std::optional(std::move(rows.value()));
 }
 
 } // namespace host::cli

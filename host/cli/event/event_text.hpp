@@ -17,10 +17,10 @@ enum class TimeUnit : std::uint8_t { nanoseconds, ticks };
 //      1234567 ns  cpu0  task_dispatch        context=12 (sensor) level=0 (EDF)
 void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit);
 
-// A typed event's fields, ` name=value unit ...`, or the text of a trace_printf; see user_text.cpp.
+// A typed event's fields, ` name=value unit ...`, or the text of a trace_printf.
 void append_user_event(fmt::memory_buffer& out, const trace::Event& event);
 
-// Likewise as members of the JSON object (json_lines.hpp).
+// Likewise as members of the JSON object (JsonLines).
 void add_user_event(text::JsonText& json, const trace::Event& event);
 
 // The fields of a metadata event, as ` name=value ...`; nothing if it is none or cannot be decoded.

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "host/cli/event/event_lines.hpp"
-#include "host/cli/event/json_lines.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/formats/trace.hpp"
 #include "host/text/format.hpp"

@@ -2,7 +2,6 @@
 // remora diff: where two runs begin to differ, and what became of each task; or one run and the text of a schedule that
 // `remora schedule` has printed. Exit status 7 if they differ.
 #include "host/cli/command/diff/diff_view.hpp"
-#include "host/cli/command/run_input.hpp"
 #include "host/cli/command/trace_input.hpp"
 
 #include "host/text/escape.hpp"

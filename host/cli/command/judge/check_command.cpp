@@ -2,11 +2,10 @@
 // remora check: did the kernel decide as the scheduling theory says, and does the trace fulfil a file of expectations?
 // Exit status 2 if not.
 #include "host/analyse/oracle/oracle.hpp"
-#include "host/cli/command/judge/finding_report.hpp"
 #include "host/cli/command/judge/judged_trace.hpp"
 #include "host/cli/command/judge/verdict.hpp"
-#include "host/cli/command/seconds.hpp"
-#include "host/cli/expect/outcomes.hpp"
+#include "host/cli/command/time_text.hpp"
+#include "host/cli/expect/expectation.hpp"
 #include "host/trace/byte_source.hpp"
 
 #include <algorithm>

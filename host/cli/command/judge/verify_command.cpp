@@ -5,7 +5,6 @@
 #include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
 #include "host/analyse/time_check.hpp"
-#include "host/cli/command/judge/finding_report.hpp"
 #include "host/cli/command/judge/judged_trace.hpp"
 #include "host/schedule/pass.hpp"
 

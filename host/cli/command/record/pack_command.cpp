@@ -2,7 +2,7 @@
 // remora pack and remora unpack: a session, or a single trace file, as one small file, and back, byte for byte. Every
 // command reads a packed session as it is; unpacking is for those who want the files again.
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/terminal/progress.hpp"
+#include "host/cli/terminal/output.hpp"
 
 #include "host/formats/packed/archive.hpp"
 #include "host/output/output_file.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // remora record: the collector on the command line.
 #include "host/cli/command/commands.hpp"
-#include "host/cli/command/record/publishing.hpp"
 #include "host/cli/command/record/record_report.hpp"
-#include "host/cli/command/seconds.hpp"
+#include "host/cli/command/time_text.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 
 #include "host/collector/collector.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/cli/command/record/record_report.hpp"
 
-#include "host/cli/event/json_version.hpp"
+#include "host/cli/event/event_lines.hpp"
 #include "host/collector/session_formats.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"

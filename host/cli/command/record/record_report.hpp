@@ -2,13 +2,17 @@
 // What `remora record` says while it receives: text for a person, or with --json one object a line; in docs/json.md.
 #pragma once
 
+#include "host/cli/command/command_line.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/collector/observer.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "host/trace/kernel_image.hpp"
+#include "lib/result.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,6 +60,33 @@ class RecordReport final : public collector::Observer {
     std::chrono::steady_clock::time_point m_last_time = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point m_next_refusal;
     std::uint64_t m_refusals = 0; // since the last one that was printed
+};
+
+// What `remora record` needs of a publisher, if the program has one: its options, and an observer of the collector.
+
+// A publisher while sessions are recorded.
+class PublishedRecording : public collector::Observer {
+  public:
+    // The collector has ended. False: something is not published; that is reported.
+    [[nodiscard]] virtual bool finish() = 0;
+};
+
+class Publishing {
+  public:
+    Publishing() = default;
+    Publishing(const Publishing&) = delete;
+    Publishing& operator=(const Publishing&) = delete;
+    virtual ~Publishing() = default;
+
+    virtual void add_options(Command& command) = 0;
+
+    // What is wrong with the options together; empty: nothing. serve: `record --serve` is running.
+    [[nodiscard]] virtual std::string fault(bool serve) const = 0;
+
+    // Null: nothing is to be published. report outlives the result. served: the directory of `record --serve`, or
+    // empty.
+    [[nodiscard]] virtual lib::Result<std::unique_ptr<PublishedRecording>, trace::Refusal>
+    start(RecordReport& report, const std::string& served, Context context) = 0;
 };
 
 } // namespace host::cli

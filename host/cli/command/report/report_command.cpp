@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // remora report: a run as one HTML page.
-#include "host/cli/command/raises_option.hpp"
-#include "host/cli/command/report/report_comparison.hpp"
-#include "host/cli/command/report/report_live.hpp"
+#include "host/cli/command/diff/diff_view.hpp"
 #include "host/cli/command/report/report_reading.hpp"
-#include "host/cli/command/run_input.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The trace is read in this thread, which answers the page's requests between two batches of events; the server's
 // thread packs the answers. A machine that is started anew is a new run, and a new trace.
-#include "host/cli/command/report/report_live.hpp"
+#include "host/cli/command/report/report_reading.hpp"
 
 #include "host/formats/memory/black_box.hpp"
 #include "host/output/output_file.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // remora count: how many of each event, and how long each task had the processor. The quickest look at a long trace.
 #include "host/cli/command/trace_input.hpp"
+#include "host/cli/event/event_lines.hpp"
 #include "host/cli/event/event_text.hpp"
-#include "host/cli/event/json_version.hpp"
 
 #include "host/analyse/tally.hpp"
 #include "host/trace/names.hpp"

@@ -3,7 +3,7 @@
 #include "host/cli/command/commands.hpp"
 
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/event/json_version.hpp"
+#include "host/cli/event/event_lines.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
 #include "host/trace/names.hpp"

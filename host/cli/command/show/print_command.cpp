@@ -3,7 +3,6 @@
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/event/disassembly.hpp"
 #include "host/cli/event/event_lines.hpp"
-#include "host/cli/event/json_lines.hpp"
 #include "host/cli/event/run_printer.hpp"
 
 #include "host/text/escape.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // remora top: tasks, load, misses and losses of a machine that runs, out of its memory, refreshed in the terminal.
-#include "host/cli/command/seconds.hpp"
+#include "host/cli/command/time_text.hpp"
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/event/json_version.hpp"
+#include "host/cli/event/event_lines.hpp"
 
 #include "host/analyse/load.hpp"
 #include "host/text/escape.hpp"

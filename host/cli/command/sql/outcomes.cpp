@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `remora check --expect`: each expectation is answered by the tables of `remora sql`, or by the oracle's verdicts.
-#include "host/cli/expect/outcomes.hpp"
+#include "host/cli/expect/expectation.hpp"
 
 #include "host/sql/database.hpp"
 #include "host/text/escape.hpp"

@@ -2,7 +2,7 @@
 // The figures of a trace as JSON. Keys are stable: new ones may be added, none changes its meaning. Durations are in
 // ns, null while the clock's rate is not known or if they were not recorded.
 #include "host/cli/command/summary/summary_view.hpp"
-#include "host/cli/event/json_version.hpp"
+#include "host/cli/event/event_lines.hpp"
 
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"

@@ -2,7 +2,7 @@
 // All that is known of the job, for scripts: docs/json.md.
 #include "host/cli/command/why/why_view.hpp"
 
-#include "host/cli/event/json_version.hpp"
+#include "host/cli/event/event_lines.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
 #include "host/trace/value_text.hpp"
