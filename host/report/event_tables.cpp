@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Fills the tables of single events: marks, plots and budgets.
 #include "host/report/document.hpp"
 
 #include "host/schedule/moment.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Computes what each processor did in each window of time.
 #include "host/sql/schedule_rows.hpp"
 
 #include "host/trace/value_text.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Takes the frames out of a capture file, one after the other, and steps over what is damaged.
 #include "host/formats/capture/capture.hpp"
 
 #include "host/text/format.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Opens the chunks at their first stamps and gives the earliest event of those that are open.
 #include "host/formats/dat/chunk_cursor.hpp"
 
 #include "lib/assert.hpp"

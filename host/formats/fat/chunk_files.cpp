@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Finds the files of a trace in the root directory of a volume and copies them out.
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/manifest.hpp"

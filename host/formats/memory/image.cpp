@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Finds the black box in a file of memory and reads the file by physical address.
 #include "host/formats/memory/black_box.hpp"
 
 #include "host/text/format.hpp"
