@@ -100,7 +100,7 @@ bool read_value(lib::ByteReader& reader, FieldValue& value) {
     return !reader.failed() && (value.type != FieldType::boolean || value.bits <= 1);
 }
 
-// raw / 2^bits, exactly, without trailing zeros.
+// Returns raw / 2^bits exactly, without trailing zeros.
 std::string fixed_text(const FieldValue& value) {
     const bool negative = tracer::is_signed_field(value.type) && value.as_signed() < 0;
     const std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(value.as_signed()) : value.bits;
@@ -122,7 +122,7 @@ double as_double(const FieldValue& value) {
                                             : std::bit_cast<double>(value.bits);
 }
 
-// The digits of an integer or float, without sign; `sign` receives what precedes them.
+// Returns the digits of an integer or a floating-point number without the sign; `sign` receives what precedes them.
 std::string digits_of(const tracer::FormatPiece& piece, const FieldValue& value, std::string& sign) {
     const auto positive_sign = [&piece] { return piece.plus ? "+" : piece.space ? " " : ""; };
     switch (piece.letter) {
@@ -178,7 +178,7 @@ std::string convert(const tracer::FormatPiece& piece, const FieldValue& value) {
     return piece.left ? sign + body + std::string(fill, ' ') : std::string(fill, ' ') + sign + body;
 }
 
-// Of the image that ran, else of the trace itself; null if neither has it.
+// Returns the format from the image that ran, else from the trace itself; null if neither has it.
 const std::string* format_of(const Event& event, std::uint32_t id) {
     if (const std::string* const format = event.image != nullptr ? event.image->format(id) : nullptr) {
         return format;
