@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the header of a chunk and the rest of its preamble: what they state, whether that is believed, and what is done
-// if they are damaged or lost; and computes the checksum that the header states.
+// Reads the header of a chunk and the rest of its preamble: what they state, whether that is accepted, and what is done
+// if they are damaged or lost. Computes the checksum that the header states.
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/chunk_cursor.hpp"
 #include "host/text/format.hpp"
@@ -69,7 +69,7 @@ void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
     check_sum(description);
 }
 
-// A machine that is followed was started anew: its last part says so.
+// Returns whether the part is of another run: the machine that is followed was restarted, and its last part says so.
 bool ChunkCursor::is_of_another_run(const tracer::ChunkBegin& description) {
     trace::TraceFacts& facts = m_scope.facts();
     if (!m_scope.segment().followed || !facts.boot_id || *facts.boot_id == description.boot_id) {
@@ -82,8 +82,8 @@ bool ChunkCursor::is_of_another_run(const tracer::ChunkBegin& description) {
     return true;
 }
 
-// The bytes after the header against the checksum that it states: of a file now, before any of its records is used; of
-// a pipe when they have come.
+// Compares the bytes after the header with the checksum that it states: of a file now, before any of its records is
+// used; of a pipe when they have been read.
 void ChunkCursor::check_sum(const tracer::ChunkBegin& description) {
     if (!tracer::is_sealed(description)) {
         return;
@@ -110,8 +110,8 @@ bool ChunkCursor::is_header_lost(const Slot& slot) {
     return m_ledger.is_skipped();
 }
 
-// Called where a long event is given up. If it is the header of the chunk, it is not known whose records follow:
-// they count as those of processor 0.
+// Must be called when a long event is given up. If it is the header of the chunk, it is not known which processor wrote
+// the records that follow: they count as those of processor 0.
 void ChunkCursor::lose_header() {
     if (!begins_chunk(m_first.record) || m_first.index != 0 || m_scope.chunk().described || m_ledger.is_skipped() ||
         m_ledger.distrusts_count()) {
@@ -132,7 +132,7 @@ ChunkSum::ChunkSum(std::span<const std::byte> payload, lib::Ticks stamp, std::ui
     std::array<tracer::Record, tracer::kCombineSlotsMax> slots;
     const auto count = tracer::encode_combined(trace::kCodeOf<"chunk_begin">, stamp,
                                                std::span<const std::byte>(bytes).first(payload.size()), slots);
-    ASSERT(count.ok()); // they came out of as many slots
+    ASSERT(count.ok()); // the payload came from so many slots
     slots[0].code = static_cast<std::uint16_t>(slots[0].code | other_bits);
     for (std::size_t i = 0; i < count.value(); ++i) {
         std::array<std::byte, tracer::kRecordBytes> slot{};
@@ -195,7 +195,7 @@ bool compact_checksum_holds(trace::ByteSource& source, std::uint64_t offset_byte
         const auto piece = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), stream_bytes - at));
         const auto got = source.read(offset_bytes + at, piece);
         if (!got || got.value() != piece.size()) {
-            return true; // it is cut: the decoder reports where
+            return true; // the stream is cut, and the decoder reports where
         }
         crc = trace::checksum(piece, crc);
         at += piece.size();

@@ -22,10 +22,10 @@ namespace {
 
 bool has_checksum(const std::string& path, std::uint32_t crc32c) {
     const auto found = checksum_file(path);
-    return !found || found.value().crc32c == crc32c; // what cannot be read is reported by who reads it
+    return !found || found.value().crc32c == crc32c; // the reader of the file reports that it cannot be read
 }
 
-// A collector that was killed has not listed its last files.
+// Adds the files that a collector has not listed because it was killed.
 void add_unlisted(const std::string& directory, const Manifest& manifest, ChunkMerge& merge,
                   trace::Diagnostics& diagnostics) {
     for (const std::string& file : unlisted_files(directory, manifest)) {
@@ -105,7 +105,7 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_sources(std::span<co
     return stream;
 }
 
-// Everything that the directory holds.
+// Adds everything that the directory holds.
 lib::Result<void> RecordStream::add_session(SessionIndex& index) {
     const std::string& path = m_directory;
     auto manifest = load_manifest(path);
@@ -123,7 +123,7 @@ lib::Result<void> RecordStream::add_session(SessionIndex& index) {
     m_merge.expect(index.manifest.chunks.size());
     SlotWindow window;
     for (const ManifestChunk& chunk : index.manifest.chunks) {
-        // A file that is missing or unreadable costs its own records, not the session.
+        // If a file is missing or unreadable, only its own records are lost, not the session.
         const std::string name = path + '/' + chunk.file;
         const auto source = trace::ByteSource::open_file(name);
         if (!source) {
@@ -137,7 +137,7 @@ lib::Result<void> RecordStream::add_session(SessionIndex& index) {
                 "E-SIZE", {.file = name},
                 fmt::format("the file has {} bytes, the manifest says {}", source.value()->size_bytes(), chunk.bytes));
         }
-        // A chunk with a checksum of its own and without holes is compared when it is opened.
+        // The checksum of a chunk that states one and has no holes is compared when the chunk is opened.
         window.begin(*source.value(), source.value()->size_bytes());
         const auto header = header_of(window);
         const bool needs_manifest = chunk.missing != 0 || !header || !tracer::is_sealed(*header);
@@ -175,7 +175,7 @@ std::span<const trace::Event> RecordStream::next_batch() {
     return must_stop() ? std::span<const trace::Event>() : std::span<const trace::Event>(&m_single, 1);
 }
 
-// What is known of the whole trace alone.
+// Reports what is known only at the end of the trace.
 void RecordStream::finish() {
     m_exhausted = true;
     check_counters(m_facts, m_diagnostics);
@@ -185,14 +185,15 @@ void RecordStream::finish() {
     }
 }
 
-// Where an image is looked for, and what is reported where there is none.
+// The look-up of images: where they are searched, and what is reported if there is none.
 
 namespace {
 
 constexpr const char* kPlaces = "REMORA_KERNELS"; // an environment variable
 constexpr std::string_view kBuildPlace = "build/kernel";
 
-// A formatted event whose text is not in the trace itself: the kernel exports only those that fit into a preamble.
+// Returns whether this is a formatted event whose text is not in the trace itself: the kernel exports only the texts
+// that fit into a preamble.
 bool lacks_text(const trace::Event& event) {
     return event.is(trace::kCodeOf<"formatted_event">) &&
            !event.names->formats().contains(lib::ByteReader(event.payload).le<std::uint32_t>());
@@ -246,7 +247,8 @@ bool ImageLookup::found_at(const std::string& place, std::uint64_t image_id) {
 }
 
 void ImageLookup::search(std::uint64_t image_id, const std::string& trace_file) {
-    // A chunk in a container (a machine's memory, a capture, a ramdisk) is named after it: beside that.
+    // A chunk in a container (a machine's memory, a capture, a ramdisk) has the path of the container as a folder, so
+    // the search starts beside the container.
     std::filesystem::path folder = std::filesystem::path(trace_file).parent_path();
     for (std::error_code ignored; std::filesystem::is_regular_file(folder, ignored);) {
         folder = folder.parent_path();
@@ -298,7 +300,7 @@ void TraceTime::set(trace::Event& event, const ChunkCursor& cursor) {
     }
     event.timed = m_facts.clock.khz != 0 && m_start.has_value();
     if (event.metadata) {
-        return; // its stamp is that of the export
+        return; // the stamp of metadata is that of the export
     }
     if (!m_machine_clock) {
         begin_kernel_clock(event, cursor);
@@ -324,7 +326,7 @@ void TraceTime::set_plain(std::span<trace::Event> events, const ChunkCursor& cur
         return;
     }
     update_scale();
-    const trace::TickScale scale = m_scale; // in registers
+    const trace::TickScale scale = m_scale; // a copy, which stays in registers
     const std::uint64_t start = m_start->value;
     for (trace::Event& event : events) {
         event.timed = true;
@@ -336,8 +338,8 @@ void TraceTime::set_plain(std::span<trace::Event> events, const ChunkCursor& cur
     }
 }
 
-// A cyclic chunk that begins in the middle of the run, after settings of the clock that were overwritten: its next
-// setting states by how much the clock was set back before.
+// Handles a cyclic chunk that begins in the middle of the run, after settings of the clock that were overwritten: the
+// next setting states by how much the clock was set back before.
 void TraceTime::begin_kernel_clock(const trace::Event& event, const ChunkCursor& cursor) {
     if (m_kernel_clock.knows(event.cpu) || m_facts.chunks[event.source].description.overwritten == 0) {
         return;
