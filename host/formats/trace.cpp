@@ -19,7 +19,7 @@ namespace host::formats {
 
 namespace {
 
-// Takes the pointer to a reader for one to a stream; the error stays.
+// Converts the pointer to a reader to one to a stream; an error is passed on.
 template <typename Reader>
 lib::Result<std::unique_ptr<trace::EventStream>> as_stream(lib::Result<std::unique_ptr<Reader>> reader) {
     if (!reader) {
@@ -28,7 +28,7 @@ lib::Result<std::unique_ptr<trace::EventStream>> as_stream(lib::Result<std::uniq
     return std::unique_ptr<trace::EventStream>(std::move(reader.value()));
 }
 
-// Each format's reader has its line here.
+// Opens the reader of each format.
 lib::Result<std::unique_ptr<trace::EventStream>> open_stream(trace::InputKind kind, const trace::NamedSource& input,
                                                              const trace::OpenOptions& options,
                                                              trace::Diagnostics& diagnostics) {
