@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Puts the pages together. Their parts are in the program, as the assembler copied them from host/report/page/; the
-// scripts of the page are one script in the order of this list.
+// Packs contents and assembles the pages. The parts of the pages are in the program, as the assembler copied them from
+// host/report/page/; the scripts of the page are one script, in the order of this list.
 #include "host/report/frame.hpp"
 
 #include "host/report/document.hpp"
@@ -69,7 +69,7 @@ namespace {
 constexpr std::size_t kBlockBytes = 64;
 constexpr std::size_t kRounds = 64;
 
-// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+// These are the first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 constexpr std::array<std::uint32_t, kRounds> kConstants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -82,7 +82,7 @@ constexpr std::array<std::uint32_t, kRounds> kConstants = {
 
 using State = std::array<std::uint32_t, 8>;
 
-// The state begins with the fractions of the square roots of the first eight primes.
+// The initial state has the fractional parts of the square roots of the first eight primes.
 constexpr State kBegin = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
@@ -141,7 +141,8 @@ std::vector<std::byte> deflated(std::span<const std::byte> bytes) {
     while (status == Z_OK) {
         const std::size_t taken = std::min<std::size_t>(bytes.size(), std::size_t{1} << 30);
         if (stream.avail_in == 0) {
-            stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data())); // zlib only reads there
+            stream.next_in =
+                reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data())); // zlib only reads these bytes
             stream.avail_in = static_cast<uInt>(taken);
             bytes = bytes.subspan(taken);
         }
@@ -227,7 +228,7 @@ std::string framed(const Frame& frame, std::string_view policy, std::string_view
     const std::string style = style_of(frame);
     const std::array<std::pair<std::string_view, std::string_view>, 5> parts = {
         {{"@POLICY@", policy}, {"@STYLE@", style}, {"@D3@", d3()}, {"@DATA@", data}, {"@SCRIPT@", frame.script}}};
-    // What is put in is not looked at again.
+    // Inserted parts are not searched for marks.
     std::string_view rest = frame.page;
     std::string page;
     for (const auto& [mark, part] : parts) {

@@ -23,7 +23,7 @@ constexpr unsigned kLateShift = 3;
 constexpr unsigned kUnaccountedShift = 4;
 constexpr unsigned kCauseShift = 2;
 
-// Of stretches of time, about a processor or a mutex.
+// A table of spans of time, about a processor or a mutex.
 template <typename Number>
 Table& table_of(std::map<Number, Table>& tables, Number about, std::string_view name,
                 std::initializer_list<std::string_view> numbers) {
@@ -96,7 +96,8 @@ void ScheduleTables::finish(const trace::Names& names) {
     m_tasks.complete(names);
 }
 
-// Of an interval that ended otherwise than its activity does, the end is the cause; else the begin.
+// Returns the cause of an interval: that of the end if it ended otherwise than its activity does, else that of the
+// begin.
 void ScheduleTables::add_interval(const schedule::Interval& interval) {
     const bool runs = interval.activity == Activity::running;
     if (!runs && interval.activity != Activity::ready && interval.activity != Activity::waiting) {
@@ -116,7 +117,7 @@ void ScheduleTables::add_interval(const schedule::Interval& interval) {
     const std::size_t other = is_own || interval.activity == Activity::ready ? 0 : link_to(interval.other);
     const std::size_t detail = wait != 0 || other != 0 ? m_details.number_of({wait, other}) + 1 : 0;
     TaskRow& row = m_tasks.row(number);
-    const std::uint64_t start = std::max(begin, row.last_end); // a stamp that falls takes nothing away
+    const std::uint64_t start = std::max(begin, row.last_end); // a decreasing stamp does not shorten earlier intervals
     const std::uint64_t what =
         static_cast<std::uint64_t>(interval.activity) - 1 + (static_cast<std::uint64_t>(cause) << kCauseShift);
     row.intervals.add({start, std::max(end, start)}, {what, interval.cpu, detail});
@@ -129,7 +130,7 @@ void ScheduleTables::add_interval(const schedule::Interval& interval) {
 
 CulpritRow ScheduleTables::row_of(const schedule::Culprit& culprit) {
     using enum schedule::By;
-    const bool is_task = culprit.by == task || culprit.by == section; // the kernel is one, in whatever context
+    const bool is_task = culprit.by == task || culprit.by == section; // the kernel is one culprit, in any context
     const bool has_number = culprit.by == interrupt || culprit.by == throttling;
     return {.part = culprit.part,
             .by = culprit.by,
@@ -205,7 +206,7 @@ void ScheduleTables::add_hold(const schedule::Hold& hold) {
         .add({begin, end}, {row_of(hold.context), static_cast<std::uint64_t>(hold.how)});
 }
 
-// With room for a moment.
+// Returns the buckets of a task, after making room for a time.
 Overview::Buckets& Overview::of(std::size_t task, std::uint64_t last) {
     while (last / m_bucket_ticks >= kBuckets) {
         m_bucket_ticks *= 2;
@@ -257,7 +258,7 @@ std::vector<Table> Overview::tables(std::uint64_t last) const {
                                 std::initializer_list<std::string_view>{"running", "ready", "waiting", "misses"});
         for (std::size_t i = 0; i < used; ++i) {
             const Bucket& bucket = m_tasks[task][i];
-            // What ran at all is visible.
+            // A share that is not 0 remains visible.
             const auto share = [this](std::uint64_t ticks) {
                 return (std::min(ticks, m_bucket_ticks) * kShareMax + m_bucket_ticks - 1) / m_bucket_ticks;
             };

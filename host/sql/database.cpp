@@ -42,7 +42,7 @@ lib::Result<std::unique_ptr<formats::Trace>> Source::open_trace(trace::Diagnosti
                              : formats::Trace::open(m_options.path, m_options.open, diagnostics, m_session);
 }
 
-// Opening says what kind of trace it is, and refuses what cannot be read.
+// Opening the trace finds its kind, and refuses a trace that cannot be read.
 bool Source::prepare() {
     trace::Diagnostics diagnostics(m_sink);
     if (trace::ByteSource::is_stream(m_options.path)) {
@@ -111,10 +111,10 @@ Walk::~Walk() {
 
 namespace {
 
-// Pragmas that only report.
+// These pragmas only report.
 constexpr std::array<std::string_view, 4> kPragmas = {"table_info", "table_xinfo", "table_list", "compile_options"};
 
-// So many instructions SQLite executes between two questions to the watch: about a millisecond.
+// SQLite executes so many instructions between two calls of the watch, which is about a millisecond.
 constexpr int kInstructionsPerWatch = 100'000;
 
 // The limit of a value or a row, in bytes. SQLite does not ask the watch while it makes one.

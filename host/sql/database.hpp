@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One SQL statement over a trace. The database is SQLite's, in a temporary file of its own that holds what exceeds its
-// cache. A statement that names a table has it filled first, unless an earlier one had it; `events` and `utilisation`
-// are virtual. Whatever would write, open another file or change a setting is refused before it runs.
+// Runs one SQL statement over a trace. The database is SQLite's, in a temporary file of its own that has what exceeds
+// its cache. The tables that a statement names are filled first, unless an earlier one had them filled; `events` and
+// `utilisation` are virtual. A statement that would write, open another file or change a setting is refused before it
+// runs.
 #pragma once
 
 #include "host/formats/trace.hpp"
@@ -40,13 +41,13 @@ class Source {
         std::function<bool(std::uint64_t events)> watch{};
     };
 
-    // Any error was reported to the sink.
+    // Any error is reported to the sink.
     [[nodiscard]] static lib::Result<std::unique_ptr<Source>> open(const Options& options,
                                                                    trace::Diagnostics::Sink sink);
     Source(const Source&) = delete;
     Source& operator=(const Source&) = delete;
 
-    // Asks the watch.
+    // Asks the watch. Returns false if the statement must end.
     [[nodiscard]] bool may_continue() {
         m_stopped = m_stopped || (m_options.watch && !m_options.watch(m_statistics.visited));
         return !m_stopped;
@@ -83,7 +84,7 @@ class Source {
 };
 
 // One pass over the events of a trace, in the order in which `remora print` shows them, without metadata. The source
-// outlives the walk.
+// must outlive the walk.
 class Walk {
   public:
     explicit Walk(Source& source);
@@ -120,7 +121,7 @@ class Walk {
     const trace::Event* m_event = nullptr;
 };
 
-// What SQLite asks code of ours for: the virtual tables `events` and `utilisation`, and the aggregate
+// These functions register what SQLite calls: the virtual tables `events` and `utilisation`, and the aggregate
 // percentile(value, percent). The other tables are SQLite's own. Sources: sqlite.org, "The Virtual Table Mechanism Of
 // SQLite" and "Application-Defined SQL Functions".
 
@@ -136,15 +137,15 @@ class Walk {
 struct Value {
     enum class Kind : std::uint8_t { null, integer, real, text, blob };
     Kind kind = Kind::null;
-    std::string_view text; // a number in decimal; of a blob its bytes
+    std::string_view text; // a number is in decimal; a blob has its bytes
 };
 
 class Database {
   public:
     struct Failure {
         std::string text;
-        std::int64_t offset = -1; // of the place in the statement, in bytes; -1: none
-        bool stopped = false;     // by the source's watch; there may be more rows than were received
+        std::int64_t offset = -1; // offset in the statement, in bytes; -1: none
+        bool stopped = false;     // the source's watch ended it; there may be more rows than were received
     };
 
     // begin is called once before the rows, also if there are none; row is called for each row, and returns false if no
@@ -154,7 +155,7 @@ class Database {
         std::function<bool(std::span<const Value> values)> row;
     };
 
-    // source outlives the database. no_space: no memory.
+    // source must outlive the database. Error: no_space (no memory).
     [[nodiscard]] static lib::Result<std::unique_ptr<Database>> open(Source& source);
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;

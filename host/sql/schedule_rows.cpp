@@ -48,14 +48,14 @@ std::string_view reason_of(schedule::HoldEnd how) {
     return kNames[static_cast<std::size_t>(how)];
 }
 
-// Empty: it is no row.
+// Returns an empty text if the interval is not a row.
 std::string_view activity_name(Activity activity) {
     static constexpr auto kNames = std::to_array<std::string_view>({"", "running", "ready", "blocked", ""});
     static_assert(kNames.size() == static_cast<std::size_t>(Activity::resting) + 1);
     return kNames[static_cast<std::size_t>(activity)];
 }
 
-// Empty: the activity says it all.
+// Returns an empty text if the activity needs no detail.
 std::string_view cause_name(Cause cause) {
     static constexpr auto kNames = std::to_array<std::string_view>(
         {"", "", "released", "unblocked", "", "preempted", "slice used up", "", "completed", "aborted", "ended",
@@ -81,7 +81,8 @@ const std::string& ScheduleRows::name_of(std::uint32_t context) {
     return name;
 }
 
-// Of an interval that ended otherwise than its activity does, the end is the reason; else the begin.
+// Returns the reason of an interval: that of the end if it ended otherwise than its activity does, else that of the
+// begin.
 void ScheduleRows::add_interval(const schedule::Interval& interval) {
     const std::string_view activity = activity_name(interval.activity);
     if (activity.empty()) {
@@ -140,7 +141,7 @@ void ScheduleRows::end_preemption(std::uint32_t context, std::optional<schedule:
     m_sink(Table::preemptions, cells);
 }
 
-// Until it has a processor again, or could not continue anyway.
+// The preemption lasts until the job has a processor again, or until it could not continue in any case.
 void ScheduleRows::take_preemption(const trace::Event& event, const Change& change) {
     const schedule::Moment now = schedule::Moment::of(event);
     if (change.kind == Change::Kind::waits) {
@@ -262,7 +263,7 @@ std::optional<std::int64_t> distance(const Moment& from, const std::optional<Mom
     return is_later ? fitting : -fitting;
 }
 
-// In the clock's rate.
+// Converts ticks by the clock's rate.
 class Nanoseconds {
   public:
     explicit Nanoseconds(std::uint32_t khz)
@@ -285,7 +286,7 @@ class Nanoseconds {
     std::uint32_t m_khz;
 };
 
-// Of the shares that fulfil a condition.
+// Sums the shares that fulfil a condition.
 template <typename Condition>
 lib::Ticks sum_of(const JobAccount& account, Condition&& condition) {
     lib::Ticks sum;
@@ -308,7 +309,7 @@ lib::Ticks blocking_of(const JobAccount& account, Inversion inversion) {
     });
 }
 
-// Empty: it has no name, or is not known.
+// Returns an empty text if the object has no name or is not known.
 std::string who_text(const AccountRows& rows, const Culprit& culprit) {
     if (culprit.who == schedule::kUnknownContext || culprit.by == By::self) {
         return {};
@@ -334,7 +335,7 @@ void AccountRows::add_job(const JobAccount& account, const RowSink& sink) const 
     const auto exactly = [&](Part of) { return if_known(account.part(of).value); };
     const auto interference = [&](By by) { return duration(interference_by(account, by)); };
     const auto blocking = [&](Inversion by) { return duration(blocking_of(account, by)); };
-    // What begins or ends at a release that comes after its record is not known.
+    // If a release comes after its record, what begins or ends at it is not known.
     const bool is_early = account.unaccounted == schedule::Unaccounted::early;
     const auto response = is_early ? std::nullopt : distance(job.release, job.end);
     const auto tracing = analyse::tracing_time(cost, account.records);
@@ -351,7 +352,7 @@ void AccountRows::add_job(const JobAccount& account, const RowSink& sink) const 
         blocking(Inversion::unbounded), part(Part::suspension), tracing ? duration(*tracing) : Cell(),
         if_known(account.records), if_known(account.dispatches), if_known(account.preemptions),
         if_known(account.migrations),
-        // The same, exactly.
+        // These are the same durations in ticks.
         Cell(job.release.ticks.value), Cell(account.ready.ticks.value), stamp(job.start), stamp(job.end),
         stamp(job.deadline), Cell::of(response), exactly(Part::jitter), exactly(Part::execution),
         if_known(account.gross.value), exactly(Part::interference), exactly(Part::blocking), exactly(Part::suspension),
@@ -372,7 +373,7 @@ void AccountRows::add_shares(const JobAccount& account, const RowSink& sink) con
         const bool has_holder = blocks && culprit.holder < schedule::kContexts;
         const bool has_who = culprit.by != By::self && culprit.who != schedule::kUnknownContext;
         const std::string who = who_text(*this, culprit);
-        const bool has_mutex = blocks && culprit.object != 0; // none: the one that was waited for was just unlocked
+        const bool has_mutex = blocks && culprit.object != 0; // none: the mutex was just unlocked
         const std::string mutex = has_mutex ? trace::name_or_number(names, Unit::mutex, culprit.object) : "";
         const std::string holder = has_holder ? task(culprit.holder) : "";
         const std::uint32_t wait = blocks ? culprit.end_waits : culprit.object;

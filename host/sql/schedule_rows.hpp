@@ -33,7 +33,7 @@
 
 namespace host::sql {
 
-// Makes rows of `jobs` and `shares` of what host/schedule/accounting.hpp found about a job. The fields are what is
+// Makes rows of `jobs` and `shares` from what host/schedule/accounting.hpp found about a job. The fields have what is
 // known of the trace when the job ends.
 struct AccountRows {
     const trace::Names& names;
@@ -47,19 +47,20 @@ struct AccountRows {
 
 class ScheduleRows {
   public:
-    // The sink outlives this object. accounts: also jobs, shares and preemptions.
+    // The sink must outlive this object. accounts: there are also rows of jobs, shares and preemptions.
     explicit ScheduleRows(const RowSink& sink, bool accounts = true);
-    ScheduleRows(const ScheduleRows&) = delete; // its model reports to it
+    ScheduleRows(const ScheduleRows&) = delete; // the model reports to this object
     ScheduleRows& operator=(const ScheduleRows&) = delete;
 
-    // In time order; metadata and broken events are ignored. facts: of the trace, as far as they are known.
+    // Takes events in time order; metadata and broken events are ignored. facts: those of the trace, as far as they are
+    // known.
     void add(const trace::Event& event, const trace::TraceFacts& facts);
 
-    // Ends what is open. Once, after the last event. names: of the whole trace.
+    // Ends what is open. Must be called once, after the last event. names: those of the whole trace.
     void finish(const trace::Names& names);
 
   private:
-    // A job has lost its processor, and not got one again.
+    // A job that has lost its processor and has not got one again.
     struct Preemption {
         std::uint64_t job = 0;
         std::uint32_t by = 0; // context
@@ -79,14 +80,14 @@ class ScheduleRows {
     const RowSink& m_sink;
     schedule::Schedule m_schedule;
     schedule::Intervals m_intervals{[this](const schedule::Interval& interval) { add_interval(interval); }};
-    std::optional<schedule::Accounting> m_accounting; // if it is wanted
+    std::optional<schedule::Accounting> m_accounting; // if accounts are wanted
     schedule::Handlers m_handlers{[this](const schedule::Handler& handler) { add_handler(handler); }};
     schedule::Losses m_losses{[this](const schedule::Loss& loss) { add_loss(loss); }};
     schedule::Holds m_holds{[this](const schedule::Hold& hold) { add_hold(hold); }};
     std::map<std::uint32_t, Preemption> m_preemptions; // by the context of the job
-    std::map<std::uint32_t, std::string> m_names;      // of tasks; as they were first found
+    std::map<std::uint32_t, std::string> m_names;      // names of tasks, as they were first found
     const trace::TraceFacts* m_facts = nullptr;        // of the latest event
-    const trace::Names* m_trace_names = nullptr;       // likewise; after it, of the trace
+    const trace::Names* m_trace_names = nullptr;       // names at the latest event; at the end, of the trace
 };
 
 // Rows of `utilisation`: to which task or handler each moment of each processor belongs (docs/metrics.md), added up
@@ -134,7 +135,7 @@ class UtilisationRows {
     struct Processor {
         schedule::ProcessorTime time;
         std::uint64_t window = 0;
-        std::map<Use, lib::Ticks> uses; // in it
+        std::map<Use, lib::Ticks> uses; // uses of the window
     };
 
     struct Row {
@@ -159,8 +160,8 @@ class UtilisationRows {
     std::map<std::uint16_t, Processor> m_processors;
     std::vector<Row> m_done;
     std::map<std::uint32_t, const std::string*> m_names; // of the tasks that have the contexts now
-    std::set<std::string> m_texts;                       // all of them
-    trace::Names m_trace_names; // of the latest event; a copy, because those of a chunk go with it
+    std::set<std::string> m_texts;                       // all texts
+    trace::Names m_trace_names; // names at the latest event; a copy, because those of a chunk end with it
 };
 
 } // namespace host::sql

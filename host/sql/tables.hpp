@@ -45,7 +45,7 @@ class Cell {
         return cell;
     }
 
-    // The text outlives the cell. It is cut at a zero byte, which no SQL text has.
+    // The text must outlive the cell. It is cut at a zero byte, which no SQL text has.
     explicit Cell(std::string_view text)
         : m_kind(Kind::text)
         , m_text(text.substr(0, std::min(text.find('\0'), text.size()))) {}
@@ -58,12 +58,12 @@ class Cell {
     // Returns NULL if the text is empty.
     [[nodiscard]] static Cell named(std::string_view text) { return text.empty() ? Cell() : Cell(text); }
 
-    // Returns nothing if the cell is no text.
+    // Returns nothing if the cell is not a text.
     [[nodiscard]] std::optional<std::string_view> text() const {
         return m_kind == Kind::text ? std::optional(m_text) : std::nullopt;
     }
 
-    // Returns nothing if the cell is no number, and the bits of a fraction.
+    // Returns nothing if the cell is not a number; a fraction is returned as its bits.
     [[nodiscard]] std::optional<std::int64_t> number() const {
         return m_kind == Kind::integer || m_kind == Kind::real ? std::optional(m_number) : std::nullopt;
     }

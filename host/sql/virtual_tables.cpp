@@ -18,7 +18,8 @@ namespace host::sql {
 
 namespace {
 
-// A module without xCreate: its table is there without being created. Table and Cursor have what the functions call.
+// Returns a module without xCreate, so that its table exists without being created. Table and Cursor have what the
+// functions call.
 template <typename Table, typename Cursor>
 constexpr sqlite3_module module_of() {
     sqlite3_module module{};
@@ -245,9 +246,9 @@ struct Values {
     bool percent_is_null = false;
 };
 
-// Zeroed memory of SQLite's holds the pointer from the first row on. Null: there was none.
+// SQLite's zeroed memory has the pointer from the first row on. Null: there was no row.
 Values** place_of(sqlite3_context* context, bool make) {
-    constexpr int kPointerBytes = sizeof(Values*); // NOLINT(bugprone-sizeof-expression): the pointer is what is kept
+    constexpr int kPointerBytes = sizeof(Values*); // NOLINT(bugprone-sizeof-expression): the pointer is kept
     return static_cast<Values**>(sqlite3_aggregate_context(context, make ? kPointerBytes : 0));
 }
 
