@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program from its first argument to its exit status. Exceptions of the libraries end here.
+// Runs a program from its first argument to its exit status. Exceptions of the libraries end here.
 #include "host/cli/command/commands.hpp"
 #include "host/cli/command/exit_table.hpp"
 #include "host/cli/elsewhere.hpp"
@@ -31,7 +31,7 @@ std::string exit_table() {
     return text;
 }
 
-// The row for the words of a command line; null: this program has what they ask for.
+// Returns the row for the words of a command line; null: this program has what they ask for.
 const Elsewhere* find_elsewhere(std::span<const char* const> words, const Program& program) {
     const auto command = std::ranges::find_if_not(words, [](std::string_view word) { return word.starts_with("-"); });
     for (const Elsewhere& row : program.elsewhere) {
@@ -124,7 +124,7 @@ int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err
         status = ExitStatus::usage;
     }
     out.finish();
-    // A reader that has seen enough and closed the pipe (print | head) is no error.
+    // It is not an error if the reader has closed the pipe early (print | head).
     if (out.failed() && !out.reader_gone()) {
         err.print("remora: the output cannot be written: {}\n", std::strerror(out.error_number()));
         status = ExitStatus::no_space;

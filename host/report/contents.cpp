@@ -327,7 +327,7 @@ void add_facts(Json& json, const Trace& trace, const Cut& since) {
     add_texts(json, "texts", trace.events.texts(), since.texts);
 }
 
-// Writes the size of the directory, and the directory.
+// Returns the directory, preceded by its size.
 std::vector<std::byte> block_of(const fmt::memory_buffer& directory) {
     std::vector<std::byte> bytes(sizeof(std::uint32_t));
     lib::store_le(std::span(bytes), static_cast<std::uint32_t>(directory.size()));

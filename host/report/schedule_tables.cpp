@@ -23,7 +23,7 @@ constexpr unsigned kLateShift = 3;
 constexpr unsigned kUnaccountedShift = 4;
 constexpr unsigned kCauseShift = 2;
 
-// A table of spans of time, about a processor or a mutex.
+// Returns the table about a processor or a mutex, whose rows are spans of time.
 template <typename Number>
 Table& table_of(std::map<Number, Table>& tables, Number about, std::string_view name,
                 std::initializer_list<std::string_view> numbers) {
@@ -96,8 +96,7 @@ void ScheduleTables::finish(const trace::Names& names) {
     m_tasks.complete(names);
 }
 
-// Returns the cause of an interval: that of the end if it ended otherwise than its activity does, else that of the
-// begin.
+// Adds an interval. Its cause is that of its end if it ended otherwise than its activity does, else that of its begin.
 void ScheduleTables::add_interval(const schedule::Interval& interval) {
     const bool runs = interval.activity == Activity::running;
     if (!runs && interval.activity != Activity::ready && interval.activity != Activity::waiting) {

@@ -81,8 +81,7 @@ const std::string& ScheduleRows::name_of(std::uint32_t context) {
     return name;
 }
 
-// Returns the reason of an interval: that of the end if it ended otherwise than its activity does, else that of the
-// begin.
+// Adds an interval. Its reason is that of its end if it ended otherwise than its activity does, else that of its begin.
 void ScheduleRows::add_interval(const schedule::Interval& interval) {
     const std::string_view activity = activity_name(interval.activity);
     if (activity.empty()) {

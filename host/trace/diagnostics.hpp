@@ -76,7 +76,7 @@ inline constexpr auto kCodes = std::to_array<CodeRow>({
 class Code {
   public:
     template <std::size_t Size>
-    consteval Code(const char (&text)[Size]) { // implicit on purpose, and takes a literal
+    consteval Code(const char (&text)[Size]) { // NOLINT: implicit, and a literal
         while (kCodes.at(m_row).text != std::string_view(text, Size - 1)) {
             ++m_row;
         }

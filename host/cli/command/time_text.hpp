@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers and times as the commands show them to people.
+// Formats numbers and times as the commands show them to people, and parses seconds.
 #pragma once
 
 #include "host/text/format.hpp"
@@ -14,7 +14,7 @@
 
 namespace host::cli {
 
-// Digits in groups of three: 5,819.
+// Returns the digits in groups of three: 5,819.
 [[nodiscard]] inline std::string grouped(std::uint64_t number) {
     std::string digits = fmt::format("{}", number);
     for (std::size_t i = digits.size(); i > 3; i -= 3) {
@@ -23,7 +23,7 @@ namespace host::cli {
     return digits;
 }
 
-// Ticks as a time of a fitting unit, or as ticks while the rate is not known.
+// Formats ticks as a time of a fitting unit, or as ticks while the rate is not known.
 class Times {
   public:
     explicit Times(std::uint32_t khz)
@@ -47,11 +47,10 @@ class Times {
     std::uint32_t m_khz;
 };
 
-// A number of seconds as an option, such as --timeout 1.5.
-
 inline constexpr double kSecondsMax = 31'536'000; // a year
 
-// Nothing for 0, which an option has that was not given.
+// Converts an option in seconds, such as --timeout 1.5. Returns nothing for 0, the value of an option that was not
+// given.
 [[nodiscard]] inline std::optional<std::chrono::milliseconds> duration(double seconds) {
     if (seconds <= 0) {
         return std::nullopt;
@@ -59,7 +58,7 @@ inline constexpr double kSecondsMax = 31'536'000; // a year
     return std::chrono::milliseconds(std::llround(std::ceil(seconds * 1000)));
 }
 
-// For Option::check. Not a number compares false with everything, so it is refused, too.
+// Checks an option in seconds, for Option::check. Not-a-number is refused, because it compares false with everything.
 [[nodiscard]] inline std::string check_seconds(const std::string& text) {
     double seconds = 0;
     const char* const end = text.data() + text.size();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fast path of a line. Its parts are in the order in which append_line() writes them.
+// Has the fast paths of a line and of a JSON object. The parts of a line are in the order in which append_line() writes
+// them.
 #include "host/cli/event/event_lines.hpp"
 
 #include "host/cli/event/event_text.hpp"
@@ -22,7 +23,8 @@ using text::put_padded;
 using trace::ValueKind;
 
 constexpr std::size_t kNameColumns = 20;
-// Time, unit, processor; both texts before the values, both values; each with the room that its function asks for.
+// The line has time, unit and processor, both texts before the values, and both values, each with the room that its
+// function needs.
 constexpr std::size_t kLineMax = 2 * kNumberMax + 32 + 4 * text::ShortText::kBytes;
 
 std::string lead(const tracer::Parameter& parameter) {
@@ -61,10 +63,10 @@ void EventLines::append(fmt::memory_buffer& out, const trace::Event& event) {
     append_line(out, event, m_unit);
 }
 
-// Null if a part is not for the fast path: nothing was written then.
+// Returns null if a part is not for the fast path; then nothing was written.
 [[gnu::flatten]] char* EventLines::put_line(char* at, const trace::Event& event, const Prepared& prepared) {
     const bool timed = m_unit == TimeUnit::nanoseconds && event.timed;
-    // A negative time is beyond the limit, too.
+    // A negative time also exceeds the limit.
     const std::uint64_t time = timed ? static_cast<std::uint64_t>(event.time_ns) : event.ticks.value;
     if (time >= kPaddedLimit || !prepared.prepared) {
         return nullptr;
@@ -92,7 +94,7 @@ void EventLines::append(fmt::memory_buffer& out, const trace::Event& event) {
     return at;
 }
 
-// Null if the text is too long to be kept.
+// Returns null if the text is too long to be kept.
 char* EventLines::put_value(char* at, const trace::Event& event, ValueKind kind, tracer::Unit unit,
                             std::uint32_t value) {
     if (kind == ValueKind::nothing) {
@@ -109,14 +111,14 @@ namespace {
 
 using trace::ValueKind;
 
-// Everything in an object of one slot: the keys, ten numbers, and the prepared texts.
+// This is the room for an object of one slot: the keys, ten numbers, and the prepared texts.
 constexpr std::size_t kObjectMax = 160 + 10 * text::kNumberMax + 112 + 6 * text::ShortText::kBytes;
 
 std::string meaning_key(const tracer::Parameter& parameter) {
     return fmt::format("{}_name", parameter.name);
 }
 
-// When and where. Json: a JsonWriter.
+// Writes when and where the event happened. Json: a JsonWriter.
 template <typename Json>
 void add_place(Json& json, const trace::Event& event) {
     json.member("version", kJsonVersion);
@@ -164,7 +166,7 @@ void add_parameter(text::JsonText& json, const trace::Event& event, const tracer
     }
 }
 
-// The members of an event that is a record of ours.
+// Writes the members of an event that is a record of ours.
 void add_record(text::JsonText& json, const trace::Event& event) {
     add_kind(json, event);
     json.member("par1", event.par1);
@@ -227,7 +229,7 @@ JsonLines::Prepared JsonLines::prepared_for(const tracer::EventRow& row) {
     return prepared;
 }
 
-// Empty if the value has none. Null if it is too long to be kept.
+// Returns the meaning of the value; empty if it has none, null if it is too long to be kept.
 const JsonLines::Meaning* JsonLines::meaning_of(trace::ValueTexts& meanings, const trace::Event& event,
                                                 const Keys& keys, tracer::Unit unit, std::uint32_t value) {
     static constexpr Meaning kNone{};
@@ -250,7 +252,7 @@ void JsonLines::append(fmt::memory_buffer& out, const trace::Event& event, std::
     put_object(out, event, prepared, *meaning1, *meaning2);
 }
 
-// Flat, for a call would need the writer in memory, where the compiler does not know its state.
+// This is inlined, because a call would need the writer in memory, where the compiler does not know its state.
 [[gnu::flatten]] void JsonLines::put_object(fmt::memory_buffer& out, const trace::Event& event,
                                             const Prepared& prepared, const Meaning& meaning1,
                                             const Meaning& meaning2) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Lines of events for traces of millions: the same text as append_line(), byte for byte, with everything prepared that
-// does not change from event to event. What is not a sound event of one slot goes through append_line() itself.
+// Prints lines of events for traces with millions of events: the same text as append_line(), byte for byte, but
+// everything that does not change from event to event is prepared. An event that is not a valid event of one slot is
+// printed by append_line() itself.
 #pragma once
 
 #include "host/cli/event/event_text.hpp"
@@ -27,7 +28,7 @@ class EventLines {
     struct Prepared {
         text::ShortText to_par1; // the name, padded to its column, and " context="
         text::ShortText to_par2;
-        bool prepared = false; // else append_line() does it
+        bool prepared = false; // else append_line() prints the event
         trace::ValueKind par1 = trace::ValueKind::nothing;
         trace::ValueKind par2 = trace::ValueKind::nothing;
     };
@@ -41,16 +42,16 @@ class EventLines {
     trace::ValueTexts m_values;       // with their names, "12 (sensor)"
 };
 
-// One event as one JSON object. Names from the trace are escaped. JsonLines does it for traces of millions: the same
-// text as append_json(), byte for byte, with everything prepared that does not change from event to event. What is not
-// a sound event of one slot goes through append_json() itself.
+// append_json() writes one event as one JSON object. Names from the trace are escaped. JsonLines does the same for
+// traces with millions of events: the same text, byte for byte, but everything that does not change from event to event
+// is prepared. An event that is not a valid event of one slot is written by append_json() itself.
 
-// Of everything that commands print with --json: docs/json.md says what it promises.
+// The version of everything that commands print with --json; docs/json.md says what it promises.
 
 inline constexpr std::uint32_t kJsonVersion = 1;
 
-// {"time_ns":1234567,"ticks":...,"cpu":0,...}: stable keys, one object, newline included. instruction: what objdump
-// says of the event's instruction; no member if it is empty.
+// Writes {"time_ns":1234567,"ticks":...,"cpu":0,...}: stable keys, one object, newline included. instruction: what
+// objdump prints for the event's instruction; no member if it is empty.
 void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction);
 
 class JsonLines {
@@ -62,7 +63,7 @@ class JsonLines {
   private:
     using Meaning = trace::ValueTexts::Text;
 
-    // Of one parameter.
+    // The constant texts of one parameter.
     struct Keys {
         text::ShortText value;
         text::ShortText meaning;
@@ -74,7 +75,7 @@ class JsonLines {
         text::TextOf<112> identity; // from its name to its state
         Keys par1;
         Keys par2;
-        bool prepared = false; // else append_json() does it
+        bool prepared = false; // else append_json() writes the event
     };
 
     [[nodiscard]] static Prepared prepared_for(const tracer::EventRow& row);

@@ -105,7 +105,7 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
     out.push_back('\n');
 }
 
-// Events of .kev and tlog files as text and JSON: by class, number and words where our table has no row for them.
+// Events of .kev and tlog files are shown by class, number and words if our table has no row for them.
 
 void append_foreign(fmt::memory_buffer& out, const trace::Event& event) {
     if (event.origin == trace::Origin::kev) {
@@ -133,13 +133,13 @@ void add_foreign(text::JsonText& json, const trace::Event& event) {
     json.end_array();
 }
 
-// The fields of metadata events for people.
+// The fields of metadata events are shown for people.
 
 namespace {
 
 using trace::kCodeOf;
 
-// The event carries the payload without its length word; the decoder wants both.
+// The event has the payload without its length word, and the decoder needs both.
 template <typename Payload>
 lib::Result<Payload> decode(const trace::Event& event) {
     std::array<std::byte, tracer::kCombineSlotsMax * tracer::kPayloadBytesPerSlot> bytes{};
@@ -256,7 +256,7 @@ void append_metadata(fmt::memory_buffer& out, const trace::Event& event) {
     }
 }
 
-// Typed and formatted events for people and for scripts. Texts in them come from the machine and are escaped.
+// Typed and formatted events are shown for people and for scripts. Their texts come from the machine and are escaped.
 
 namespace {
 
@@ -273,7 +273,8 @@ void append_shown(fmt::memory_buffer& out, const trace::FieldValue& value) {
     append(out, quote);
 }
 
-// Numbers and booleans as such; what JSON has no number for (a fraction that is not finite, an address) as a string.
+// Writes numbers and booleans as such, and values that JSON cannot represent (a fraction that is not finite, an
+// address) as a string.
 void add_value(text::JsonText& json, const trace::FieldValue& value) {
     const std::string text = trace::value_text(value);
     const bool number = !is_quoted(value) && value.type != FieldType::pointer &&

@@ -26,10 +26,10 @@ std::optional<Number> number_of(std::string_view text) {
 struct TimeSuffix {
     std::string_view name;
     std::int64_t ns;
-    std::size_t decimals; // that a fraction may have: a nanosecond is the least
+    std::size_t decimals; // decimals that a fraction may have: a nanosecond is the least unit
 };
 
-// The longer suffix first: s ends all of them.
+// Longer suffixes are tried first, because all of them end in s.
 constexpr auto kSuffixes = std::to_array<TimeSuffix>(
     {{"ns", 1, 0}, {"us", 1'000, 3}, {"ms", 1'000'000, 6}, {"s", 1'000'000'000, 9}, {"", 1, 0}});
 

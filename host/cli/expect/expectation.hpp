@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file of expectations of a trace, read strictly: one to a line, such as `worst sensor response <= 3ms`.
+// Reads a file of expectations of a trace strictly. Each is a line, such as `worst sensor response <= 3ms`.
 //
 //   line       = [figure [[comparison] value]] ["#" comment]
 //   figure     = the words of a row of kFigures; a name with blanks in it in double quotes
@@ -22,23 +22,24 @@
 
 namespace host::cli {
 
-// What a file of expectations can say about a trace: the words of each figure, what it is compared with, and where it
-// comes from. The one list: the parser, its errors and docs/ci.md derive from it.
+// The figures in a file of expectations: the words of each, what it is compared with, and its source. The parser, its
+// errors and docs/ci.md derive from this list.
 
 enum class FigureUnit : std::uint8_t {
-    none, // a statement that holds or not: nothing is compared
+    none, // a statement that is true or false: nothing is compared
     count,
     time,
     percent,
 };
 
 struct FigureRow {
-    // A word in capitals is any name: TASK and MUTEX of the trace, RULE of `remora check --rules`, SUBJECT of its last
-    // line, EVENT of `remora events`, STATEMENT one of SQL.
+    // A word in capitals is a name: TASK and MUTEX of the trace, RULE of `remora check --rules`, SUBJECT of its last
+    // line, EVENT of `remora events`, STATEMENT a statement of SQL.
     std::string_view words;
     FigureUnit unit;
     std::string_view meaning;
-    // One value; {0} and {1} are the names, as texts of SQL. Empty: `remora check` itself knows it.
+    // The query yields one value; {0} and {1} are the names, as texts of SQL. Empty: `remora check` itself knows the
+    // value.
     std::string_view query{};
 };
 
@@ -88,7 +89,7 @@ struct Expectation {
     const FigureRow* figure = nullptr;
     std::vector<std::string> names; // in the order of the figure's words in capitals
     Comparison comparison = Comparison::equal;
-    long double value = 0; // in ns, percent, or as it is
+    long double value = 0; // in ns, in percent, or a plain number
 
     [[nodiscard]] bool holds_for(long double found) const;
 };
@@ -98,22 +99,22 @@ struct Expectations {
     std::vector<std::string> errors; // LINE:COLUMN: what is wrong, and the remedy
 };
 
-// At least one expectation, or an error.
+// Returns at least one expectation, or an error.
 [[nodiscard]] Expectations parse_expectations(std::string_view text_untrusted);
 
-// A value of the unit, as a file would have it.
+// Returns a value of the unit, as a file would have it.
 [[nodiscard]] std::string value_text(FigureUnit unit, long double value);
 
-// Which expectations a trace fulfils. Figures come from the tables of `remora sql`, the judgements from the oracle.
+// The result of an expectation. Figures come from the tables of `remora sql`, the judgements from the oracle.
 
 struct ExpectationOutcome {
     bool holds = false;
-    bool invalid = false; // an SQL statement that SQLite refuses, that does not yield one number, or takes too long
+    bool invalid = false; // an SQL statement that SQLite rejects, that does not yield one number, or takes too long
     bool stopped = false; // it takes too long
     std::string found;    // printable
 };
 
-// What is known of the trace before it is asked.
+// What is known of the trace before the figures are computed.
 struct JudgedTrace {
     const analyse::oracle::Verdicts& verdicts;
     std::string loss; // what is missing; empty: nothing
@@ -124,19 +125,19 @@ struct OutcomesOfTrace {
     trace::ExitStatus status = trace::ExitStatus::clean;
 };
 
-// How the trace is asked.
+// How the figures of the trace are computed.
 struct AskOptions {
-    std::string path; // no pipe: the trace is read again
+    std::string path; // not a pipe, because the trace is read again
     trace::OpenOptions open;
     std::chrono::milliseconds limit{}; // of each statement `sql`
 };
 
-// Diagnostics of this reading are those of the first one, and not repeated. status: damaged if an expectation does not
-// hold; usage if one is invalid; timeout if a statement takes longer than the limit.
+// Computes the outcomes. Diagnostics of this reading are those of the first one, and are not repeated. status: damaged
+// if an expectation is not fulfilled; usage if one is invalid; timeout if a statement takes longer than the limit.
 [[nodiscard]] OutcomesOfTrace outcomes_of(std::span<const Expectation> expectations, const AskOptions& options,
                                           const JudgedTrace& judged);
 
-// As outcomes_of(): a program without the tables of `remora sql` has none.
+// The type of outcomes_of(); a program without the tables of `remora sql` has none.
 using OutcomesOf = OutcomesOfTrace (*)(std::span<const Expectation>, const AskOptions&, const JudgedTrace&);
 
 } // namespace host::cli

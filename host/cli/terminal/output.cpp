@@ -25,7 +25,7 @@ std::string pager_command() {
     return "less";
 }
 
-// Leaves the screen as it is, shows colours, and ends by itself if one screen is enough; unless the user chose.
+// Makes less keep the screen, show colours, and end if one screen is enough, unless the user has chosen options.
 void set_less_options() {
     if (std::getenv("LESS") == nullptr) {
         ::setenv("LESS", "FRX", 1);
@@ -34,7 +34,7 @@ void set_less_options() {
 
 // NOLINTEND(concurrency-mt-unsafe)
 
-// The program, the command's first word, is there to be run.
+// Returns whether the program, which is the command's first word, can be run.
 bool can_run(std::string_view command) {
     const std::string program(command.substr(0, command.find(' ')));
     const std::string probe = "command -v -- '" + program + "' >/dev/null 2>&1";
@@ -82,7 +82,8 @@ Output::Output(std::FILE* stream)
     : m_stream(stream)
     , m_terminal(::isatty(::fileno(stream)) == 1) {
     const char* const no_color = std::getenv("NO_COLOR");
-    // m_buffer is the buffer: the stream's own would cut each flush into three writes.
+    // The stream is unbuffered, because m_buffer is the buffer; the stream's own would cut each flush into three
+    // writes.
     std::setvbuf(stream, nullptr, _IONBF, 0);
     m_colour = m_terminal && (no_color == nullptr || *no_color == '\0');
 }

@@ -12,7 +12,7 @@ namespace host::cli {
 
 namespace {
 
-// The only thing that a signal handler may touch.
+// A signal handler may only change an object of this type.
 volatile std::sig_atomic_t g_stop_requested = 0;
 
 extern "C" void request_stop(int /*signal*/) {
@@ -21,8 +21,8 @@ extern "C" void request_stop(int /*signal*/) {
 
 } // namespace
 
-// Stays in force over any number of signals, and system calls continue after it. A wish that came before counts too: a
-// command that opens one trace after another asks again.
+// The handler remains installed after any number of signals, and system calls are restarted. An earlier request is
+// kept, so that a command that opens one trace after another sees it again.
 void catch_stop_signals() {
     struct sigaction action {};
 
@@ -39,7 +39,7 @@ const volatile std::sig_atomic_t& stop_requested() {
 
 namespace {
 
-// What the signal handler needs; set before the timer is.
+// These are for the signal handler and are set before the timer is started.
 const char* g_message = nullptr;
 std::size_t g_message_bytes = 0;
 int g_status = 0;

@@ -156,7 +156,7 @@ class ManifestReader {
         take(at(object, key), into);
     }
 
-    // Returns 0 if the key is missing, as in older manifests.
+    // Leaves the number unchanged if the key is missing, as in older manifests.
     void take_later(Object& object, std::string_view key, std::uint64_t& number) {
         if (Found found; has(object, key, found)) {
             take(found.value(), number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// remora diff: where two runs begin to differ, and what became of each task; or one run and the text of a schedule that
-// `remora schedule` has printed. Exit status 7 if they differ.
+// remora diff shows where two runs begin to differ, and how each task has changed. It compares two runs, or one run and
+// the text of a schedule that `remora schedule` has printed. The exit status is 7 if they differ.
 #include "host/cli/command/diff/diff_view.hpp"
 #include "host/cli/command/trace_input.hpp"
 
@@ -42,7 +42,7 @@ ExitStatus read_run(const TraceInput& input, Context context, analyse::Phrases& 
     });
 }
 
-// A line of `remora schedule`: milliseconds with three decimals, " ms  ", the decision.
+// Reads a line of `remora schedule`: milliseconds with three decimals, " ms  ", the decision.
 std::optional<analyse::RunDecision> decision_of(std::string_view line, analyse::Phrases& phrases) {
     constexpr std::string_view kUnit = " ms  ";
     const std::size_t digits = line.find_first_not_of(' ');
@@ -65,7 +65,7 @@ ExitStatus read_golden(const std::string& path, Context context, analyse::Phrase
     std::ifstream file(path);
     std::string line;
     while (std::getline(file, line)) {
-        if (line.ends_with('\r')) { // of another system's editor
+        if (line.ends_with('\r')) { // another system's editor writes it
             line.pop_back();
         }
         const auto decision = decision_of(line, phrases);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two runs as text: `-` marks what only the first one has, `+` what only the second one has.
+// Prints two runs as text: `-` marks what only the first one has, `+` what only the second one has. Writes them as
+// JSON, too.
 #include "host/cli/command/diff/diff_view.hpp"
 
 #include "host/cli/event/event_lines.hpp"
@@ -32,7 +33,7 @@ Both<std::uint64_t> responses(const DiffView& view, const JobChange& job) {
     return {view.runs[0]->ns(job.jobs[0]->response()), view.runs[1]->ns(job.jobs[1]->response())};
 }
 
-// Other jobs, other misses, or a response time that changed by a step of the resolution.
+// Returns whether jobs, misses, or a response time (by a step of the resolution) differ.
 bool is_worth_showing(const DiffView& view, const TaskChange& task) {
     const auto& [a, b] = task.figures;
     return a.jobs != b.jobs || a.missed != b.missed || a.known != b.known ||
@@ -164,7 +165,7 @@ void print_diff_text(Output& out, const DiffView& view) {
     }
 }
 
-// Two runs as JSON. Pairs are arrays: what the first run has, then what the second has.
+// In the JSON of two runs, pairs are arrays: the value of the first run, then that of the second.
 
 namespace {
 
@@ -183,7 +184,7 @@ void add_decision(Json& json, const DiffView& view, std::size_t run, std::option
     json.end_object();
 }
 
-// of: of one run, by its number.
+// of: the value of a run, by its number.
 template <typename Function>
 void add_pair(Json& json, std::string_view name, Function&& of) {
     json.begin_array(name);

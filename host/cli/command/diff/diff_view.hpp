@@ -26,7 +26,7 @@ struct DiffView {
 
     [[nodiscard]] bool are_same() const { return !first && (!tasks || analyse::are_same(*tasks, tolerance)); }
 
-    // The decision of a run; null after its end.
+    // Returns the decision of a run; null after its end.
     [[nodiscard]] const analyse::RunDecision* decision(std::size_t run, std::size_t index) const {
         const std::vector<analyse::RunDecision>& all = runs[run]->decisions;
         return index < all.size() ? &all[index] : nullptr;
@@ -40,19 +40,19 @@ struct DiffView {
     }
 };
 
-// In what way the decision `first` differs.
+// Returns in what way the decision `first` differs.
 [[nodiscard]] std::string difference_text(const DiffView& view);
 
 void print_diff_text(Output& out, const DiffView& view);
-// The JSON of `remora diff`, which a page that compares has, too.
+// Writes the JSON of `remora diff`, which a page that compares contains, too.
 void write_diff_json(fmt::memory_buffer& buffer, const DiffView& view);
 void print_diff_json(Output& out, const DiffView& view);
 
-// A run that is compared with another one, read from the events of a trace: those decisions that the user selected.
+// Reads a run that is compared with another one from the events of a trace; only the decisions that the user selected.
 
 class RunInput {
   public:
-    // All of them outlive this.
+    // All parameters must outlive this object.
     RunInput(analyse::Phrases& phrases, analyse::Run& run, const SelectionOptions& options)
         : m_selection(options)
         , m_run(run)
@@ -63,7 +63,7 @@ class RunInput {
     RunInput(const RunInput&) = delete;
     RunInput& operator=(const RunInput&) = delete;
 
-    // Each event, in time order. khz: the clock's rate as far as it is known, else 0.
+    // Takes each event, in time order. khz: the clock's rate as far as it is known, else 0.
     void add(const trace::Event& event, std::uint32_t khz) {
         if (!event.metadata && event.is_sound()) {
             m_selection.take_note(event);
@@ -71,7 +71,7 @@ class RunInput {
         }
     }
 
-    // names: of the whole trace.
+    // names: those of the whole trace.
     void finish(const trace::Names& names) {
         m_reader.finish();
         m_run.names = names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the commands that judge a trace have in common: --junit, and an exit status that both the reading of the trace
-// and the judgement determine.
+// What the commands that judge a trace have in common: --junit, the report of violations, and an exit status that both
+// the reading of the trace and the judgement determine.
 #pragma once
 
 #include "host/cli/command/trace_input.hpp"
@@ -24,8 +24,8 @@
 
 namespace host::cli {
 
-// What the commands that judge a trace print alike: the violations, as they are found, what was relaxed, and the ends
-// of their JSON documents.
+// Prints what the commands that judge a trace have in common: the violations as they are found, what was relaxed, and
+// the end of their JSON documents.
 
 class FindingReport {
   public:
@@ -45,7 +45,7 @@ class FindingReport {
     struct Finding {
         std::string_view rule;
         std::string_view source{}; // of the rule
-        const trace::Event* event; // null: about the whole file
+        const trace::Event* event; // null: the finding is about the whole file
         std::string_view file{};   // if there is no event
         std::optional<std::uint16_t> task;
         std::string_view text; // printable
@@ -59,7 +59,7 @@ class FindingReport {
         }
     }
 
-    // The finding in one line, without the rule.
+    // Returns the finding in one line, without the rule.
     [[nodiscard]] std::string sentence(const Finding& finding) const {
         const trace::Event* const event = finding.event;
         if (event == nullptr) {
@@ -78,7 +78,7 @@ class FindingReport {
         }
     }
 
-    // The last members of the command's document, and its end. Called once.
+    // Writes the last members of the command's document, and its end. Must be called once.
     void end(text::JsonDocument& document, std::span<const std::string> relaxations) {
         document.begin_array("relaxed");
         for (const std::string& relaxation : relaxations) {
@@ -131,13 +131,13 @@ class FindingReport {
     text::JsonDocument m_json{m_findings, 1};
 };
 
-// A judgement as JUnit XML, which Jenkins, GitLab and actions of GitHub read: one suite, a test case for each thing
-// that is judged. The elements and attributes are those that Jenkins's junit-10.xsd has. No times: how long a test took
-// says nothing about a trace.
+// Writes a judgement as JUnit XML, which Jenkins, GitLab and actions of GitHub read: one suite, a test case for each
+// thing that is judged. The elements and attributes are those that Jenkins's junit-10.xsd has. There are no times,
+// because the duration of a test says nothing about a trace.
 
 class JunitReport {
   public:
-    // Of each case; the others are counted.
+    // So many lines of each case are kept; the others are counted.
     static constexpr std::size_t kLinesMax = 10;
 
     enum class Outcome : std::uint8_t { passed, skipped, failed, error };
@@ -147,10 +147,10 @@ class JunitReport {
         std::string name;
         Outcome outcome = Outcome::passed;
         std::string message{}; // unless it passed
-        std::string text{};    // likewise: the details, in lines
+        std::string text{};    // unless it passed: the details, in lines
     };
 
-    // file: where it goes, - for standard output; empty: nowhere. command: such as "check".
+    // file: where the document is written, - for standard output; empty: nowhere. command: such as "check".
     JunitReport(std::string file, std::string_view command, std::string trace)
         : m_file(std::move(file))
         , m_command(command)
@@ -158,25 +158,25 @@ class JunitReport {
 
     [[nodiscard]] bool wanted() const { return !m_file.empty(); }
 
-    // Nothing else is printed there.
+    // Returns whether the document is written to standard output, where nothing else is printed then.
     [[nodiscard]] bool on_standard_output() const { return m_file == "-"; }
 
     void add(Case judged) { m_cases.push_back(std::move(judged)); }
 
-    // A violation of the rule, in one line, for add_rule().
+    // Keeps a violation of the rule, in one line, for add_rule().
     void note(std::string_view rule, std::string_view line);
 
-    // The case of a rule: failed with the lines that were noted, else skipped for the reason, if there is one.
+    // Adds the case of a rule: failed with the lines that were noted, else skipped for the reason, if there is one.
     void add_rule(std::string_view group, std::string_view rule, std::uint64_t violations, std::string reason);
 
-    // A line of diagnostics about the trace, for write().
+    // Keeps a line of diagnostics about the trace, for write().
     void note_damage(std::string_view line) { note("readable", line); }
 
-    // Adds the case of reading the trace, which ended with this status, and writes the document. clean, no_space,
-    // usage.
+    // Adds the case of reading the trace, which ended with this status, and writes the document. Returns clean,
+    // no_space or usage.
     [[nodiscard]] trace::ExitStatus write(trace::ExitStatus read, Context context);
 
-    // The document as it is: the trace was not read. Likewise.
+    // Writes the document without that case, because the trace was not read. Returns clean, no_space or usage.
     [[nodiscard]] trace::ExitStatus store(Context context);
 
   private:
@@ -204,10 +204,10 @@ inline void add_junit_option(Command& command, std::string& file) {
         .check([](const std::string& text) { return text.empty() ? "must be a name, or - for standard output" : ""; });
 }
 
-// What a command does with a trace: it returns its verdict, and adds its cases to the report.
+// The work of a command with a trace: it returns its verdict, and adds its cases to the report.
 using Judge = std::function<trace::ExitStatus(formats::Trace&, JunitReport&)>;
 
-// The report is written however the reading ends.
+// Reads and judges a trace. The report is written however the reading ends.
 [[nodiscard]] inline trace::ExitStatus with_judged_trace(TraceInput input, Context context, std::string_view command,
                                                          JunitReport report, const Judge& judge) {
     if (input.json && report.on_standard_output()) {

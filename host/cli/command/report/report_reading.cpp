@@ -85,7 +85,7 @@ report::Trace Reading::tables() {
             .facts = facts};
 }
 
-// Who logged the event, or whom it is about: the row + 1, 0: none.
+// Returns the task that logged the event, or that the event is about: its row + 1, 0: none.
 std::size_t Reading::task_of(const trace::Event& event) {
     const std::uint32_t running = m_schedule.schedule().running(event.cpu);
     const std::uint32_t context = event.row->par1.unit == tracer::Unit::context   ? event.par1

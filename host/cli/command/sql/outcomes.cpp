@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `remora check --expect`: each expectation is answered by the tables of `remora sql`, or by the oracle's verdicts.
+// Implements `remora check --expect`: each expectation is evaluated by the tables of `remora sql`, or by the oracle's
+// verdicts.
 #include "host/cli/expect/expectation.hpp"
 
 #include "host/sql/database.hpp"
@@ -55,7 +56,7 @@ class Asked {
         bool stopped = false;
     };
 
-    // A statement of the file, within the limit of time.
+    // Runs a statement of the file, within the limit of time.
     Answer ask_limited(std::string_view statement) {
         m_end = std::chrono::steady_clock::now() + m_limit;
         Answer answer = ask(statement);
@@ -92,7 +93,7 @@ class Asked {
 
   private:
     std::chrono::milliseconds m_limit;
-    std::optional<std::chrono::steady_clock::time_point> m_end; // of the statement that is being asked
+    std::optional<std::chrono::steady_clock::time_point> m_end; // end of the time for the running statement
     std::unique_ptr<sql::Source> m_source;
     std::unique_ptr<sql::Database> m_database;
 };
@@ -101,7 +102,7 @@ ExpectationOutcome outcome_of(const Expectation& expectation, long double found)
     return {.holds = expectation.holds_for(found), .found = value_text(expectation.figure->unit, found)};
 }
 
-// What the oracle knows: its figures have no query.
+// Evaluates the figures that the oracle knows, which have no query.
 ExpectationOutcome judged_outcome(const Expectation& expectation, const JudgedTrace& judged) {
     if (expectation.figure->words == "no loss") {
         return {.holds = judged.loss.empty(), .found = judged.loss};
@@ -123,7 +124,7 @@ ExpectationOutcome judged_outcome(const Expectation& expectation, const JudgedTr
             .found = fmt::format("{} violation{}", tally.violations, tally.violations == 1 ? "" : "s")};
 }
 
-// Why no figure of these names can be computed; empty: it can.
+// Returns why no figure of these names can be computed; empty: it can be.
 std::string missing_name(const Expectation& expectation, Asked& asked) {
     const bool mutex_first = expectation.figure->words.find(" MUTEX") != std::string_view::npos;
     for (std::size_t i = 0; i < expectation.names.size(); ++i) {
@@ -176,7 +177,7 @@ ExpectationOutcome asked_outcome(const Expectation& expectation, Asked& asked) {
 OutcomesOfTrace outcomes_of(std::span<const Expectation> expectations, const AskOptions& options,
                             const JudgedTrace& judged) {
     OutcomesOfTrace result;
-    std::unique_ptr<Asked> asked; // at one address: its source asks it for the time
+    std::unique_ptr<Asked> asked; // has a fixed address, because its source calls it for the time
     for (const Expectation& expectation : expectations) {
         const bool known = expectation.figure->query.empty() && !expectation.figure->words.starts_with("sql ");
         if (!known && asked == nullptr) {

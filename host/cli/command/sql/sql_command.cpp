@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// remora sql: one SQL statement over a trace, without importing it.
+// remora sql runs one SQL statement over a trace, without importing the trace.
 #include "host/cli/command/time_text.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/event/event_lines.hpp"
@@ -42,13 +42,13 @@ class SqlOutput {
 
     void begin(std::span<const std::string> names);
 
-    // False once the output cannot be written.
+    // Returns false once the output cannot be written.
     [[nodiscard]] bool row(std::span<const sql::Value> values);
 
     void finish();
 
   private:
-    // So many rows are kept to learn how wide the columns are; later rows follow those widths.
+    // So many rows are kept to determine the widths of the columns, which later rows use.
     static constexpr std::size_t kRowsKept = 1000;
 
     struct Field {
@@ -70,7 +70,7 @@ class SqlOutput {
     bool m_widths_known = false;
 };
 
-// Texts that a query makes may hold anything: for a terminal they are escaped.
+// Texts that a query makes may contain anything, so they are escaped for a terminal.
 using Kind = sql::Value::Kind;
 
 std::string hexadecimal(std::string_view bytes) {
@@ -81,7 +81,8 @@ std::string hexadecimal(std::string_view bytes) {
     return text;
 }
 
-// Columns of a terminal; names are nearly always ASCII, and other characters take one.
+// Returns the columns of a terminal that a text takes. Names are nearly always ASCII; each other character counts as
+// one column.
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(
         text, [](char character) { return (static_cast<unsigned char>(character) & 0xC0) != 0x80; }));
@@ -178,7 +179,7 @@ void SqlOutput::print_csv(std::span<const sql::Value> values) {
     m_out.print("\n");
 }
 
-// What SQLite holds, as it is; bytes that are no UTF-8 are replaced.
+// Values are written as SQLite has them; invalid UTF-8 is replaced.
 void SqlOutput::print_json(std::span<const sql::Value> values) {
     m_json.line();
     m_json.begin_object();
@@ -219,7 +220,7 @@ struct SqlOptions {
     double timeout_s = 0; // 0: none
 };
 
-// The line of the statement, and a mark under the place.
+// Prints the line of the statement, and a mark below the place.
 void print_failure(Output& err, std::string_view statement, const sql::Database::Failure& failure) {
     err.print("remora sql: {}\n", text::escaped(failure.text));
     if (failure.offset < 0 || static_cast<std::size_t>(failure.offset) > statement.size()) {
@@ -234,7 +235,7 @@ void print_failure(Output& err, std::string_view statement, const sql::Database:
               std::string(before.size(), ' '));
 }
 
-// Shows how far the query has come until its first row; false once it has taken too long.
+// Shows the progress of the query until its first row. Returns false once it has taken too long.
 class Watch {
   public:
     Watch(const SqlOptions& options, Context context)
@@ -262,7 +263,7 @@ class Watch {
     bool m_has_rows = false;
 };
 
-// While SQLite computes one value it does not ask the watch.
+// While SQLite computes one value it does not call the watch.
 constexpr std::chrono::milliseconds kGrace{1000};
 
 std::unique_ptr<LastResort> last_resort(const SqlOptions& options) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All that is known of the job, for scripts: docs/json.md.
+// Writes everything that is known of the job, for scripts; docs/json.md describes it.
 #include "host/cli/command/why/why_view.hpp"
 
 #include "host/cli/event/event_lines.hpp"
