@@ -22,7 +22,6 @@
 namespace host::output {
 
 // Why there is no output. Callers act on the fault; the failure adds a text for the user.
-
 enum class Fault : std::uint8_t {
     unusable, // the trace does not fit the format, or the output cannot be written
     no_space, // no space for the output or for a temporary file

@@ -42,7 +42,6 @@ namespace host::report {
 // ready, was held up, and how many deadlines it missed. The page shows this where it has no intervals. The length of a
 // bucket doubles whenever the trace exceeds the buckets, so one pass suffices, and memory depends on the number of
 // tasks.
-
 class Overview {
   public:
     static constexpr std::size_t kBuckets = 2048;

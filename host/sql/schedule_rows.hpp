@@ -95,7 +95,6 @@ class ScheduleRows {
 //
 //   window 0          window 1          window 2              from the start of the trace
 //   |---- A ----| idle |v| A |---- B ---|? |B|                a row for each use of a window
-
 class UtilisationRows {
   public:
     static constexpr auto kColumns = static_cast<std::size_t>(column_count(Table::utilisation));

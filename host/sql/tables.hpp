@@ -21,7 +21,6 @@
 namespace host::sql {
 
 // One value of a row, on its way into SQLite.
-
 class Cell {
   public:
     // The cell is NULL.

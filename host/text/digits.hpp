@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace host::text {
@@ -21,6 +23,14 @@ static_assert(std::endian::native == std::endian::little, "digits have the same 
 
 inline constexpr std::uint64_t kEightDigits = 100'000'000;
 inline constexpr std::size_t kNumberMax = 20; // characters of a 64-bit number with its sign
+
+// Returns the number that the whole text is; nothing if it is another text, or does not fit. base: of an integer.
+template <typename Number, typename... Base>
+[[nodiscard]] std::optional<Number> number_of(std::string_view text, Base... base) {
+    Number number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base...);
+    return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
 
 // Precondition: text.data() is not null, even if the text is empty.
 [[nodiscard]] inline char* put(char* at, std::string_view text) {

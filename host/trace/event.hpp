@@ -153,7 +153,6 @@ class ForeignContexts {
 
 // A set of events as a table by code. Usage: if (kAnyOf<"task_block", "task_unblock">[event.code]). One look-up
 // replaces a switch before each call, which would cost more than most events need there.
-
 template <lib::FixedString... Names>
 inline constexpr std::array<bool, 256> kAnyOf = [] {
     std::array<bool, 256> set{};
@@ -231,7 +230,6 @@ void for_each_by_code(std::span<const Event> events, Each each) {
 
 // A map by a 16-bit number (context, processor, vector) that is used at most events. After its first use each number is
 // found by one look-up in a vector.
-
 template <typename T>
 class NumberMap {
   public:

@@ -2,6 +2,7 @@
 // Reads four sections of an ELF64 file, and JSON. Sources: System V ABI, "Object Files", and the GNU build-id note.
 #include "host/trace/kernel_image.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
@@ -9,7 +10,6 @@
 #include "lib/endian.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <memory>
@@ -317,10 +317,11 @@ lib::Result<KernelImage, Refusal> KernelImage::parse(std::string_view text_untru
         }
         KernelImage table;
         const auto image = json.at("image").get<std::string>();
-        const auto [end, error] = std::from_chars(image.data(), image.data() + image.size(), table.m_image_id, 16);
-        if (error != std::errc{} || end != image.data() + image.size()) {
+        const auto id = text::number_of<std::uint64_t>(image, 16);
+        if (!id) {
             return Refusal{"image is no hexadecimal number"};
         }
+        table.m_image_id = *id;
         for (const Json& entry : json.at("formats")) {
             const auto id = entry.at("id").get<std::uint32_t>();
             const auto& text = entry.at("text").get_ref<const std::string&>();

@@ -2,10 +2,10 @@
 // Formats numbers and times as the commands show them to people, and parses seconds.
 #pragma once
 
+#include "host/text/digits.hpp"
 #include "host/text/format.hpp"
 #include "lib/units.hpp"
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -60,10 +60,8 @@ inline constexpr double kSecondsMax = 31'536'000; // a year
 
 // Checks an option in seconds, for Option::check. Not-a-number is refused, because it compares false with everything.
 [[nodiscard]] inline std::string check_seconds(const std::string& text) {
-    double seconds = 0;
-    const char* const end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, seconds);
-    const bool fits = error == std::errc{} && parsed == end && seconds > 0 && seconds <= kSecondsMax;
+    const auto seconds = text::number_of<double>(text);
+    const bool fits = seconds && *seconds > 0 && *seconds <= kSecondsMax;
     return fits ? "" : fmt::format("{} is no number of seconds above 0 and up to {:.0f} (a year)", text, kSecondsMax);
 }
 

@@ -203,7 +203,6 @@ inline trace::ExitStatus status_of(std::string_view command, const Selection& se
 }
 
 // Adds the option --raises of the commands that show latencies.
-
 inline void add_raises_option(Command& command, std::string& path) {
     command.option("--raises", path,
                    "what an observer outside of the machine saw of its interrupts: when devices raised them");

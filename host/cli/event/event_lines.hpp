@@ -42,13 +42,12 @@ class EventLines {
     trace::ValueTexts m_values;       // with their names, "12 (sensor)"
 };
 
+// The version of everything that commands print with --json; docs/json.md says what it promises.
+inline constexpr std::uint32_t kJsonVersion = 1;
+
 // append_json() writes one event as one JSON object. Names from the trace are escaped. JsonLines does the same for
 // traces with millions of events: the same text, byte for byte, but everything that does not change from event to event
 // is prepared. An event that is not a valid event of one slot is written by append_json() itself.
-
-// The version of everything that commands print with --json; docs/json.md says what it promises.
-
-inline constexpr std::uint32_t kJsonVersion = 1;
 
 // Writes {"time_ns":1234567,"ticks":...,"cpu":0,...}: stable keys, one object, newline included. instruction: what
 // objdump prints for the event's instruction; no member if it is empty.

@@ -3,13 +3,13 @@
 
 #include "host/analyse/oracle/rules.hpp"
 #include "host/cli/event/selection.hpp"
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/nearest.hpp"
 #include "tracer/record/event_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <span>
@@ -164,10 +164,8 @@ std::optional<Wrong> take_names(std::span<const std::string> pattern, std::span<
 }
 
 std::optional<long double> number_of(std::string_view text) {
-    long double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = error == std::errc{} && end == text.data() + text.size() && number - number == 0;
-    return whole ? std::optional(number) : std::nullopt;
+    const auto number = text::number_of<long double>(text);
+    return number && *number - *number == 0 ? number : std::nullopt;
 }
 
 std::optional<long double> value_of(FigureUnit unit, std::string_view text) {

@@ -106,7 +106,6 @@ struct Expectations {
 [[nodiscard]] std::string value_text(FigureUnit unit, long double value);
 
 // The result of an expectation. Figures come from the tables of `remora sql`, the judgements from the oracle.
-
 struct ExpectationOutcome {
     bool holds = false;
     bool invalid = false; // an SQL statement that SQLite rejects, that does not yield one number, or takes too long

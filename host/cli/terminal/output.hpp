@@ -95,7 +95,6 @@ struct Context {
 };
 
 // A line that shows the progress of long work, only on a terminal and only after a second.
-
 class ProgressLine {
   public:
     // what: such as "converting". out must outlive the line.

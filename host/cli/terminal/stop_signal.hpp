@@ -17,7 +17,6 @@ void catch_stop_signals();
 
 // Ends a command that does not check its limit of time, because a library computes and does not call back until it is
 // done. The process ends by a signal, with a message; what it has not written is lost.
-
 class LastResort {
   public:
     // After this time, unless the object was destroyed before, the message is written to standard error and the process

@@ -113,7 +113,6 @@ class ChunkCursor {
 // first stamp and is closed at its end. So there is one buffer for each chunk that is being merged, not for each chunk
 // of the trace; of the others only the place is kept before their turn, and the report after it. If very many chunks
 // overlap, each further one has a small buffer and keeps no file open.
-
 class ChunkMerge {
   public:
     // facts and diagnostics must outlive the merge.

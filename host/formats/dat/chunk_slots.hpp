@@ -25,7 +25,6 @@ namespace host::formats::dat {
 // The checksum of a chunk, as its chunk_begin states it (docs/trace-format.md, section 3), is over all bytes of the
 // chunk as the machine sent them, with the four bytes of the checksum itself taken as zeros. Checksums in chunks are
 // computed and compared only here.
-
 class ChunkSum {
   public:
     // Adds the slots of a chunk_begin. payload: that of these slots together, padding included; stamp: theirs;

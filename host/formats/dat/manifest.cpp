@@ -3,6 +3,7 @@
 // because many JSON readers keep numbers as doubles.
 #include "host/formats/dat/manifest.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/json.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <concepts>
 #include <limits>
 #include <simdjson.h>
@@ -168,9 +168,7 @@ class ManifestReader {
     // Returns 0 if the value is not a number.
     [[nodiscard]] static std::uint64_t hex(Value number) {
         const std::string_view text = number.get_string();
-        std::uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-        return error == std::errc{} && end == text.data() + text.size() ? value : 0;
+        return text::number_of<std::uint64_t>(text, 16).value_or(0);
     }
 
     // Returns the enumerator of that name, or the first one (unknown) if none has it.

@@ -26,7 +26,6 @@ namespace host::formats::memory {
 // the guest runs), a part of it that QEMU's pmemsave wrote (the descriptor of the black box says where it begins), or
 // an ELF core of dump-guest-memory. Sizes and offsets in the file are checked before they are used. Sources: System V
 // ABI, chapter 5 (program headers); QEMU's documentation of pmemsave and dump-guest-memory.
-
 class Image {
   public:
     // A pmemsave file is searched up to this offset for the descriptor, page by page.

@@ -2,6 +2,7 @@
 // One thread drives libmicrohttpd and ends connections that take too long.
 #include "host/report/live/http_server.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/format.hpp"
 
 #include <arpa/inet.h>
@@ -14,7 +15,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <map>
@@ -181,10 +181,7 @@ class Daemon final : public HttpServer {
         }
         const char* const after = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "after");
         const std::string_view digits = after != nullptr ? after : "";
-        std::uint64_t number = 0;
-        const auto [parsed, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        const bool is_number = error == std::errc{} && parsed == digits.data() + digits.size();
-        return m_handler({.path = url.substr(end), .n = is_number ? std::optional(number) : std::nullopt});
+        return m_handler({.path = url.substr(end), .n = text::number_of<std::uint64_t>(digits)});
     }
 
     // The answer lives until it is sent.

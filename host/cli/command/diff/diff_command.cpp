@@ -4,9 +4,9 @@
 #include "host/cli/command/diff/diff_view.hpp"
 #include "host/cli/command/trace_input.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 
-#include <charconv>
 #include <fstream>
 #include <memory>
 
@@ -52,12 +52,11 @@ std::optional<analyse::RunDecision> decision_of(std::string_view line, analyse::
     }
     const std::string number =
         std::string(line.substr(digits, unit - 4 - digits)) + std::string(line.substr(unit - 3, 3));
-    std::int64_t time_us = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), time_us);
-    if (error != std::errc{} || end != number.data() + number.size()) {
+    const auto time_us = text::number_of<std::int64_t>(number);
+    if (!time_us) {
         return std::nullopt;
     }
-    return analyse::RunDecision{time_us * kNsPerUs, phrases.number_of(line.substr(unit + kUnit.size()))};
+    return analyse::RunDecision{*time_us * kNsPerUs, phrases.number_of(line.substr(unit + kUnit.size()))};
 }
 
 ExitStatus read_golden(const std::string& path, Context context, analyse::Phrases& phrases, analyse::Run& run) {

@@ -49,7 +49,6 @@ void write_diff_json(fmt::memory_buffer& buffer, const DiffView& view);
 void print_diff_json(Output& out, const DiffView& view);
 
 // Reads a run that is compared with another one from the events of a trace; only the decisions that the user selected.
-
 class RunInput {
   public:
     // All parameters must outlive this object.

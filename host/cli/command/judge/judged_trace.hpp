@@ -26,7 +26,6 @@ namespace host::cli {
 
 // Prints what the commands that judge a trace have in common: the violations as they are found, what was relaxed, and
 // the end of their JSON documents.
-
 class FindingReport {
   public:
     enum class Subject : std::uint8_t {
@@ -134,7 +133,6 @@ class FindingReport {
 // Writes a judgement as JUnit XML, which Jenkins, GitLab and actions of GitHub read: one suite, a test case for each
 // thing that is judged. The elements and attributes are those that Jenkins's junit-10.xsd has. There are no times,
 // because the duration of a test says nothing about a trace.
-
 class JunitReport {
   public:
     // So many lines of each case are kept; the others are counted.

@@ -4,12 +4,12 @@
 #include "host/cli/command/diff/diff_view.hpp"
 #include "host/cli/command/judge/verdict.hpp"
 #include "host/cli/command/summary/summary_view.hpp"
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -176,15 +176,10 @@ std::vector<std::byte> compared_traces(const analyse::Phrases& phrases, const Bo
 
 std::optional<PhasePair> phase_pair_of(const std::string& text) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    PhasePair pair{};
-    const auto parse = [](std::string_view word, std::uint32_t& number) {
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-        return error == std::errc{} && end == word.data() + word.size();
-    };
     const std::string_view view = text;
-    const bool is_pair = parse(view.substr(0, comma), pair[0]) && comma < text.size() &&
-                         parse(view.substr(comma + 1), pair[1]) && pair[0] != pair[1];
-    return is_pair ? std::optional(pair) : std::nullopt;
+    const auto first = text::number_of<std::uint32_t>(view.substr(0, comma));
+    const auto second = text::number_of<std::uint32_t>(view.substr(std::min(comma + 1, text.size())));
+    return first && second && *first != *second ? std::optional(PhasePair{*first, *second}) : std::nullopt;
 }
 
 std::vector<std::byte> compared_phases(const analyse::Phrases& phrases, const Run& run,

@@ -75,7 +75,6 @@ class Reading {
 };
 
 // The options of `remora report --live`, which serves the page of a running machine to browsers of this machine.
-
 struct LiveReport {
     TraceInput input;
     Reading::Options reading{};

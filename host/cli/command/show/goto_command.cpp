@@ -4,6 +4,7 @@
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/event/event_lines.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 
 #include <algorithm>
@@ -40,17 +41,9 @@ struct Place {
     }
 };
 
-template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-    Number number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc{} && parsed == end ? std::optional(number) : std::nullopt;
-}
-
 // A number without a unit is a record, because times have a unit here.
 std::optional<Place> place_of(const std::string& text) {
-    if (const auto record = number_of<std::uint64_t>(text)) {
+    if (const auto record = text::number_of<std::uint64_t>(text)) {
         return Place{.file = {}, .chunk = {}, .record = record, .time_ns = 0};
     }
     const std::size_t colon = text.rfind(':');
@@ -58,13 +51,13 @@ std::optional<Place> place_of(const std::string& text) {
         const auto time = time_of(text);
         return time ? std::optional(Place{.file = {}, .chunk = {}, .record = {}, .time_ns = *time}) : std::nullopt;
     }
-    const auto record = number_of<std::uint64_t>(std::string_view(text).substr(colon + 1));
+    const auto record = text::number_of<std::uint64_t>(std::string_view(text).substr(colon + 1));
     std::string carrier = text.substr(0, colon);
     if (!record || carrier.empty()) {
         return std::nullopt;
     }
     const std::size_t before = carrier.rfind(':');
-    const auto chunk = number_of<std::uint16_t>(std::string_view(carrier).substr(before + 1)); // npos + 1 is 0
+    const auto chunk = text::number_of<std::uint16_t>(std::string_view(carrier).substr(before + 1)); // npos + 1 is 0
     if (chunk) {
         carrier.resize(before == std::string::npos ? 0 : before);
     }

@@ -5,10 +5,10 @@
 #include "host/cli/event/event_lines.hpp"
 #include "host/cli/event/run_printer.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 
@@ -133,10 +133,7 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
 }
 
 std::string check_limit(const std::string& text) {
-    std::uint64_t lines = 0;
-    const char* const end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, lines);
-    const bool fits = error == std::errc{} && parsed == end && lines != 0;
+    const bool fits = text::number_of<std::uint64_t>(text).value_or(0) != 0;
     return fits ? "" : "must be a whole number from 1 on; without --limit every line is shown";
 }
 

@@ -4,12 +4,12 @@
 #include "host/cli/expect/expectation.hpp"
 
 #include "host/sql/database.hpp"
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/nearest.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -162,14 +162,13 @@ ExpectationOutcome asked_outcome(const Expectation& expectation, Asked& asked) {
         return {.found = "nothing"};
     }
     const std::string& text = answer.values.front();
-    long double found = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
-    if (answer.values.size() != 1 || error != std::errc{} || end != text.data() + text.size()) {
+    const auto found = text::number_of<long double>(text);
+    if (answer.values.size() != 1 || !found) {
         return {.invalid = true,
                 .found = answer.values.size() == 1 ? fmt::format("{}, no number", text::escaped(text))
                                                    : fmt::format("{} values, not one", answer.values.size())};
     }
-    return outcome_of(expectation, found);
+    return outcome_of(expectation, *found);
 }
 
 } // namespace
