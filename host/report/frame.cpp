@@ -192,6 +192,8 @@ std::array<std::byte, 32> sha256(std::string_view text) {
     return digest;
 }
 
+// --- pages -----------------------------------------------------------------------------------------------------------
+
 namespace {
 
 std::string hash_of(std::string_view script) {

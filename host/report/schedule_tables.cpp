@@ -205,6 +205,8 @@ void ScheduleTables::add_hold(const schedule::Hold& hold) {
         .add({begin, end}, {row_of(hold.context), static_cast<std::uint64_t>(hold.how)});
 }
 
+// --- overview --------------------------------------------------------------------------------------------------------
+
 // Returns the buckets of a task, after making room for a time.
 Overview::Buckets& Overview::of(std::size_t task, std::uint64_t last) {
     while (last / m_bucket_ticks >= kBuckets) {

@@ -109,6 +109,8 @@ Walk::~Walk() {
     m_source.m_status = std::max(m_source.m_status, m_diagnostics.exit_status(usable));
 }
 
+// --- database --------------------------------------------------------------------------------------------------------
+
 namespace {
 
 // These pragmas only report.

@@ -220,6 +220,8 @@ void ScheduleRows::finish(const trace::Names& names) {
     }
 }
 
+// --- jobs and their shares -------------------------------------------------------------------------------------------
+
 // Rows of `jobs` and `shares`. Durations in nanoseconds are computed from those in ticks, so they may differ by one
 // from the difference of two times.
 

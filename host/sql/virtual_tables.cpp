@@ -226,6 +226,8 @@ int register_tables(sqlite3* database, Source& source) {
     return code != SQLITE_OK ? code : sqlite3_create_module_v2(database, "utilisation", &kUses, &source, nullptr);
 }
 
+// --- percentile ------------------------------------------------------------------------------------------------------
+
 // Source: sqlite.org, "Application-Defined SQL Functions".
 
 namespace {

@@ -109,6 +109,8 @@ std::string xml_escaped(std::string_view text_untrusted) {
     }
 }
 
+// --- JSON ------------------------------------------------------------------------------------------------------------
+
 char* put_json_character(char* at, std::string_view& text) {
     const Utf8Front front = utf8_front(text);
     const std::string_view character = text.substr(0, front.bytes);

@@ -139,6 +139,8 @@ std::string_view event_name(const Event& event) {
     return event.row != nullptr ? event.row->name : "unknown";
 }
 
+// --- metadata --------------------------------------------------------------------------------------------------------
+
 namespace {
 
 // Decodes the payload and passes it to `use`. Returns false if it cannot be decoded.

@@ -77,6 +77,8 @@ std::string place_of(const KernelImage* image, std::uint64_t address) {
                        : fmt::format("{}+0x{:x}", text::escaped(function->name), offset);
 }
 
+// --- events of the user ----------------------------------------------------------------------------------------------
+
 namespace {
 
 using tracer::FieldType;

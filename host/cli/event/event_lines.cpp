@@ -107,6 +107,8 @@ char* EventLines::put_value(char* at, const trace::Event& event, ValueKind kind,
     return text != nullptr ? text->put(at) : nullptr;
 }
 
+// --- JSON ------------------------------------------------------------------------------------------------------------
+
 namespace {
 
 using trace::ValueKind;

@@ -105,6 +105,8 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
     out.push_back('\n');
 }
 
+// --- other systems ---------------------------------------------------------------------------------------------------
+
 // Events of .kev and tlog files are shown by class, number and words if our table has no row for them.
 
 void append_foreign(fmt::memory_buffer& out, const trace::Event& event) {
@@ -133,7 +135,7 @@ void add_foreign(text::JsonText& json, const trace::Event& event) {
     json.end_array();
 }
 
-// The fields of metadata events are shown for people.
+// --- metadata --------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -255,6 +257,8 @@ void append_metadata(fmt::memory_buffer& out, const trace::Event& event) {
         }
     }
 }
+
+// --- events of the user ----------------------------------------------------------------------------------------------
 
 // Typed and formatted events are shown for people and for scripts. Their texts come from the machine and are escaped.
 

@@ -185,6 +185,8 @@ void RecordStream::finish() {
     }
 }
 
+// --- images ----------------------------------------------------------------------------------------------------------
+
 // The look-up of images: where they are searched, and what is reported if there is none.
 
 namespace {
@@ -293,6 +295,8 @@ const trace::KernelImage* ImageLookup::find(const trace::Event& event, const tra
     }
     return known ? &*m_image : nullptr;
 }
+
+// --- time ------------------------------------------------------------------------------------------------------------
 
 void TraceTime::set(trace::Event& event, const ChunkCursor& cursor) {
     if (!m_start && !event.metadata) {

@@ -165,6 +165,8 @@ void print_diff_text(Output& out, const DiffView& view) {
     }
 }
 
+// --- JSON ------------------------------------------------------------------------------------------------------------
+
 // In the JSON of two runs, pairs are arrays: the value of the first run, then that of the second.
 
 namespace {

@@ -111,6 +111,8 @@ void Reading::note(const analyse::oracle::Finding& finding) {
          .record = event.record});
 }
 
+// --- comparison ------------------------------------------------------------------------------------------------------
+
 namespace {
 
 using Json = text::JsonText;
