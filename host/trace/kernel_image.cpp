@@ -317,11 +317,11 @@ lib::Result<KernelImage, Refusal> KernelImage::parse(std::string_view text_untru
         }
         KernelImage table;
         const auto image = json.at("image").get<std::string>();
-        const auto id = text::number_of<std::uint64_t>(image, 16);
-        if (!id) {
+        const auto image_id = text::number_of<std::uint64_t>(image, 16);
+        if (!image_id) {
             return Refusal{"image is no hexadecimal number"};
         }
-        table.m_image_id = *id;
+        table.m_image_id = *image_id;
         for (const Json& entry : json.at("formats")) {
             const auto id = entry.at("id").get<std::uint32_t>();
             const auto& text = entry.at("text").get_ref<const std::string&>();
