@@ -4,7 +4,7 @@
 
 #include "convert/writer/writer.hpp"
 #include "host/trace/diagnostics.hpp"
-#include "host/trace/open_options.hpp"
+#include "host/trace/event_stream.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -5,8 +5,8 @@
 
 #include "fleet/message.hpp"
 #include "fleet/store.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
 #include <functional>

@@ -5,7 +5,7 @@
 // integer division (`/` differs), and an alias with the name of a column that is used within an aggregate.
 #pragma once
 
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "host/formats/dat/segment.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

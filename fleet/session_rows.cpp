@@ -19,7 +19,7 @@ using formats::dat::ManifestChunk;
 using sql::Cell;
 
 constexpr int kSignificantBits = 5;
-constexpr std::string_view kCompleted = "completed"; // as host/sql/account_rows.cpp writes it
+constexpr std::string_view kCompleted = "completed"; // as host/sql/schedule_rows.cpp writes it
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
 // Numbers the rows of each table, and puts the columns of the run in front.

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "fleet/message.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <chrono>

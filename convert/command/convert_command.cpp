@@ -2,7 +2,7 @@
 // remora convert writes a trace in the format of another tool.
 #include "convert/command/full_program.hpp"
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/terminal/progress.hpp"
+#include "host/cli/terminal/output.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 
 #include "convert/convert.hpp"

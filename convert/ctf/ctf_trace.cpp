@@ -11,7 +11,7 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <bit>
 #include <cmath>

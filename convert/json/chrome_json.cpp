@@ -20,7 +20,7 @@
 #include "host/text/digits.hpp"
 #include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"
-#include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 #include "convert/schedule_words.hpp"
 #include "convert/track_writer.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/code_set.hpp"
+#include "host/trace/event.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/record/unit_words.hpp"
 

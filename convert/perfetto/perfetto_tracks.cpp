@@ -4,7 +4,6 @@
 #include "convert/writer/event_words.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 #include "lib/assert.hpp"
 

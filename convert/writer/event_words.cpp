@@ -4,9 +4,7 @@
 
 #include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
-#include "host/text/json_string.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <iterator>

@@ -3,11 +3,10 @@
 // the list of formats is in convert.cpp.
 #pragma once
 
-#include "host/output/output_failure.hpp"
 #include "host/output/output_file.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/event_stream.hpp"
 #include "host/trace/facts.hpp"
-#include "host/trace/open_options.hpp"
 #include "lib/result.hpp"
 
 #include <array>

@@ -6,7 +6,7 @@
 
 #include "fleet/store.hpp"
 #include "fleet/tables.hpp"
-#include "host/sql/cell.hpp"
+#include "host/sql/tables.hpp"
 #include "host/trace/event.hpp"
 
 #include <cstdint>

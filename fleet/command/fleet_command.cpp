@@ -11,7 +11,7 @@
 #include "fleet/questions/selection.hpp"
 #include "host/cli/command/exit_table.hpp"
 #include "host/cli/command/time_text.hpp"
-#include "host/cli/event/json_version.hpp"
+#include "host/cli/event/event_lines.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"

@@ -3,7 +3,7 @@
 #include "fleet/command/commands.hpp"
 #include "fleet/command/publish_follower.hpp"
 #include "fleet/command/server_options.hpp"
-#include "host/cli/command/seconds.hpp"
+#include "host/cli/command/time_text.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 
 #include "fleet/network/network.hpp"

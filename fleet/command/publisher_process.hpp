@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/trace/byte_source.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <chrono>

@@ -7,7 +7,7 @@
 #include "fleet/message.hpp"
 #include "fleet/server.hpp"
 #include "host/cli/command/command_line.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <string>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "fleet/database.hpp"
-#include "host/sql/cell.hpp"
+#include "host/sql/tables.hpp"
 #include "lib/result.hpp"
 
 #include <cstddef>

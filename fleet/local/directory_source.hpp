@@ -6,7 +6,7 @@
 
 #include "fleet/stream.hpp"
 #include "host/formats/dat/manifest.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 
 #include <deque>
 #include <memory>

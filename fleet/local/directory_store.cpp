@@ -4,7 +4,7 @@
 #include "fleet/database.hpp"
 #include "fleet/local/schema.hpp"
 #include "host/formats/dat/manifest.hpp"
-#include "host/formats/packed/archive_writer.hpp"
+#include "host/formats/packed/archive.hpp"
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"

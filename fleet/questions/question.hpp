@@ -6,7 +6,7 @@
 #include "fleet/database.hpp"
 #include "fleet/questions/findings.hpp"
 #include "fleet/questions/selection.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <array>

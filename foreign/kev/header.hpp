@@ -6,8 +6,8 @@
 #pragma once
 
 #include "foreign/kev/slot.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "host/trace/facts.hpp"
-#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

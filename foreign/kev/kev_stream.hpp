@@ -11,7 +11,6 @@
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event_stream.hpp"
-#include "host/trace/open_options.hpp"
 #include "lib/result.hpp"
 
 #include <array>

@@ -12,7 +12,7 @@
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/open_options.hpp"
+#include "host/trace/event_stream.hpp"
 #include "lib/result.hpp"
 
 #include <array>

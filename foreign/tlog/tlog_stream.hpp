@@ -9,7 +9,6 @@
 #include "host/trace/event.hpp"
 #include "host/trace/event_stream.hpp"
 #include "host/trace/names.hpp"
-#include "host/trace/open_options.hpp"
 
 #include <array>
 #include <cstdint>

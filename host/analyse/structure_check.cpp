@@ -4,7 +4,6 @@
 #include "host/analyse/structure_check.hpp"
 
 #include "host/text/format.hpp"
-#include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 
 #include <algorithm>

@@ -9,7 +9,6 @@
 #include "host/schedule/pass.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
-#include "host/trace/number_map.hpp"
 
 #include <algorithm>
 #include <array>

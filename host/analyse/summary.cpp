@@ -2,9 +2,8 @@
 // One pass over the events; see the header for what each figure means.
 #include "host/analyse/summary.hpp"
 
-#include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <algorithm>
 #include <utility>

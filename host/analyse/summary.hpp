@@ -9,7 +9,6 @@
 #include "host/analyse/durations.hpp"
 #include "host/schedule/processor_time.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/number_map.hpp"
 #include "lib/units.hpp"
 
 #include <array>

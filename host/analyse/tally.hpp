@@ -7,7 +7,6 @@
 
 #include "host/schedule/processor_time.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/number_map.hpp"
 #include "lib/units.hpp"
 
 #include <array>

@@ -5,7 +5,7 @@
 
 #include "host/analyse/durations.hpp"
 #include "host/schedule/accounting.hpp"
-#include "host/trace/number_map.hpp"
+#include "host/trace/event.hpp"
 
 #include <array>
 #include <cstdint>

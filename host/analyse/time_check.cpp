@@ -2,7 +2,7 @@
 #include "host/analyse/time_check.hpp"
 
 #include "host/text/format.hpp"
-#include "host/trace/code_set.hpp"
+#include "host/trace/event.hpp"
 
 namespace host::analyse {
 

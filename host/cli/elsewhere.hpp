@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What `remora` does not have itself: for these commands and options it continues as another program beside it. Each of
-// the programs remora, remora-full and remora-fleet has all that the one before it has.
+// The commands and options that `remora` lacks, for which it continues as another program beside it. Each of the
+// programs remora, remora-full and remora-fleet has everything that the one before it has.
 #pragma once
 
 #include "host/cli/command/commands.hpp"

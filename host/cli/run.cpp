@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// A program from its first argument to its exit status. Exceptions of the libraries end here.
+// Runs a program from its first argument to its exit status. Exceptions of the libraries end here.
 #include "host/cli/command/commands.hpp"
 #include "host/cli/command/exit_table.hpp"
 #include "host/cli/elsewhere.hpp"
-#include "host/cli/terminal/program.hpp"
 #include "host/text/escape.hpp"
-
 #include "lib/version.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <new>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
 
 namespace host::cli {
 
@@ -27,7 +31,7 @@ std::string exit_table() {
     return text;
 }
 
-// The row for the words of a command line; null: this program has what they ask for.
+// Returns the row for the words of a command line; null: this program has what they ask for.
 const Elsewhere* find_elsewhere(std::span<const char* const> words, const Program& program) {
     const auto command = std::ranges::find_if_not(words, [](std::string_view word) { return word.starts_with("-"); });
     for (const Elsewhere& row : program.elsewhere) {
@@ -40,6 +44,29 @@ const Elsewhere* find_elsewhere(std::span<const char* const> words, const Progra
         }
     }
     return nullptr;
+}
+
+// Returns the path of the program `name` in the directory of this one; it need not exist.
+std::string program_beside(std::string_view name) {
+    std::error_code failed;
+    return (std::filesystem::read_symlink("/proc/self/exe", failed).parent_path() / name).string();
+}
+
+// Replaces this process by the program, with the same arguments. Returns only if that fails: an errno.
+int continue_as(const std::string& path) {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> words;
+    for (std::string word; std::getline(file, word, '\0');) {
+        words.push_back(word);
+    }
+    std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
+    for (std::string& word : words) {
+        pointers.push_back(word.data());
+    }
+    pointers.push_back(nullptr);
+    ::execv(path.c_str(), pointers.data());
+    return errno;
 }
 
 // Continues as another program if the words ask for what only that has, or for text about all commands. Returns the
@@ -97,7 +124,7 @@ int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err
         status = ExitStatus::usage;
     }
     out.finish();
-    // A reader that has seen enough and closed the pipe (print | head) is no error.
+    // It is not an error if the reader has closed the pipe early (print | head).
     if (out.failed() && !out.reader_gone()) {
         err.print("remora: the output cannot be written: {}\n", std::strerror(out.error_number()));
         status = ExitStatus::no_space;

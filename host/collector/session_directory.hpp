@@ -6,7 +6,7 @@
 
 #include "host/collector/directory_lock.hpp"
 #include "host/trace/byte_source.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

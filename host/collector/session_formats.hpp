@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/formats/dat/manifest.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "host/trace/kernel_image.hpp"
 
 #include <string>

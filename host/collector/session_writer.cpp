@@ -3,7 +3,6 @@
 #include "host/collector/session_writer.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 #include "lib/crc32c.hpp"

@@ -16,7 +16,7 @@
 #include "host/collector/session_directory.hpp"
 #include "host/collector/syncer.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/chunk_sum.hpp"
+#include "host/formats/dat/chunk_slots.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "lib/result.hpp"
 #include "tracer/names/metadata.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/collector/strangers.hpp"
 
-#include "host/formats/dat/plain_record.hpp"
+#include "host/formats/dat/chunk_begin.hpp"
 #include "tracer/record/event_table.hpp"
 #include "tracer/record/record.hpp"
 

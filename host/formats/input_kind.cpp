@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Marks of file formats: the .kev header's keyword, pcap and pcapng magic numbers (both byte orders, micro- and
-// nanoseconds), the signature and jump of a FAT boot sector. tlog files have no mark; see tlog/detect.hpp. Marks of
-// other tools' files: trace-cmd.dat(5), the kernel's perf.data-file-format.txt, elf(5), RFC 1952, RFC 8878, the xz and
-// SQLite file formats.
+// Recognizes file formats by their marks: the .kev header's keyword, pcap and pcapng magic numbers (both byte orders,
+// micro- and nanoseconds), the signature and jump of a FAT boot sector. tlog files have no mark; see tlog/detect.hpp.
+// The marks of other tools' files are from trace-cmd.dat(5), the kernel's perf.data-file-format.txt, elf(5), RFC 1952,
+// RFC 8878, and the xz and SQLite file formats.
 #include "host/formats/input_kind.hpp"
 
 #include "foreign/tlog/detect.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/formats/fat/volume.hpp"
-#include "host/formats/memory/image.hpp"
+#include "host/formats/memory/black_box.hpp"
 #include "host/formats/packed/block.hpp"
 #include "lib/endian.hpp"
 
@@ -39,7 +38,7 @@ constexpr auto kCaptureMagics =
 
 struct ForeignMark {
     std::string_view mark;
-    std::string_view tool; // whose files begin so, and what to do with them
+    std::string_view tool; // the tool whose files begin like this, and what to do with them
 };
 
 constexpr auto kForeignMarks = std::to_array<ForeignMark>({
@@ -72,7 +71,8 @@ bool is_boot_sector(std::span<const std::byte> begin) {
     return begin[0] == std::byte{0xE9} || (begin[0] == std::byte{0xEB} && begin[2] == std::byte{0x90});
 }
 
-// A master boot record with a FAT partition: four rows of which each is marked active or not, and ends of its own.
+// Returns whether this is a master boot record with a FAT partition: it has four rows, each marked active or not, and a
+// signature at its end.
 bool is_partition_table(std::span<const std::byte> begin) {
     if (begin.size() < 512 || begin[510] != std::byte{0x55} || begin[511] != std::byte{0xAA}) {
         return false;
@@ -96,20 +96,20 @@ bool is_known(const tracer::Record& record) {
            (record.combine() == tracer::Combine::simple || row->shape == tracer::Shape::combined);
 }
 
-// A part of a chunk's header, whose stream may be compact.
+// Returns whether this is a part of a chunk's header; the stream of the chunk may be compact.
 bool is_of_header(const tracer::Record& record) {
     const std::uint16_t code = record.code;
     return (record.event_code() == trace::kCodeOf<"chunk_begin"> && is_known(record)) ||
-           std::rotl(code, 8) == dat::kChunkBeginCode; // its bytes are swapped: the reader says so
+           std::rotl(code, 8) == dat::kChunkBeginCode; // its bytes are swapped, which the reader reports
 }
 
-// Half of the records at least.
+// Returns whether at least half of the records, and at least known_min of them, have known codes.
 bool are_mostly_known(std::span<const std::byte> begin, std::size_t known_min) {
     std::size_t known = 0;
     std::size_t unknown = 0;
     for (; begin.size() >= tracer::kRecordBytes; begin = begin.subspan(tracer::kRecordBytes)) {
         const tracer::Record record = tracer::decode_record(begin);
-        if (!record.empty() && record.code != 0xFFFF) { // unused, erased
+        if (!record.empty() && record.code != 0xFFFF) { // neither unused nor erased
             ++(is_known(record) ? known : unknown);
         }
     }
@@ -125,7 +125,8 @@ bool could_be_records(std::span<const std::byte> begin) {
     if (are_mostly_known(begin, 0)) {
         return true;
     }
-    // Bytes may have been lost or added: the reader finds the records after them.
+    // Returns whether records are found at other offsets: bytes may have been lost or added, and the reader finds the
+    // records after them.
     constexpr std::size_t kEvidence = 3;
     for (std::size_t shift = 1; shift < std::min(begin.size(), tracer::kRecordBytes); ++shift) {
         if (are_mostly_known(begin.subspan(shift), kEvidence)) {
@@ -135,7 +136,7 @@ bool could_be_records(std::span<const std::byte> begin) {
     return false;
 }
 
-// Some of its slots are records: not only unused ones.
+// Returns whether the slots could be records and are not all zero.
 bool looks_like_records(std::span<const std::byte> begin) {
     const bool empty = std::ranges::all_of(begin, [](std::byte byte) { return byte == std::byte{0}; });
     return !empty && could_be_records(begin);
@@ -177,7 +178,7 @@ trace::InputKind kind_of(trace::ByteSource& source) {
     const auto count = source.peek(begin);
     const auto kind = kind_of(std::span(begin).first(count ? count.value() : 0));
     const bool unmarked = kind == trace::InputKind::records && count;
-    // A part of a memory may begin with anything; only then is all of it searched.
+    // A part of a memory may begin with any bytes; only if nothing else fits, all of it is searched.
     const bool memory =
         memory::is_memory(source) ||
         (unmarked && !looks_like_records(std::span(begin).first(count.value())) && memory::holds_descriptor(source));
@@ -196,7 +197,7 @@ trace::InputKind kind_to_follow(trace::ByteSource& source) {
 std::string why_unknown(trace::ByteSource& source) {
     std::array<std::byte, kKindBytes> begin{};
     const auto count = source.peek(begin);
-    // The first record of a pipe may be all that is there so far: too little to refuse it.
+    // A pipe may have delivered only its first record, which is too little to reject it.
     constexpr std::size_t kEvidenceBytes = 4 * tracer::kRecordBytes;
     if (!count || (!source.seekable() && count.value() < kEvidenceBytes)) {
         return "";

@@ -5,10 +5,10 @@
 #include "foreign/tlog/tlog_stream.hpp"
 #include "host/formats/capture/capture.hpp"
 #include "host/formats/dat/record_stream.hpp"
-#include "host/formats/fat/chunk_files.hpp"
+#include "host/formats/fat/volume.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/memory/memory.hpp"
-#include "host/formats/packed/archive_reader.hpp"
+#include "host/formats/packed/archive.hpp"
 #include "host/text/format.hpp"
 
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace host::formats {
 
 namespace {
 
-// Takes the pointer to a reader for one to a stream; the error stays.
+// Converts the pointer to a reader to one to a stream; an error is passed on.
 template <typename Reader>
 lib::Result<std::unique_ptr<trace::EventStream>> as_stream(lib::Result<std::unique_ptr<Reader>> reader) {
     if (!reader) {
@@ -28,7 +28,7 @@ lib::Result<std::unique_ptr<trace::EventStream>> as_stream(lib::Result<std::uniq
     return std::unique_ptr<trace::EventStream>(std::move(reader.value()));
 }
 
-// Each format's reader has its line here.
+// Opens the reader of each format.
 lib::Result<std::unique_ptr<trace::EventStream>> open_stream(trace::InputKind kind, const trace::NamedSource& input,
                                                              const trace::OpenOptions& options,
                                                              trace::Diagnostics& diagnostics) {

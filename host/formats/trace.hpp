@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A trace of any kind: a session directory, a file of any format that this library reads, or a pipe. One stream of
-// events in time order across processors. The kind of a file is found from its first bytes. Memory is constant in the
-// length of the trace.
+// A trace of any kind: a session directory, a file of any format that this library reads, or a pipe. It is one stream
+// of events in time order, over all processors. The kind of a file is found from its first bytes. Memory does not
+// depend on the length of the trace.
 //
 // Usage:
 //   Diagnostics diagnostics(print_line);
@@ -14,7 +14,6 @@
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event_stream.hpp"
-#include "host/trace/open_options.hpp"
 #include "lib/result.hpp"
 
 #include <cstddef>
@@ -35,17 +34,18 @@ namespace host::formats {
 class Trace {
   public:
     // path: a session directory, a file, or "-". index: what index() of an earlier pass over this path returned. Any
-    // error was reported to diagnostics, which must outlive the trace.
+    // error is reported to diagnostics, which must outlive the trace.
     [[nodiscard]] static lib::Result<std::unique_ptr<Trace>>
     open(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics,
          const std::shared_ptr<const dat::SessionIndex>& index = nullptr);
-    // Bytes instead of a path: no session. Read from their beginning; of a stream, from its position.
+    // Opens bytes instead of a path, which are not a session. They are read from their beginning; a stream is read from
+    // its position.
     [[nodiscard]] static lib::Result<std::unique_ptr<Trace>>
     open(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
     Trace(const Trace&) = delete;
     Trace& operator=(const Trace&) = delete;
 
-    // The next events in time order, as EventStream has them; empty at the end. They are valid until the next call.
+    // Returns the next events in time order, as EventStream does; empty at the end. They are valid until the next call.
     [[nodiscard]] std::span<const trace::Event> next_batch() {
         const auto batch = m_stream->next_batch();
         m_exhausted = batch.empty();
@@ -63,25 +63,26 @@ class Trace {
         }
     }
 
-    // Called now and then with the number of events that were taken, and at the end of the trace.
+    // Sets a function that is called from time to time with the number of events that were taken, and at the end of the
+    // trace.
     void report_to(std::function<void(std::uint64_t events)> report) { m_report = std::move(report); }
 
-    // Grows while events are taken; complete after the last one.
+    // The facts grow while events are taken and are complete after the last one.
     [[nodiscard]] const trace::TraceFacts& facts() const { return m_stream->facts(); }
 
-    // Whether next_batch() has returned nothing.
+    // Returns whether next_batch() has returned nothing.
     [[nodiscard]] bool exhausted() const { return m_exhausted; }
 
-    // Never `detect`.
+    // Returns the kind of the input, never `detect`.
     [[nodiscard]] trace::InputKind kind() const { return m_kind; }
 
-    // Only for a session directory.
+    // Returns null unless the trace is a session directory.
     [[nodiscard]] const dat::Manifest* manifest() const;
 
-    // For a session directory about which nothing was to be reported when it was opened; else null.
+    // Returns the index of a session directory if nothing was reported when it was opened; else null.
     [[nodiscard]] std::shared_ptr<const dat::SessionIndex> index() const;
 
-    // For a session directory; else empty.
+    // Returns the path of a session directory; else an empty text.
     [[nodiscard]] const std::string& directory() const { return m_directory; }
 
   private:
@@ -100,7 +101,7 @@ class Trace {
     }
 
     std::unique_ptr<trace::EventStream> m_stream;
-    dat::RecordStream* m_records = nullptr; // the same, if it is one
+    dat::RecordStream* m_records = nullptr; // the same stream, if it is a RecordStream
     trace::InputKind m_kind = trace::InputKind::records;
     std::string m_directory;
     bool m_exhausted = false;

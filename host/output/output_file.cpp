@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// POSIX end of OutputFile and Destination.
+// Implements OutputFile and Destination with POSIX calls.
 #include "host/output/output_file.hpp"
 
 #include <algorithm>
@@ -39,13 +39,13 @@ lib::Error error_of(int number) {
     }
 }
 
-// Both exist and are the same file.
+// Returns whether both exist and are the same file.
 bool is_same_file(const std::string& left, const std::string& right) {
     std::error_code ignored;
     return fs::equivalent(left, right, ignored);
 }
 
-// `inner` is `outer` or is below it. Both as they would be once created.
+// Returns whether `inner` is `outer` or is below it, also if they do not exist yet.
 bool is_within(const std::string& inner, const std::string& outer) {
     std::error_code failed;
     const fs::path a = fs::weakly_canonical(inner, failed);
@@ -60,7 +60,8 @@ std::string without_slash(std::string path) {
     return path;
 }
 
-// The file that a path names, where "-" is one of our own streams; nothing if it is no regular file.
+// Returns the file that a path names, where "-" is a standard stream of this process; nothing if it is not a regular
+// file.
 std::optional<std::pair<dev_t, ino_t>> regular_file(const std::string& path, int stream) {
     struct stat status {};
 
@@ -69,7 +70,7 @@ std::optional<std::pair<dev_t, ino_t>> regular_file(const std::string& path, int
                                                   : std::nullopt;
 }
 
-// The session that a file belongs to: the directory that holds it and a manifest. Empty if to none.
+// Returns the session that a file belongs to: the directory that has it and a manifest. Empty if there is none.
 std::string session_of(const std::string& input) {
     std::error_code ignored;
     const fs::path folder = fs::path(input).parent_path();
@@ -78,7 +79,7 @@ std::string session_of(const std::string& input) {
                : "";
 }
 
-// Empty if the destination may be made.
+// Returns why the destination must not be created; empty if it may be created.
 std::string reason_against(const std::string& path, Destination::Shape shape, const std::string& input) {
     if (path.empty()) {
         return "no name: name a file, or - for standard output";
@@ -110,7 +111,7 @@ std::string reason_against(const std::string& path, Destination::Shape shape, co
     return !directory && fs::exists(path, ignored) ? "it is a file: this format is a directory" : "";
 }
 
-constexpr std::size_t kSentBytes = std::size_t{4} << 20; // by one call
+constexpr std::size_t kSentBytes = std::size_t{4} << 20; // bytes copied by one call
 
 } // namespace
 
@@ -142,10 +143,10 @@ OutputFile::~OutputFile() {
     }
 }
 
-// Asks the file system for as much again as was written: without it, each block gets its place alone, when it is
-// written, which doubles the kernel's time. A file system that cannot do this is not asked again.
+// Reserves as much disk space as was written so far. Without this, each block gets its place alone when it is written,
+// which doubles the system's time. A file system that cannot reserve space is not asked again.
 void OutputFile::allocate(std::size_t bytes) {
-    constexpr std::uint64_t kLeast = 4 * kBufferBytes; // smaller files are not worth it
+    constexpr std::uint64_t kLeast = 4 * kBufferBytes; // smaller files gain nothing
     constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
     const std::uint64_t end = m_written + bytes;
     if (!m_allocates || end < kLeast || end <= m_allocated) {
@@ -176,7 +177,8 @@ void OutputFile::flush() {
     write_out(std::span(m_buffer).first(count));
 }
 
-// By the kernel as far as it can: not to every kind of file, and not if a write fails, of which write_out() learns why.
+// Lets the operating system copy what it can. It cannot copy to every kind of file, and if a write fails, write_out()
+// finds out why.
 lib::Result<void> OutputFile::append(trace::ByteSource& source, std::uint64_t offset_bytes, std::uint64_t bytes) {
     flush();
     while (m_error_number == 0 && bytes != 0) {
@@ -287,7 +289,7 @@ int Destination::make_partial() {
     const mode_t mask = ::umask(0);
     ::umask(mask);
     if (m_shape == Shape::directory) {
-        // mkdtemp takes no suffix; the name is as good without one.
+        // mkdtemp takes no suffix, so the name has none.
         if (::mkdtemp(name.data()) == nullptr || ::chmod(name.c_str(), 0777 & ~mask) != 0) {
             return errno;
         }
@@ -305,7 +307,7 @@ int Destination::make_partial() {
         return errno;
     }
     if (m_shape == Shape::file) {
-        m_files.push_back(std::move(file)); // a library opens the empty file by itself
+        m_files.push_back(std::move(file)); // the library opens the empty file itself
     }
     return 0;
 }
@@ -340,7 +342,7 @@ lib::Result<void, Failure> Destination::commit() {
     if (!m_path.empty()) {
         std::error_code failed;
         if (m_shape == Shape::directory) {
-            fs::remove(m_path, failed); // an empty directory of that name
+            fs::remove(m_path, failed); // removes an empty directory of that name
         }
         fs::rename(m_partial, m_path, failed);
         if (failed) {

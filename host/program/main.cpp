@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The program `remora`: what `make run` calls, and every day's questions about a trace. For the rest it continues as
-// remora-full (convert/program/), which `make host` builds, or as remora-fleet (fleet/program/), which `make fleet`
-// builds: so a first run compiles no converter, no SQL and no fleet.
+// The program `remora` has what `make run` calls, and the everyday questions about a trace. For other commands it
+// continues as remora-full (convert/program/), which `make host` builds, or as remora-fleet (fleet/program/), which
+// `make fleet` builds; so a first run compiles no converter, no SQL and no fleet.
 #include "host/cli/elsewhere.hpp"
 
 #include <csignal>
@@ -35,7 +35,7 @@ void add_commands(CommandLine& line, Context context) {
 } // namespace
 
 int main(int argc, char** argv) {
-    // A reader that goes away (print | head) shows as a failed write, not as a signal.
+    // If the reader closes the pipe (print | head), this causes a failed write, not a signal.
     std::signal(SIGPIPE, SIG_IGN);
     return host::cli::run(
         argc, argv, stdout, stderr,

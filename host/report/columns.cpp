@@ -47,7 +47,7 @@ Times times_of(std::span<const std::span<const std::uint64_t>> lists) {
         std::ranges::copy_if(list, std::back_inserter(all), [](std::uint64_t time) { return time != kNoTime; });
     }
     std::ranges::sort(all);
-    all.erase(std::unique(all.begin(), all.end()), all.end()); // clang 14 refuses the algorithm of std::ranges
+    all.erase(std::unique(all.begin(), all.end()), all.end()); // clang 14 rejects the algorithm of std::ranges
     return all;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A table as columns of small numbers, each a varint of 7 bits a byte, the lowest first; signed ones as zigzag. Columns
-// of like numbers are side by side, so that deflate finds what repeats. page/common.js reads them.
+// Stores a table as columns of small numbers, each a varint with 7 bits in a byte, the lowest first; signed numbers are
+// zigzag. Similar columns are next to each other, so that deflate finds repetitions. page/common.js reads them.
 //
-// Most times occur in several tables: where one task ends another begins, a handler ends where a task is ready. So each
-// time is stored once, in order, and a table refers to it by its place: as the distance from the place of the time
-// before it in the same table, row by row. 0 is a time that is not known, else the zigzag of the distance + 1.
+// Most times occur in several tables: where one task ends another begins, and a handler ends where a task is ready. So
+// each time is stored once, in order, and a table refers to it by its position: as the distance from the position of
+// the previous time in the same table, row by row. 0 is an unknown time, other numbers are the zigzag of the distance +
+// 1.
 #pragma once
 
 #include "host/schedule/moment.hpp"
@@ -23,7 +24,7 @@
 
 namespace host::report {
 
-// 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
+// Converts 0, -1, 1, -2, ... to 0, 1, 2, 3, ...
 [[nodiscard]] constexpr std::uint64_t zigzag(std::int64_t value) {
     return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
@@ -49,7 +50,7 @@ class Column {
     std::vector<std::byte> m_bytes;
 };
 
-// All times that occur in some tables, each once, in order.
+// Holds all times that occur in some tables, each once, in order.
 using Times = std::vector<std::uint64_t>;
 
 inline constexpr std::uint64_t kNoTime = ~std::uint64_t{0};
@@ -64,13 +65,13 @@ class Table {
         , m_time_names(times.begin(), times.end())
         , m_numbers(numbers.begin(), numbers.end()) {}
 
-    // How much of a table there was at some time; at first nothing.
+    // The size of a table at some moment; initially nothing.
     struct Mark {
         std::size_t rows = 0;
-        std::vector<std::size_t> bytes{}; // of the columns of numbers; none: 0
+        std::vector<std::size_t> bytes{}; // size of each column of numbers; missing ones are 0
     };
 
-    // A time (or kNoTime) and a number for each column.
+    // Adds a row: a time (or kNoTime) and a number for each column.
     void add(std::initializer_list<std::uint64_t> times, std::initializer_list<std::uint64_t> numbers);
 
     [[nodiscard]] const std::string& name() const { return m_name; }
@@ -81,14 +82,14 @@ class Table {
 
     [[nodiscard]] Mark mark() const;
 
-    // Row by row, after so many rows.
+    // Returns the times row by row, after so many rows.
     [[nodiscard]] std::span<const std::uint64_t> times(std::size_t after = 0) const {
         return std::span(m_times).subspan(after * m_time_names.size());
     }
 
     [[nodiscard]] std::span<const Column> numbers() const { return m_numbers; }
 
-    // The columns of times, in whose order all times of the table are, after so many rows.
+    // Returns the columns of times after so many rows, as positions in `all`.
     [[nodiscard]] std::vector<Column> references(const Times& all, std::size_t after = 0) const;
 
   private:
@@ -100,10 +101,10 @@ class Table {
     std::size_t m_rows = 0;
 };
 
-// The times in all of them.
+// Returns the times in all tables.
 [[nodiscard]] Times times_of(std::span<const std::span<const std::uint64_t>> lists);
 
-// Gives numbers to values that occur often, from 0 in the order of their first use.
+// Gives numbers to values that occur often, from 0 on, in the order of their first use.
 template <typename Value>
 class Dictionary {
   public:
@@ -122,13 +123,13 @@ class Dictionary {
     std::vector<Value> m_values;
 };
 
-// Greater ones are not exact in the page's numbers; a stamp of a damaged trace may be.
+// Greater times are not exact in the page's numbers. A stamp of a damaged trace may exceed this.
 inline constexpr std::uint64_t kTicksMax = std::uint64_t{1} << 53;
 
-// Times as the page has them: whole ticks since the start of the trace, and which of them are to be in it.
+// Converts times to those of the page: whole ticks since the start of the trace. Decides which of them are in the page.
 class Axis {
   public:
-    // The part of the trace that is wanted, in ns since its start; none: from its start, to its end.
+    // The selected part of the trace, in ns since its start; without a value: from its start, to its end.
     struct Window {
         std::optional<std::int64_t> from_ns{};
         std::optional<std::int64_t> to_ns{};
@@ -137,7 +138,7 @@ class Axis {
     explicit Axis(const Window& window)
         : m_window(window) {}
 
-    // Of each event, in time order. khz: the clock's rate as far as it is known, else 0.
+    // Takes each event, in time order. khz: the clock's rate as far as it is known, else 0.
     void saw(const trace::Event& event, std::uint32_t khz) {
         if (!m_origin || (event.timed && !m_origin_is_timed)) {
             const auto lead_ns = static_cast<std::uint64_t>(event.timed ? std::max<std::int64_t>(event.time_ns, 0) : 0);
@@ -155,7 +156,7 @@ class Axis {
         return std::min(ticks.value - std::min(ticks.value, origin), kTicksMax);
     }
 
-    // Any of it is in the window. Without a known time only a page without a window has it.
+    // Returns whether any part is in the window. If the times are not known, it is only in a page without a window.
     [[nodiscard]] bool wants(const schedule::Moment& begin, const schedule::Moment& end) const {
         return (!m_window.from_ns || (end.ns && *end.ns >= *m_window.from_ns)) &&
                (!m_window.to_ns || (begin.ns && *begin.ns < *m_window.to_ns));
@@ -163,7 +164,7 @@ class Axis {
 
     [[nodiscard]] const Window& window() const { return m_window; }
 
-    // The window ends here: the page is full.
+    // Ends the window here, because the page is full.
     void close(const schedule::Moment& end) { m_window.to_ns = end.ns; }
 
     [[nodiscard]] std::uint64_t last() const { return m_last; }

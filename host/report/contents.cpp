@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The directory of a report, and the columns after it.
+// Writes the directory of a report, and the columns after it.
 #include "host/report/document.hpp"
 
 #include "host/formats/dat/manifest.hpp"
@@ -114,7 +114,7 @@ void add_tasks(Json& json, const Trace& trace) {
     json.end_array();
 }
 
-// All that the trace names of a kind: pairs of number and name.
+// Writes all names of a kind in the trace: pairs of number and name.
 void add_names(Json& json, std::string_view key, const trace::Names& names, Unit unit) {
     json.begin_array(key);
     if (const trace::Names::Table* const table = names.entries(unit)) {
@@ -162,7 +162,7 @@ void add_culprits(Json& json, const Trace& trace, std::size_t after) {
     json.end_array();
 }
 
-// By vector and task: the legs of which something is known.
+// Writes, by vector and task, the legs of which something is known.
 void add_latencies(Json& json, const Trace& trace) {
     const std::string_view missing = analyse::raises_missing(trace.latencies);
     json.begin_object("latencies");
@@ -194,7 +194,7 @@ void add_latencies(Json& json, const Trace& trace) {
     json.end_object();
 }
 
-// Pairs of a server and the rows of its tasks.
+// Writes pairs of a server and the rows of its tasks.
 void add_served(Json& json, const EventTables& events) {
     json.begin_array("served");
     for (const auto& [server, tasks] : events.served()) {
@@ -223,7 +223,7 @@ void add_plots(Json& json, std::span<const Plot> plots) {
     json.end_array();
 }
 
-// The columns of a table as they are in the block: what came after a mark.
+// The columns of a table as they are in the block: the part after a mark.
 struct Stored {
     const Table* table;
     Table::Mark after;
@@ -231,7 +231,7 @@ struct Stored {
 
     [[nodiscard]] std::size_t rows() const { return table->rows() - after.rows; }
 
-    // Given the name of each column, and its bytes.
+    // Calls use(name, bytes) for each column.
     void each(const auto& use) const {
         for (const Column& column : times) {
             use(column.name(), column.bytes());
@@ -260,7 +260,7 @@ void add_directory(Json& json, std::span<const Stored> tables) {
     json.end_array();
 }
 
-// All but those of the overview.
+// Returns all tables except those of the overview.
 std::vector<const Table*> tables_of(const Trace& trace) {
     std::vector<const Table*> tables;
     const auto add = [&tables](const Table& table) { tables.push_back(&table); };
@@ -283,7 +283,7 @@ std::vector<const Table*> tables_of(const Trace& trace) {
     return tables;
 }
 
-// What is new of the tables, and all of the overview.
+// Returns what is new in the tables, and all of the overview.
 std::vector<Stored> stored_of(const Trace& trace, const Cut& since, std::span<const Table> overview) {
     std::vector<Stored> stored;
     for (const Table* const table : tables_of(trace)) {
@@ -327,7 +327,7 @@ void add_facts(Json& json, const Trace& trace, const Cut& since) {
     add_texts(json, "texts", trace.events.texts(), since.texts);
 }
 
-// The directory, with its size in front.
+// Returns the directory, preceded by its size.
 std::vector<std::byte> block_of(const fmt::memory_buffer& directory) {
     std::vector<std::byte> bytes(sizeof(std::uint32_t));
     lib::store_le(std::span(bytes), static_cast<std::uint32_t>(directory.size()));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "host/report/event_tables.hpp"
+// Fills the tables of single events: marks, plots and budgets.
+#include "host/report/document.hpp"
 
 #include "host/schedule/moment.hpp"
 #include "host/text/escape.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 using trace::kCodeOf;
 
-// Events that a reader of a schedule looks for one by one.
+// These events are marks, because readers of a schedule search for single ones.
 constexpr auto kMarks = std::to_array<std::uint8_t>({
     kCodeOf<"ipoint">,
     kCodeOf<"task_deadline_miss">,
@@ -70,7 +71,8 @@ void EventTables::add_mark(const trace::Event& event, std::size_t task, const st
 
 void EventTables::add_value(const trace::Event& event, const trace::TypedEventView& view, std::size_t field) {
     const trace::FieldValue& value = view.fields.values()[field];
-    // The page's numbers are doubles anyway, and the greatest unsigned ones are none of a signed column.
+    // A u64 is stored as a double, because its greatest values do not fit into a signed column; the page's numbers are
+    // doubles in any case.
     const bool is_wide = value.type == tracer::FieldType::u64;
     const bool is_floating =
         value.type == tracer::FieldType::float32 || value.type == tracer::FieldType::float64 || is_wide;
@@ -105,7 +107,7 @@ void EventTables::add_value(const trace::Event& event, const trace::TypedEventVi
 void EventTables::add_typed(const trace::Event& event, std::size_t task) {
     const auto view = trace::view_typed(event);
     if (!view) {
-        return; // the reader has reported it
+        return; // the reader of the trace has reported it
     }
     bool has_number = false;
     for (std::size_t i = 0; i < view.value().fields.values().size(); ++i) {

@@ -1,28 +1,39 @@
 // SPDX-License-Identifier: MIT
-// What the pages of reports have in common: a template in which parts are put, the style, d3, and a
+// What the pages of reports have in common: a template with places for parts, the style, d3, and a
 // Content-Security-Policy that allows the page's own scripts by their hashes and nothing else.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace host::report {
 
-// Bytes in a script that no browser executes, of this class: base64 of raw deflate.
+// Returns bytes in a script element of this class that no browser executes: base64 of raw deflate.
 [[nodiscard]] std::string packed_block(std::string_view name, std::span<const std::byte> bytes);
 
-// The parts of a page of its own kind. page has @POLICY@, @STYLE@, @D3@, @DATA@ and @SCRIPT@, each once, in this order.
+// The parts of one kind of page. `page` has @POLICY@, @STYLE@, @D3@, @DATA@ and @SCRIPT@, each once, in this order.
 struct Frame {
     std::string_view page;
     std::string_view style; // after the style of all pages
     std::string_view script;
 };
 
-// more: further directives, each with a semicolon after it.
+// more: further directives, each followed by a semicolon.
 [[nodiscard]] std::string policy_of(const Frame& frame, std::string_view more = {});
 
 [[nodiscard]] std::string framed(const Frame& frame, std::string_view policy, std::string_view data);
+
+// Bytes are text in the page: raw deflate (RFC 1951), then base64 (RFC 4648). SHA-256 (FIPS 180-4) is for the page's
+// Content-Security-Policy, which names scripts by their hashes.
+
+[[nodiscard]] std::vector<std::byte> deflated(std::span<const std::byte> bytes);
+
+[[nodiscard]] std::string base64(std::span<const std::byte> bytes);
+
+[[nodiscard]] std::array<std::byte, 32> sha256(std::string_view text);
 
 } // namespace host::report

@@ -4,6 +4,7 @@
 #include "host/text/escape.hpp"
 #include "host/trace/event.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -22,7 +23,7 @@ constexpr unsigned kLateShift = 3;
 constexpr unsigned kUnaccountedShift = 4;
 constexpr unsigned kCauseShift = 2;
 
-// Of stretches of time, about a processor or a mutex.
+// Returns the table about a processor or a mutex, whose rows are spans of time.
 template <typename Number>
 Table& table_of(std::map<Number, Table>& tables, Number about, std::string_view name,
                 std::initializer_list<std::string_view> numbers) {
@@ -95,7 +96,7 @@ void ScheduleTables::finish(const trace::Names& names) {
     m_tasks.complete(names);
 }
 
-// Of an interval that ended otherwise than its activity does, the end is the cause; else the begin.
+// Adds an interval. Its cause is that of its end if it ended otherwise than its activity does, else that of its begin.
 void ScheduleTables::add_interval(const schedule::Interval& interval) {
     const bool runs = interval.activity == Activity::running;
     if (!runs && interval.activity != Activity::ready && interval.activity != Activity::waiting) {
@@ -115,7 +116,7 @@ void ScheduleTables::add_interval(const schedule::Interval& interval) {
     const std::size_t other = is_own || interval.activity == Activity::ready ? 0 : link_to(interval.other);
     const std::size_t detail = wait != 0 || other != 0 ? m_details.number_of({wait, other}) + 1 : 0;
     TaskRow& row = m_tasks.row(number);
-    const std::uint64_t start = std::max(begin, row.last_end); // a stamp that falls takes nothing away
+    const std::uint64_t start = std::max(begin, row.last_end); // a decreasing stamp does not shorten earlier intervals
     const std::uint64_t what =
         static_cast<std::uint64_t>(interval.activity) - 1 + (static_cast<std::uint64_t>(cause) << kCauseShift);
     row.intervals.add({start, std::max(end, start)}, {what, interval.cpu, detail});
@@ -128,7 +129,7 @@ void ScheduleTables::add_interval(const schedule::Interval& interval) {
 
 CulpritRow ScheduleTables::row_of(const schedule::Culprit& culprit) {
     using enum schedule::By;
-    const bool is_task = culprit.by == task || culprit.by == section; // the kernel is one, in whatever context
+    const bool is_task = culprit.by == task || culprit.by == section; // the kernel is one culprit, in any context
     const bool has_number = culprit.by == interrupt || culprit.by == throttling;
     return {.part = culprit.part,
             .by = culprit.by,
@@ -202,6 +203,70 @@ void ScheduleTables::add_hold(const schedule::Hold& hold) {
     const std::uint64_t end = hold.end ? std::max(begin, m_axis.at(hold.end->ticks)) : begin;
     table_of(m_hold_tables, hold.mutex, "holds", {"task", "how"})
         .add({begin, end}, {row_of(hold.context), static_cast<std::uint64_t>(hold.how)});
+}
+
+// --- overview --------------------------------------------------------------------------------------------------------
+
+// Returns the buckets of a task, after making room for a time.
+Overview::Buckets& Overview::of(std::size_t task, std::uint64_t last) {
+    while (last / m_bucket_ticks >= kBuckets) {
+        m_bucket_ticks *= 2;
+        for (Buckets& buckets : m_tasks) {
+            for (std::size_t i = 0; i < kBuckets; ++i) {
+                Bucket sum;
+                if (i < kBuckets / 2) {
+                    sum = buckets[2 * i];
+                    const Bucket& other = buckets[2 * i + 1];
+                    std::ranges::transform(sum.ticks, other.ticks, sum.ticks.begin(), std::plus());
+                    sum.misses += other.misses;
+                }
+                buckets[i] = sum;
+            }
+        }
+    }
+    while (m_tasks.size() <= task) {
+        m_tasks.emplace_back(kBuckets);
+    }
+    return m_tasks[task];
+}
+
+void Overview::add(std::size_t task, schedule::Activity activity, std::uint64_t begin, std::uint64_t end) {
+    using enum schedule::Activity;
+    if (activity != running && activity != ready && activity != waiting) {
+        return;
+    }
+    const auto which = static_cast<std::size_t>(activity) - static_cast<std::size_t>(running);
+    Buckets& buckets = of(task, end);
+    while (begin < end) {
+        const std::uint64_t index = begin / m_bucket_ticks;
+        const std::uint64_t stop = std::min(end, (index + 1) * m_bucket_ticks);
+        buckets[index].ticks[which] += stop - begin;
+        begin = stop;
+    }
+}
+
+void Overview::add_miss(std::size_t task, std::uint64_t at) {
+    Buckets& buckets = of(task, at);
+    ++buckets[at / m_bucket_ticks].misses;
+}
+
+std::vector<Table> Overview::tables(std::uint64_t last) const {
+    std::vector<Table> tables;
+    const auto used = std::min<std::uint64_t>(last / m_bucket_ticks + 1, kBuckets);
+    for (std::size_t task = 0; task < m_tasks.size(); ++task) {
+        Table& table =
+            tables.emplace_back("overview", task, std::initializer_list<std::string_view>{},
+                                std::initializer_list<std::string_view>{"running", "ready", "waiting", "misses"});
+        for (std::size_t i = 0; i < used; ++i) {
+            const Bucket& bucket = m_tasks[task][i];
+            // A share that is not 0 remains visible.
+            const auto share = [this](std::uint64_t ticks) {
+                return (std::min(ticks, m_bucket_ticks) * kShareMax + m_bucket_ticks - 1) / m_bucket_ticks;
+            };
+            table.add({}, {share(bucket.ticks[0]), share(bucket.ticks[1]), share(bucket.ticks[2]), bucket.misses});
+        }
+    }
+    return tables;
 }
 
 } // namespace host::report

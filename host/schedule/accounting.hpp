@@ -21,7 +21,7 @@
 #include "host/schedule/jobs.hpp"
 #include "host/schedule/schedule.hpp"
 #include "host/schedule/share.hpp"
-#include "host/trace/code_set.hpp"
+#include "host/trace/event.hpp"
 
 #include <array>
 #include <cstdint>

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "host/schedule/change.hpp"
-#include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 

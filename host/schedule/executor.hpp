@@ -6,7 +6,6 @@
 
 #include "host/schedule/schedule.hpp"
 #include "host/schedule/share.hpp"
-#include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 #include "lib/units.hpp"
 

@@ -7,8 +7,7 @@
 
 #include "host/schedule/moment.hpp"
 #include "host/schedule/schedule.hpp"
-#include "host/trace/code_set.hpp"
-#include "host/trace/number_map.hpp"
+#include "host/trace/event.hpp"
 
 #include <cstddef>
 #include <cstdint>

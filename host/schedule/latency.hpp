@@ -12,7 +12,7 @@
 
 #include "host/schedule/moment.hpp"
 #include "host/schedule/schedule.hpp"
-#include "host/trace/number_map.hpp"
+#include "host/trace/event.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -10,7 +10,7 @@
 
 #include "host/schedule/accounting_step.hpp"
 #include "host/schedule/schedule_step.hpp"
-#include "host/trace/code_set.hpp"
+#include "host/trace/event.hpp"
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "host/schedule/latency.hpp"
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 #include "lib/units.hpp"
 

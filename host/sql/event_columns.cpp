@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// From an event to the values of its columns. The event table says what a parameter names.
+// Computes the values of the columns of an event. The event table says what a parameter names.
 #include "host/sql/event_columns.hpp"
 
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <algorithm>
@@ -18,14 +17,14 @@ namespace {
 
 using tracer::Unit;
 
-// Columns of the object that a parameter of this unit names: its number, or its name.
+// The columns of the object that a parameter of this unit names: its number and its name.
 struct ObjectColumn {
     EventColumn column;
     Unit unit;
     bool named;
 };
 
-// In the order of the enumeration.
+// The rows are in the order of the enumeration.
 constexpr std::array kObjectColumns = {
     ObjectColumn{EventColumn::context, Unit::context, false},
     ObjectColumn{EventColumn::task, Unit::context, true},
@@ -55,7 +54,7 @@ bool has_parameters(const trace::Event& event) {
     return event.row != nullptr && event.is_sound() && event.row->shape == tracer::Shape::simple;
 }
 
-// The first parameter of this unit.
+// Returns the first parameter of this unit.
 std::optional<std::uint32_t> parameter(const trace::Event& event, Unit unit) {
     if (!has_parameters(event)) {
         return std::nullopt;
@@ -114,7 +113,7 @@ void append_user_event(std::string& text, const trace::Event& event) {
     }
 }
 
-// As `remora print` shows them.
+// Returns the parameters as `remora print` shows them.
 std::string parameters_text(const trace::Event& event) {
     std::string text;
     if (has_parameters(event)) {
@@ -126,7 +125,7 @@ std::string parameters_text(const trace::Event& event) {
     return text;
 }
 
-// Hexadecimal: the bytes of a long event in their order, the words of another system's event.
+// Returns hexadecimal digits: the bytes of a long event in their order, or the words of another system's event.
 std::string payload_text(const trace::Event& event) {
     std::string text;
     const auto out = std::back_inserter(text);

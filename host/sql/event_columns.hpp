@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a row of the table `events` holds: one event, with the names of its numbers. The same columns are in
-// the virtual table of `remora sql` and in the file that `remora convert --to sqlite` writes.
+// A row of the table `events` has one event, with the names of its numbers. The virtual table of `remora sql` and the
+// file that `remora convert --to sqlite` writes have the same columns.
 #pragma once
 
-#include "host/sql/cell.hpp"
+#include "host/sql/tables.hpp"
 #include "host/trace/event.hpp"
 
 #include <array>
@@ -50,7 +50,7 @@ struct ColumnRow {
     std::string_view type;
 };
 
-// In the order of the enumeration.
+// The columns are in the order of the enumeration.
 inline constexpr std::array<ColumnRow, kEventColumns> kEventColumnRows = {{
     {"ticks", "INTEGER"},   {"time_ns", "INTEGER"}, {"cpu", "INTEGER"},    {"chunk", "INTEGER"},  {"record", "INTEGER"},
     {"family", "TEXT"},     {"code", "INTEGER"},    {"event", "TEXT"},     {"state", "TEXT"},     {"par1", "INTEGER"},
@@ -60,7 +60,7 @@ inline constexpr std::array<ColumnRow, kEventColumns> kEventColumnRows = {{
     {"parameters", "TEXT"}, {"payload", "TEXT"},
 }};
 
-// The value of a column. What it points to is the event's or in `scratch`.
+// Returns the value of a column. Its text belongs to the event or is in `scratch`.
 [[nodiscard]] Cell event_cell(const trace::Event& event, EventColumn column, std::string& scratch);
 
 } // namespace host::sql

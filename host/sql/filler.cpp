@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Statements about tables, and the rows of the tables that follow from a trace's metadata.
+// Has the statements about tables, and makes the rows of the tables that follow from a trace's metadata.
 #include "host/sql/filler.hpp"
 
 #include "host/text/escape.hpp"

@@ -5,7 +5,6 @@
 
 #include "host/sql/schedule_rows.hpp"
 #include "host/sql/tables.hpp"
-#include "host/sql/utilisation_rows.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
 
@@ -39,7 +38,7 @@ class Insert {
     std::unique_ptr<sqlite3_stmt, Finalizer> m_statement;
 };
 
-// Statements that create tables, their indices and the views over all tables.
+// Return the statements that create tables, their indices and the views over all tables.
 [[nodiscard]] std::string create_tables(TableSet tables);
 [[nodiscard]] std::string create_indices(TableSet tables);
 [[nodiscard]] std::string create_views();
@@ -77,7 +76,7 @@ class Filler {
     int m_code = SQLITE_OK;
     RowSink m_sink = [this](Table table, std::span<const Cell> cells) { insert(table, cells); };
     std::optional<ScheduleRows> m_schedule;       // if one of its tables is filled
-    std::optional<UtilisationRows> m_utilisation; // likewise
+    std::optional<UtilisationRows> m_utilisation; // if that table is filled
 };
 
 } // namespace host::sql

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "host/sql/utilisation_rows.hpp"
+// Computes what each processor did in each window of time.
+#include "host/sql/schedule_rows.hpp"
 
 #include "host/trace/value_text.hpp"
 
@@ -50,7 +51,7 @@ UtilisationRows::Use UtilisationRows::use_of(const schedule::ProcessorTime::Stre
     return {.kind = *name == kIdle ? Use::Kind::idle : Use::Kind::task, .number = *stretch.task, .name = name};
 }
 
-// Its first tick is the first one whose time in nanoseconds is not before the window.
+// Returns the tick at which a window ends: the first one whose time in nanoseconds is not before the next window.
 lib::Ticks UtilisationRows::end_of(std::uint64_t window, std::uint32_t khz) const {
     constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
     if (window >= kMost / m_window_ns) {
@@ -75,7 +76,7 @@ void UtilisationRows::give(std::uint16_t cpu, Processor& processor, const schedu
         lib::Ticks end = is_one ? stretch.end : end_of(processor.window, khz);
         if (end <= begin) {
             end_window(cpu, processor);
-            // Far windows at once; one that is too early is corrected by the loop.
+            // Goes to a far window at once; a window that is too early is corrected by the loop.
             const lib::Nanoseconds since = lib::TickRate{khz}.to_nanoseconds(begin - std::min(begin, *m_start));
             processor.window = std::max(processor.window + 1, since.value / m_window_ns);
             continue;

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
 // `events` is one walk over the trace for each use. `utilisation` keeps the rows of each length of windows that was
 // asked for.
-#include "host/sql/virtual_tables.hpp"
-
+#include "host/schedule/nearest_rank.hpp"
+#include "host/sql/database.hpp"
 #include "host/sql/event_columns.hpp"
-#include "host/sql/utilisation_rows.hpp"
+#include "host/sql/schedule_rows.hpp"
 #include "host/text/format.hpp"
 
 #include <map>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace host::sql {
 
 namespace {
 
-// A module without xCreate: its table is there without being created. Table and Cursor have what the functions call.
+// Returns a module without xCreate, so that its table exists without being created. Table and Cursor have what the
+// functions call.
 template <typename Table, typename Cursor>
 constexpr sqlite3_module module_of() {
     sqlite3_module module{};
@@ -221,6 +224,85 @@ constexpr sqlite3_module kUses = module_of<UseTable, UseCursor>();
 int register_tables(sqlite3* database, Source& source) {
     const int code = sqlite3_create_module_v2(database, "events", &kEvents, &source, nullptr);
     return code != SQLITE_OK ? code : sqlite3_create_module_v2(database, "utilisation", &kUses, &source, nullptr);
+}
+
+// --- percentile ------------------------------------------------------------------------------------------------------
+
+// Source: sqlite.org, "Application-Defined SQL Functions".
+
+namespace {
+
+struct Number {
+    double real = 0;
+    sqlite3_int64 integer = 0;
+    bool is_real = false;
+
+    friend bool operator<(const Number& a, const Number& b) {
+        return a.is_real || b.is_real ? a.real < b.real : a.integer < b.integer;
+    }
+};
+
+struct Values {
+    std::vector<Number> numbers;
+    double percent = 0;
+    bool percent_is_null = false;
+};
+
+// SQLite's zeroed memory has the pointer from the first row on. Null: there was no row.
+Values** place_of(sqlite3_context* context, bool make) {
+    constexpr int kPointerBytes = sizeof(Values*); // NOLINT(bugprone-sizeof-expression): the pointer is kept
+    return static_cast<Values**>(sqlite3_aggregate_context(context, make ? kPointerBytes : 0));
+}
+
+void step(sqlite3_context* context, int /*count*/, sqlite3_value** arguments) {
+    const int type = sqlite3_value_numeric_type(arguments[0]);
+    if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) {
+        return;
+    }
+    const bool percent_is_null = sqlite3_value_type(arguments[1]) == SQLITE_NULL;
+    const int percent_type = sqlite3_value_numeric_type(arguments[1]);
+    const double percent = sqlite3_value_double(arguments[1]);
+    const auto is_number = [](int of) { return of == SQLITE_INTEGER || of == SQLITE_FLOAT; };
+    if (!is_number(type) || (!percent_is_null && !(is_number(percent_type) && percent >= 0 && percent <= 100))) {
+        sqlite3_result_error(context, "percentile(value, percent): numbers, percent from 0 to 100", -1);
+        return;
+    }
+    Values** const place = place_of(context, true);
+    if (place != nullptr && *place == nullptr) {
+        *place = new (std::nothrow) Values();
+    }
+    if (place == nullptr || *place == nullptr) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    (*place)->percent = percent;
+    (*place)->percent_is_null = (*place)->percent_is_null || percent_is_null;
+    (*place)->numbers.push_back({.real = sqlite3_value_double(arguments[0]),
+                                 .integer = sqlite3_value_int64(arguments[0]),
+                                 .is_real = type == SQLITE_FLOAT});
+}
+
+void finish(sqlite3_context* context) {
+    Values** const place = place_of(context, false);
+    Values* const values = place != nullptr ? *place : nullptr;
+    if (values == nullptr) {
+        sqlite3_result_null(context);
+        return;
+    }
+    if (values->percent_is_null) {
+        sqlite3_result_null(context);
+    } else {
+        const Number found = schedule::percentile(std::span(values->numbers), values->percent);
+        found.is_real ? sqlite3_result_double(context, found.real) : sqlite3_result_int64(context, found.integer);
+    }
+    delete values;
+}
+
+} // namespace
+
+int register_percentile(sqlite3* database) {
+    constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    return sqlite3_create_function_v2(database, "percentile", 2, kFlags, nullptr, nullptr, step, finish, nullptr);
 }
 
 } // namespace host::sql

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Numbers and text written in place, for output through which millions of events pass. The caller has the room; each
-// function returns where it stopped. Decimal digits are made eight at a time, in one register, without a loop and
-// without a branch that depends on the number. Little-endian: the first digit is the lowest byte.
+// Writes numbers and text in place, for output of millions of events. The caller provides the room, and each function
+// returns the position after its last character. Decimal digits are made eight at a time, in one register, without a
+// loop and without a branch that depends on the number. The order is little-endian: the first digit is the lowest byte.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace host::text {
@@ -20,18 +22,26 @@ namespace host::text {
 static_assert(std::endian::native == std::endian::little, "digits have the same order in memory as in the register");
 
 inline constexpr std::uint64_t kEightDigits = 100'000'000;
-inline constexpr std::size_t kNumberMax = 20; // characters of 64 bits, with a sign
+inline constexpr std::size_t kNumberMax = 20; // characters of a 64-bit number with its sign
+
+// Returns the number that the whole text is; nothing if it is another text, or does not fit. base: of an integer.
+template <typename Number, typename... Base>
+[[nodiscard]] std::optional<Number> number_of(std::string_view text, Base... base) {
+    Number number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base...);
+    return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
 
 // Precondition: text.data() is not null, even if the text is empty.
 [[nodiscard]] inline char* put(char* at, std::string_view text) {
-    std::memcpy(at, text.data(), text.size()); // by its name: the sanitizers check the pointer
+    std::memcpy(at, text.data(), text.size()); // called by its name, because the sanitizers then check the pointer
     return at + text.size();
 }
 
 namespace detail {
 
-// The digits of value < 10^8 as the numbers 0 to 9, one to a byte. Halves are split into halves: each step divides all
-// parts at once by a multiplication with a rounded reciprocal, which is exact for parts of this size.
+// Returns the digits of value < 10^8 as numbers from 0 to 9, one in each byte. Each step halves the parts: it divides
+// all of them at once by a multiplication with a rounded reciprocal, which is exact for parts of this size.
 [[nodiscard]] constexpr std::uint64_t eight_digits(std::uint64_t value) {
     const std::uint64_t fours = (value / 10'000) | ((value % 10'000) << 32);
     const std::uint64_t hundreds = ((fours * 10'486) >> 20) & 0x0000'007F'0000'007F;
@@ -42,14 +52,14 @@ namespace detail {
 
 inline constexpr std::uint64_t kZeros = 0x3030'3030'3030'3030;
 
-// '0' less ' ' in each byte before the first digit that is not 0. All bytes if there is none.
+// Returns '0' - ' ' in each byte before the first digit that is not 0, and in all bytes if every digit is 0.
 [[nodiscard]] constexpr std::uint64_t leading_blanks(std::uint64_t digits) {
     return ((digits & -digits) - 1) & 0x1010'1010'1010'1010;
 }
 
 inline constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56; // 0 is written as "0", not as nothing
 
-// value < 10^8. Eight bytes of room.
+// Writes value < 10^8. Needs eight bytes of room.
 [[nodiscard]] inline char* put_up_to_eight(char* at, std::uint64_t value) {
     const std::uint64_t digits = eight_digits(value);
     const auto blank = static_cast<unsigned>(std::countr_zero(digits | kLastDigit)) / 8;
@@ -60,8 +70,8 @@ inline constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56; // 0 is writ
 
 } // namespace detail
 
-// Decimal. Eight bytes of room at least, kNumberMax for a value of 10^8 or more; returns where the number ends. One
-// digit is apart: processors, chunks and levels are mostly below ten, and the same number time after time.
+// Writes a decimal number and returns where it ends. Needs eight bytes of room, or kNumberMax for a value of 10^8 or
+// more. A single digit has a path of its own, because most processors, chunks and levels are below ten.
 [[nodiscard]] inline char* put_decimal(char* at, std::uint64_t value) {
     if (value < 10) {
         *at = static_cast<char>('0' + value);
@@ -80,7 +90,7 @@ inline constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56; // 0 is writ
     return detail::put_up_to_eight(at, value);
 }
 
-// Likewise of any integer; kNumberMax bytes of room.
+// Writes any integer in decimal and returns where it ends. Needs kNumberMax bytes of room.
 [[nodiscard]] inline char* put_number(char* at, std::integral auto value) {
     if (std::cmp_less(value, 0)) {
         return std::to_chars(at, at + kNumberMax, value).ptr;
@@ -88,7 +98,7 @@ inline constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56; // 0 is writ
     return put_decimal(at, static_cast<std::uint64_t>(value));
 }
 
-// Exactly `digits` lower-case hexadecimal digits, without a prefix.
+// Writes exactly `digits` lower-case hexadecimal digits, without a prefix.
 [[nodiscard]] inline char* put_hexadecimal(char* at, std::uint64_t value, unsigned digits) {
     constexpr std::string_view kDigits = "0123456789abcdef";
     for (unsigned i = digits; i-- > 0;) {
@@ -98,7 +108,8 @@ inline constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56; // 0 is writ
     return at + digits;
 }
 
-// Eight lower-case hexadecimal digits. Nibbles are spread over bytes by halves, and the first digit is the highest one.
+// Writes eight lower-case hexadecimal digits. The nibbles are spread over the bytes by halving, and the first digit
+// ends in the highest byte.
 [[nodiscard]] inline char* put_eight_hexadecimal(char* at, std::uint32_t value) {
     std::uint64_t spread = value;
     spread = (spread | (spread << 16)) & 0x0000'FFFF'0000'FFFF;
@@ -110,7 +121,7 @@ inline constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56; // 0 is writ
     return at + sizeof text;
 }
 
-// Exactly nine digits, with zeros in front. value < 10^9.
+// Writes exactly nine digits, with leading zeros. Precondition: value < 10^9.
 [[nodiscard]] inline char* put_nine_digits(char* at, std::uint64_t value) {
     const std::uint64_t text = detail::eight_digits(value % kEightDigits) | detail::kZeros;
     *at = static_cast<char>('0' + value / kEightDigits);
@@ -121,7 +132,7 @@ inline constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56; // 0 is writ
 inline constexpr std::size_t kPaddedWidth = 13;
 inline constexpr std::uint64_t kPaddedLimit = 10'000'000'000'000;
 
-// Right-aligned in kPaddedWidth columns. 16 bytes of room; value < kPaddedLimit.
+// Writes the value right-aligned in kPaddedWidth columns. Needs 16 bytes of room. Precondition: value < kPaddedLimit.
 [[nodiscard]] inline char* put_padded(char* at, std::uint64_t value) {
     const std::uint64_t upper = detail::eight_digits(value / kEightDigits);
     const std::uint64_t lower = detail::eight_digits(value % kEightDigits);
@@ -129,7 +140,7 @@ inline constexpr std::uint64_t kPaddedLimit = 10'000'000'000'000;
     const std::uint64_t left = (upper | detail::kZeros) - detail::leading_blanks(upper);
     const std::uint64_t right =
         (lower | detail::kZeros) - (detail::leading_blanks(lower | detail::kLastDigit) & all_above_blank);
-    // Of the sixteen columns the first three are blank.
+    // The first three of the sixteen columns are blank and are dropped.
     const std::uint64_t first = (left >> 24) | (right << 40);
     const std::uint64_t second = right >> 24;
     __builtin_memcpy(at, &first, sizeof first);
@@ -137,8 +148,8 @@ inline constexpr std::uint64_t kPaddedLimit = 10'000'000'000'000;
     return at + kPaddedWidth;
 }
 
-// A short text in an array of fixed size: the whole array is copied, which takes a few moves and no loop, and the bytes
-// after the text are overwritten next.
+// Holds a short text in an array of fixed size. put() copies the whole array, which takes a few moves and no loop; the
+// next write overwrites the bytes after the text.
 template <std::size_t N>
 struct TextOf {
     static_assert(N < 256);
@@ -146,7 +157,7 @@ struct TextOf {
     std::array<char, N> bytes{};
     std::uint8_t size = 0;
 
-    // False if it does not fit.
+    // Returns false if the text does not fit.
     [[nodiscard]] bool set(std::string_view text) {
         if (text.size() > N) {
             return false;
@@ -158,7 +169,7 @@ struct TextOf {
 
     [[nodiscard]] std::string_view view() const { return {bytes.data(), size}; }
 
-    // kBytes of room.
+    // Needs kBytes of room.
     [[nodiscard]] char* put(char* at) const {
         __builtin_memcpy(at, bytes.data(), N);
         return at + size;
@@ -167,8 +178,8 @@ struct TextOf {
 
 using ShortText = TextOf<48>;
 
-// Decimal numbers that rise slowly, as the times of events do: all digits but the last eight are mostly those of the
-// number before, and are kept as text.
+// Writes decimal numbers that rise slowly, such as the times of events. All digits but the last eight are usually those
+// of the previous number, so they are kept as text.
 class RisingNumber {
   public:
     static constexpr std::size_t kRoom = 32; // bytes that each put needs
@@ -182,7 +193,7 @@ class RisingNumber {
         return at + sizeof last;
     }
 
-    // The thousandth part of it, with a point in front of its last three digits.
+    // Writes value / 1000 with three decimals.
     [[nodiscard]] char* put_thousandth(char* at, std::uint64_t value) {
         std::uint64_t last = 0;
         if (value < kEightDigits) {
@@ -200,7 +211,7 @@ class RisingNumber {
     }
 
   private:
-    // Writes the others, and moves `at` beyond them.
+    // Writes all digits but the last eight, moves `at` after them, and returns the last eight.
     [[nodiscard]] std::uint64_t last_eight(char*& at, std::uint64_t value) {
         const std::uint64_t upper = value / kEightDigits;
         if (upper != m_upper) [[unlikely]] {
@@ -216,7 +227,7 @@ class RisingNumber {
         static_cast<void>(m_text.set({digits.data(), put_decimal(digits.data(), upper)})); // at most 12 digits
     }
 
-    std::uint64_t m_upper = 0; // whose text this is; 0: none
+    std::uint64_t m_upper = 0; // the number in m_text; 0: none
     TextOf<16> m_text;
 };
 

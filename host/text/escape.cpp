@@ -2,7 +2,7 @@
 #include "host/text/escape.hpp"
 
 #include "host/text/digits.hpp"
-#include "host/text/json_string.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,9 +17,9 @@ struct Range {
     std::uint32_t last;
 };
 
-// Source: the Unicode Character Database, version 15, general categories Cc, Cf, Zl and Zp, and what XML 1.0 refuses of
-// Cn; without the Arabic and Kaithi number signs, hieroglyph joiners and musical controls, which are shown or change no
-// other text.
+// The source is the Unicode Character Database, version 15, general categories Cc, Cf, Zl and Zp, and the characters of
+// Cn that XML 1.0 forbids. Left out are the Arabic and Kaithi number signs, hieroglyph joiners and musical controls,
+// because they are visible or change no other text.
 constexpr auto kControls = std::to_array<Range>({
     {0x0000, 0x001F},
     {0x007F, 0x009F},   // DEL, C1
@@ -31,11 +31,11 @@ constexpr auto kControls = std::to_array<Range>({
     {0x2060, 0x206F},   // invisible operators, isolated direction
     {0xFEFF, 0xFEFF},   // byte order mark
     {0xFFF9, 0xFFFB},   // interlinear annotation
-    {0xFFFE, 0xFFFF},   // no characters: refused by readers of XML 1.0
+    {0xFFFE, 0xFFFF},   // not characters; readers of XML 1.0 reject them
     {0xE0000, 0xE007F}, // tags
 });
 
-// A terminal shows it and obeys nothing.
+// Returns whether a terminal shows the character without acting on it.
 bool is_printable(std::string_view character) {
     const std::uint32_t number = code_point(character);
     return std::ranges::none_of(kControls,
@@ -91,7 +91,7 @@ std::string xml_escaped(std::string_view text_untrusted) {
             case '<':
                 out += "&lt;";
                 break;
-            case '>': // ]]> is forbidden in text
+            case '>': // the text ]]> is forbidden
                 out += "&gt;";
                 break;
             case '"':
@@ -109,4 +109,36 @@ std::string xml_escaped(std::string_view text_untrusted) {
     }
 }
 
+// --- JSON ------------------------------------------------------------------------------------------------------------
+
+char* put_json_character(char* at, std::string_view& text) {
+    const Utf8Front front = utf8_front(text);
+    const std::string_view character = text.substr(0, front.bytes);
+    text.remove_prefix(front.bytes);
+    if (!front.valid) {
+        return put(at, "\xEF\xBF\xBD");
+    }
+    constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t";
+    constexpr std::string_view kLetters = "\"\\bfnrt";
+    if (const std::size_t index = kEscaped.find(character.front()); index != std::string_view::npos) {
+        *at++ = '\\';
+        *at++ = kLetters[index];
+        return at;
+    }
+    if (const auto code = static_cast<unsigned char>(character.front()); code < 0x20) {
+        return put_hexadecimal(put(at, "\\u"), code, 4);
+    }
+    return put(at, character);
+}
+
+std::string json_encoded(std::string_view text) {
+    std::string encoded(json_room(text.size()), '\0');
+    encoded.resize(static_cast<std::size_t>(put_json(encoded.data(), text) - encoded.data()));
+    return encoded;
+}
+
 } // namespace host::text
+
+// {fmt}'s formatter is compiled here, once for all sources (host/text/format.hpp).
+template void fmt::detail::vformat_to<char>(fmt::detail::buffer<char>&, fmt::string_view, fmt::format_args,
+                                            fmt::detail::locale_ref);

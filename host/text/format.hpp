@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// {fmt}, with its formatter compiled once (format.cpp). <fmt/format.h> defines the formatter as a template: a source
+// {fmt}, with its formatter compiled once (in escape.cpp). <fmt/format.h> defines the formatter as a template: a source
 // that formats into a buffer would compile all of it again, which is half of the compiler's time for it.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JSON (RFC 8259) written as a stream: the caller opens and closes objects and arrays and names members; the writer
-// places commas, blanks, line breaks and backslashes. Fast enough for output through which millions of events pass.
+// Writes JSON (RFC 8259) as a stream. The caller opens and closes objects and arrays and names members; the writer adds
+// commas, blanks, line breaks and backslashes. It is fast enough for output of millions of events.
 //
 //   JsonText json(buffer);                 {"events":2,"counts":{"block":2},"names":["a"]}
 //   json.begin_object();
@@ -9,12 +9,12 @@
 //   ...
 //   json.end_object();
 //
-// Pairs of begin and end, and a key before each value of an object, are the caller's to keep.
+// The caller must pair begin and end, and give a key before each value of an object.
 #pragma once
 
 #include "host/text/digits.hpp"
+#include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "host/text/json_string.hpp"
 
 #include <algorithm>
 #include <concepts>
@@ -28,18 +28,18 @@ namespace host::text {
 
 enum class JsonLayout : std::uint8_t {
     compact,  // {"a":1,"b":2}; line() begins a new line
-    spaced,   // {"a": 1, "b": 2}; likewise
+    spaced,   // {"a": 1, "b": 2}; line() begins a new line
     indented, // each member and element on a line of its own, two columns deeper than its container
 };
 
-// Where a writer writes: room(bytes) for at least so many, of which used(bytes) were taken.
+// A sink provides room(bytes) for at least so many bytes; used(bytes) states how many were written there.
 template <typename Sink>
 concept JsonSink = requires(Sink& sink, std::size_t bytes) {
     { sink.room(bytes) } -> std::same_as<char*>;
     sink.used(bytes);
 };
 
-// At the end of a buffer in memory, which outlives it.
+// Appends to a buffer in memory, which must outlive the sink.
 class MemorySink {
   public:
     explicit MemorySink(fmt::memory_buffer& buffer)
@@ -56,7 +56,7 @@ class MemorySink {
     fmt::memory_buffer* m_buffer;
 };
 
-// In place: the caller has the room for everything that is written.
+// Writes in place; the caller has room for everything that is written.
 class PlaceSink {
   public:
     explicit PlaceSink(char* at)
@@ -80,7 +80,7 @@ class JsonWriter {
     explicit JsonWriter(Target& target)
         : m_sink(target) {}
 
-    // For the value of a member so many containers deep: another writer takes it with plain().
+    // Writes the value of a member that is so many containers deep; another writer inserts it with plain().
     template <typename Target>
     JsonWriter(Target& target, std::uint32_t depth)
         : m_sink(target)
@@ -95,7 +95,7 @@ class JsonWriter {
 
     void end_array() { close(']'); }
 
-    // As the member of this name: what key() takes.
+    // Begins an object as the member of this name, of any type that key() takes.
     template <typename Name>
     void begin_object(const Name& name) {
         key(name);
@@ -108,7 +108,7 @@ class JsonWriter {
         begin_array();
     }
 
-    // A literal that needs no backslash.
+    // Precondition: the literal needs no backslash.
     template <std::size_t N>
     void key(const char (&name)[N]) {
         write(N + kSeparatorMax + indent_bytes(), [&](char* at) {
@@ -119,7 +119,7 @@ class JsonWriter {
         });
     }
 
-    // Likewise.
+    // Precondition: the name needs no backslash.
     template <std::size_t N>
     void key(const TextOf<N>& name) {
         write(N + kSeparatorMax + indent_bytes(), [&](char* at) {
@@ -137,8 +137,8 @@ class JsonWriter {
         });
     }
 
-    // A boolean, a number, a text, null for nullptr and for an optional without a value. A char is a text of one
-    // character; it and a literal need no backslash.
+    // Writes a boolean, a number or a text, or null for nullptr and for an optional without a value. A char is a text
+    // of one character; a char and a literal must need no backslash.
     template <typename T>
     void value(const T& value) {
         if constexpr (std::is_array_v<T>) {
@@ -183,7 +183,7 @@ class JsonWriter {
         value(content);
     }
 
-    // A text that json_encoded() made.
+    // Writes a text that json_encoded() has made.
     void encoded(std::string_view text) {
         place(text.size() + 2, [text](char* at) {
             *at++ = '"';
@@ -201,7 +201,7 @@ class JsonWriter {
         });
     }
 
-    // A value that is JSON already, or members that are.
+    // Writes a value or members that are JSON already.
     void plain(std::string_view json) {
         place(json.size(), [json](char* at) { return put(at, json); });
     }
@@ -211,7 +211,7 @@ class JsonWriter {
         place(N, [&json](char* at) { return json.put(at); });
     }
 
-    // Likewise one that put(char*) writes in place: at most `bytes`; it returns where it stopped.
+    // Writes JSON that put(char*) writes in place. It takes at most `bytes` and returns where it ends.
     template <typename Put>
     void place(std::size_t bytes, Put put) {
         write(bytes + kSeparatorMax + indent_bytes(), [&](char* at) {
@@ -221,8 +221,8 @@ class JsonWriter {
         });
     }
 
-    // An object of at most `bytes`, written in place: members(writer) adds its members. Faster than member by member,
-    // because the compiler keeps the writer in registers.
+    // Writes an object of at most `bytes` in place; members(writer) adds its members. This is faster than member by
+    // member, because the compiler keeps the writer in registers.
     template <typename Members>
     void object(std::size_t bytes, Members members) requires(Layout != JsonLayout::indented) {
         place(bytes, [&members](char* at) {
@@ -234,7 +234,7 @@ class JsonWriter {
         });
     }
 
-    // The next element begins a line. Not in an indented document.
+    // Begins a line with the next element. Not for an indented document.
     void line() requires(Layout != JsonLayout::indented) {
         write(2, [this](char* at) {
             *at = ',';
@@ -245,13 +245,13 @@ class JsonWriter {
         });
     }
 
-    // Ends an array whose elements began lines.
+    // Ends an array whose elements begin with line().
     void end_lines() requires(Layout != JsonLayout::indented) {
         blank(m_state == State::begun ? "" : "\n");
         end_array();
     }
 
-    // Text between values that means nothing to JSON: line breaks.
+    // Writes white space between values, such as line breaks.
     void blank(std::string_view text) {
         write(text.size(), [text](char* at) { return put(at, text); });
     }
@@ -274,7 +274,7 @@ class JsonWriter {
 
     [[nodiscard]] std::size_t indent_bytes() const { return Layout == JsonLayout::indented ? 2 * m_depth + 1 : 0; }
 
-    // What is due in front of a key or a value.
+    // Writes the comma, line break and blanks that precede a key or a value.
     [[nodiscard]] char* separate(char* at) const {
         *at = ',';
         at += m_state == State::after_value ? 1 : 0;
@@ -336,7 +336,8 @@ class JsonWriter {
         });
     }
 
-    // In pieces that end between two characters: a sink need not have room for any text at once.
+    // Writes the text in pieces that end between two characters, because a sink need not have room for a text of any
+    // size.
     void long_string(std::string_view text) {
         plain("\"");
         while (!text.empty()) {
@@ -352,7 +353,8 @@ class JsonWriter {
         blank("\"");
     }
 
-    // The shortest that reads back as the same number, with a point or an exponent in it; null if it is not finite.
+    // Writes the shortest number that reads back as the same value, with a point or an exponent in it; null if the
+    // value is not finite.
     void fraction(double number) {
         if (!(number - number == 0)) {
             plain("null");

@@ -13,12 +13,13 @@ namespace host::text {
 
 namespace {
 
-// Longer than any name of a trace: what is not a word costs no time.
+// This is longer than any name of a trace. Longer texts are not compared, so they cost no time.
 constexpr std::size_t kLettersMax = 64;
 constexpr std::size_t kLettersPerError = 3;
 
 std::size_t typing_errors(std::string_view typed, std::string_view meant) {
-    // Rows of the distances between the beginnings of both words: of `typed` without its last letters.
+    // The rows hold the distances between prefixes of both words; `last` and `before_last` are the rows for `typed`
+    // without its last one and two letters.
     std::vector<std::size_t> before_last;
     std::vector<std::size_t> last;
     std::vector<std::size_t> row(meant.size() + 1);

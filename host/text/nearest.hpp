@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which word was meant by a misspelt one, for the remedy of an error.
+// Finds the word that was meant by a misspelt one, for the remedy in an error message.
 #pragma once
 
 #include <span>
@@ -8,12 +8,12 @@
 
 namespace host::text {
 
-// The word with the fewest typing errors (a letter more, less or another, or two swapped: Damerau, CACM 7(3), 1964,
-// without changes inside a swap), the first of several; empty if each is more than a third of the letters (rounded)
-// away.
+// Returns the word with the fewest typing errors, or the first of several. An error is a letter more, less or
+// different, or two swapped letters (Damerau, CACM 7(3), 1964, without changes inside a swap). Returns an empty text if
+// every word has more errors than a third of the letters (rounded).
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string> words);
 
-// "; did you mean WORD?", escaped, or nothing.
+// Returns "; did you mean WORD?", escaped, or an empty text if no word is near.
 [[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> words);
 
 } // namespace host::text

@@ -18,7 +18,8 @@ namespace host::trace {
 
 namespace {
 
-// Reading does not wait for more of a stream that has so much: the bytes of a pipe are shown at once.
+// A read of a stream that has this many bytes returns them and does not wait for more, so that what a pipe delivers is
+// shown at once.
 constexpr std::size_t kStreamBytesMin = 16;
 
 } // namespace
@@ -27,7 +28,7 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& pat
     return path == "-" ? take(STDIN_FILENO, false) : take(::open(path.c_str(), O_RDONLY | O_CLOEXEC), true);
 }
 
-// O_NONBLOCK has no effect on regular files.
+// O_NONBLOCK keeps open() from waiting for the writer of a FIFO; it has no effect on regular files.
 lib::Result<std::shared_ptr<ByteSource>> ByteSource::open_file(const std::string& path) {
     auto source = take(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), true);
     if (source && !source.value()->seekable()) {
@@ -50,7 +51,8 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::take(int descriptor, bool o
     if (S_ISDIR(status.st_mode)) {
         return lib::Error::unsupported;
     }
-    // Only a path of ours is positioned freely: standard input may be a file of which another program has read a part.
+    // Only a file that was opened here is positioned freely: standard input may be a file of which another program has
+    // read a part.
     if (S_ISREG(status.st_mode) && owned) {
         source->m_size_bytes = static_cast<std::uint64_t>(status.st_size);
     }
@@ -131,7 +133,7 @@ lib::Result<std::size_t> ByteSource::read(std::uint64_t offset_bytes, std::span<
             break; // the rest comes with the next read
         }
         if (offset_bytes + filled == m_size_bytes) {
-            break; // another read would only say so
+            break; // this is the end of the file; another read would only return 0
         }
     }
     return filled;
@@ -152,7 +154,7 @@ lib::Result<std::size_t> ByteSource::read_parts(std::uint64_t offset_bytes, std:
         filled += count.value();
         offset_bytes += count.value();
         if (count.value() < wanted) {
-            break; // the whole became shorter
+            break; // the whole source became shorter
         }
         ++begin;
     }
@@ -210,7 +212,7 @@ lib::Result<std::string, Failure<lib::Error>> read_file(const std::string& path,
     return text;
 }
 
-// mkostemp(3) replaces the six X by a unique name.
+// mkostemp(3) replaces the six X by a unique text.
 lib::Result<int> open_nameless_file() {
     const char* const folder = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): no thread changes it
     std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/remora-XXXXXX";
@@ -253,7 +255,8 @@ lib::Result<void> Spool::append(std::span<const std::byte> bytes) {
             continue;
         }
         if (count < 0) {
-            const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG; // EFBIG: a limit of this process
+            const bool full =
+                errno == ENOSPC || errno == EDQUOT || errno == EFBIG; // EFBIG: a limit of this process was reached
             return full ? lib::Error::no_space : lib::Error::io;
         }
         m_size_bytes += static_cast<std::uint64_t>(count);
@@ -268,7 +271,8 @@ std::shared_ptr<ByteSource> Spool::take() {
 
 // --- checksum --------------------------------------------------------------------------------------------------------
 
-// The instruction is part of SSE 4.2 and asked for at run time: the tools run on any x86-64.
+// The instruction is part of SSE 4.2. Whether the processor has it is determined at run time, because the tools run on
+// any x86-64.
 
 namespace {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Bytes of a file, a pipe or standard input. pread, no mmap: a file that shrinks while it is read ends in an error, not
-// in a signal.
+// Reads bytes of a file, a pipe or standard input. It uses pread and no mmap, so that a file that shrinks while it is
+// read causes an error and not a signal.
 #pragma once
 
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <cstddef>
@@ -21,16 +21,16 @@ namespace host::trace {
 
 class ByteSource {
   public:
-    static constexpr std::size_t kBufferBytes = 64 * 1024; // of a reader: enough that a read costs little
+    static constexpr std::size_t kBufferBytes = 64 * 1024; // of a reader; large enough that a read costs little
 
-    // "-" is standard input. not_found, refused (no permission), unsupported (a directory), io.
+    // The path "-" is standard input. Errors: not_found, refused (no permission), unsupported (a directory), io.
     [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> open(const std::string& path);
 
-    // A regular file alone: of anything else nothing is read, nor is a FIFO's writer waited for. not_found, refused,
-    // unsupported (no regular file), io; file_error() says them in words.
+    // Opens a regular file. Nothing else is read, and the call does not wait for the writer of a FIFO. Errors:
+    // not_found, refused, unsupported (not a regular file), io; file_error() says them in words.
     [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> open_file(const std::string& path);
 
-    // Whether the contents of this path can be read only once: standard input, a FIFO, a device, a socket.
+    // Returns whether the contents of this path can be read only once: standard input, a FIFO, a device, a socket.
     [[nodiscard]] static bool is_stream(const std::string& path);
 
     struct Part {
@@ -38,7 +38,7 @@ class ByteSource {
         std::uint64_t size_bytes = 0;
     };
 
-    // Parts of a source that can be positioned, one after the other, as a source of its own.
+    // Returns a source that consists of these parts, in this order, of a source that can be positioned.
     [[nodiscard]] static std::shared_ptr<ByteSource> of_parts(std::shared_ptr<ByteSource> whole,
                                                               std::vector<Part> parts);
 
@@ -47,20 +47,21 @@ class ByteSource {
     ByteSource& operator=(const ByteSource&) = delete;
     ~ByteSource();
 
-    // Fills `out` as far as the input goes: fewer bytes only at its end. A stream (not seekable) ignores the offset
-    // and continues where it stopped. io if the read failed.
+    // Fills `out`, with fewer bytes only at the end of the input. A stream (not seekable) ignores the offset and
+    // continues where it stopped. Error: io.
     [[nodiscard]] lib::Result<std::size_t> read(std::uint64_t offset_bytes, std::span<std::byte> out);
 
-    // The kernel copies up to so many bytes to another open file, without a way through memory of ours. How many; 0: it
-    // cannot, and read() may. Precondition: seekable().
+    // Lets the operating system copy up to so many bytes to another open file, without passing them through this
+    // process. Returns how many were copied; 0 if it cannot copy, in which case read() may succeed. Precondition:
+    // seekable().
     [[nodiscard]] std::size_t send(std::uint64_t offset_bytes, std::size_t bytes, int descriptor);
 
-    // The first bytes of the input, which a later read() returns again. Before any read() of a stream; waits for
-    // 16 bytes, then takes what there is. io.
+    // Returns the first bytes of the input; a later read() returns them again. Of a stream it must be called before any
+    // read(); it waits for 16 bytes and then takes what is available. Error: io.
     [[nodiscard]] lib::Result<std::size_t> peek(std::span<std::byte> out);
 
-    // The whole of a stream, copied to a file without a name so that it can be positioned; a source that can be
-    // positioned already is returned as it is. no_space, io.
+    // Copies the whole of a stream to a file without a name, so that it can be positioned. A source that can be
+    // positioned already is returned unchanged. Errors: no_space, io.
     [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> positioned(std::shared_ptr<ByteSource> source);
 
     [[nodiscard]] bool seekable() const { return m_size_bytes.has_value(); }
@@ -68,7 +69,7 @@ class ByteSource {
     // Takes the present size of a file that another program is still writing.
     void take_size();
 
-    // 0 for a stream.
+    // Returns 0 for a stream.
     [[nodiscard]] std::uint64_t size_bytes() const { return m_size_bytes.value_or(0); }
 
   private:
@@ -78,43 +79,43 @@ class ByteSource {
     int m_descriptor;
     bool m_owned;
     std::optional<std::uint64_t> m_size_bytes;
-    std::vector<std::byte> m_ahead;      // of a stream: peeked at, not yet read
-    std::shared_ptr<ByteSource> m_whole; // of parts: whose
+    std::vector<std::byte> m_ahead;      // of a stream: bytes that peek() has returned and read() has not
+    std::shared_ptr<ByteSource> m_whole; // the source of the parts; null for a source without parts
     std::vector<Part> m_parts;
-    std::vector<std::uint64_t> m_begins; // of the parts, in this source
+    std::vector<std::uint64_t> m_begins; // offset of each part in this source
 };
 
-// Why open_file() or a reader of the file failed.
+// Says in words why open_file() or a reader of the file failed.
 [[nodiscard]] constexpr std::string_view file_error(lib::Error error) {
     return error == lib::Error::unsupported ? "not a regular file" : error_name(error);
 }
 
-// What read_file() leaves beyond the text: a parser that reads whole vectors needs no copy.
+// read_file() reserves so much memory after the text, so that a parser that reads whole vectors needs no copy.
 inline constexpr std::size_t kParserRoomBytes = 64;
 
-// The whole of a regular file of at most so many bytes.
+// Reads a whole regular file of at most so many bytes.
 [[nodiscard]] lib::Result<std::string, Failure<lib::Error>> read_file(const std::string& path, std::size_t bytes_max);
 
-// Bytes and what diagnostics call them.
+// A source and its name in diagnostics.
 struct NamedSource {
     std::string name;
     std::shared_ptr<ByteSource> bytes;
-    bool keep_open = false; // it cannot be opened again by its name
-    bool followed = false;  // a pipe of parts of the chunks of a machine that runs
+    bool keep_open = false; // the source cannot be opened again by its name
+    bool followed = false;  // the source is a pipe with parts of the chunks of a running machine
 };
 
-// A file without a name, known only by its descriptor: it is deleted with the process, however that ends. Open for
-// reading and writing, in TMPDIR, else in the system's directory for such files. The caller closes it. no_space, io.
+// Opens a file without a name, known only by its descriptor, so that it is deleted when the process ends, however it
+// ends. It is open for reading and writing, in TMPDIR, else in /tmp. The caller closes it. Errors: no_space, io.
 [[nodiscard]] lib::Result<int> open_nameless_file();
 
-// A file without a name that takes bytes and then gives them back: for inputs that must be unpacked before they can be
-// positioned. The disk holds them; memory does not.
+// A file without a name that takes bytes and then gives them back, for inputs that must be unpacked before they can be
+// positioned. The bytes are kept on disk, not in memory.
 class Spool {
   public:
-    // In TMPDIR, else /tmp. io, no_space.
+    // Creates the file in TMPDIR, else in /tmp. Errors: io, no_space.
     [[nodiscard]] static lib::Result<Spool> create();
 
-    Spool() = default; // takes nothing: append() fails
+    Spool() = default; // has no file: append() fails
     Spool(Spool&& other) noexcept;
     Spool& operator=(Spool&& other) noexcept;
     Spool(const Spool&) = delete;
@@ -126,7 +127,7 @@ class Spool {
 
     [[nodiscard]] std::uint64_t size_bytes() const { return m_size_bytes; }
 
-    // The bytes that were appended. The spool is empty afterwards, and append() fails.
+    // Returns the bytes that were appended. The spool has no file afterwards, and append() fails.
     [[nodiscard]] std::shared_ptr<ByteSource> take();
 
   private:
@@ -162,7 +163,7 @@ class Descriptor {
         }
     }
 
-    // -1: none.
+    // Returns -1 if there is none.
     [[nodiscard]] int number() const { return m_number; }
 
     [[nodiscard]] explicit operator bool() const { return m_number >= 0; }
@@ -171,8 +172,8 @@ class Descriptor {
     int m_number = -1;
 };
 
-// CRC-32C at the speed at which blocks are packed: lib::crc32c, computed by the processor's own instruction where there
-// is one.
+// Computes the CRC-32C of lib::crc32c, by the processor's own instruction if it has one, so that checksums keep pace
+// with the packing of blocks.
 [[nodiscard]] std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t previous = 0);
 
 } // namespace host::trace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a reader found wrong with its input, in one stable form: `file:0xoffset chunk N cpu N CODE text`. Codes never
-// change: E-xxx ends the unit it names (a chunk, an event), after W-xxx the reader continues. At most kLinesPerCode
-// lines of each code are shown; the rest is counted and totalled by finish(). Input is never asserted on and never
-// trusted. The exit status of every command that reads a trace derives from here.
+// Errors for the user, and what readers report about their input. A report has one stable form: `file:0xoffset chunk N
+// cpu N CODE text`. Codes never change: after E-xxx the unit it names (a chunk, an event) is given up, after W-xxx the
+// reader continues. At most kLinesPerCode lines of each code are shown; finish() reports how many were not shown. Input
+// is never asserted on and never trusted. The exit status of every command that reads a trace is derived here.
 #pragma once
 
 #include "lib/result.hpp"
@@ -17,7 +17,19 @@
 
 namespace host::trace {
 
-// What a shell sees. Same meaning for every command.
+// An error of a hosted operation, for lib::Result, whose callers only report it. The text is for the user: it names
+// what is wrong and, if there is one, the remedy.
+struct Refusal {
+    std::string text;
+};
+
+template <typename Cause>
+struct Failure {
+    Cause cause{};
+    std::string text;
+};
+
+// The exit status of a command. Each value has the same meaning for every command.
 enum class ExitStatus : std::uint8_t {
     clean = 0,
     usage = 1,    // wrong arguments, or a file or socket could not be used
@@ -27,13 +39,13 @@ enum class ExitStatus : std::uint8_t {
     timeout = 5,  // the work took longer than --timeout allows
 };
 
-// Of a command that could not use its input or output.
+// Returns the status of a command that could not use its input or output.
 [[nodiscard]] constexpr ExitStatus status_of(lib::Error error) {
     return error == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
 }
 
 enum class Damage : std::uint8_t {
-    no,  // worth saying, nothing is missing
+    no,  // worth reporting, but nothing is missing
     yes, // records or bytes were skipped, lost or cannot be trusted
 };
 
@@ -60,7 +72,7 @@ inline constexpr auto kCodes = std::to_array<CodeRow>({
     {"W-NESTING", Damage::no},     {"E-NOTHING", Damage::yes},  {"W-CRC", Damage::yes},
 });
 
-// A row of the table, by its text: report("W-GAP", ...). A text that the table does not have fails to compile.
+// A row of the table, named by its text: report("W-GAP", ...). A text that is not in the table does not compile.
 class Code {
   public:
     template <std::size_t Size>
@@ -88,7 +100,7 @@ struct Place {
 class Diagnostics {
   public:
     static constexpr std::uint64_t kLinesPerCode = 100;
-    // Receives each finished line, without a newline. Text from the input is already escaped.
+    // Receives each complete line, without a newline. Text from the input is already escaped.
     using Sink = std::function<void(std::string_view)>;
 
     explicit Diagnostics(Sink sink);
@@ -97,33 +109,35 @@ class Diagnostics {
 
     void report(Code code, const Place& place, std::string_view text);
 
-    // One more record whose code no row of the event table has; finish() reports each code once, with a count and the
-    // place of the first.
+    // Counts a record whose code is in no row of the event table. finish() reports each such code once, with the count
+    // and the place of the first record.
     void count_unknown(std::uint8_t event_code, const Place& place);
 
-    // Reports the totals of limited codes and of unknown events. Must be called once, after the last event.
+    // Reports how many lines of each code were not shown, and the unknown event codes. Must be called once, after the
+    // last event.
     void finish();
 
     [[nodiscard]] std::uint64_t count(Code code) const { return m_counts[code.row()]; }
 
-    // How often anything was reported.
+    // Returns how many reports were made.
     [[nodiscard]] std::uint64_t reports() const { return m_reports; }
 
-    // How often damage was reported.
+    // Returns how many reports of damage were made.
     [[nodiscard]] std::uint64_t damages() const { return m_damages; }
 
     [[nodiscard]] bool damaged() const { return m_damages != 0; }
 
-    // usable: whether any event could be decoded. What unusable_input() said counts, whatever else happened.
+    // usable: whether any event could be decoded. A status that unusable_input() has set takes precedence.
     [[nodiscard]] ExitStatus exit_status(bool usable) const;
 
-    // The input could not be opened at all; no_space: no room for the bytes that had to be unpacked first.
+    // Records that the input could not be opened at all. no_space: there was no room for the bytes that had to be
+    // unpacked first.
     void unusable_input(lib::Error error = lib::Error::io) { m_unusable_input = status_of(error); }
 
   private:
     struct Unknown {
         std::uint64_t count = 0;
-        std::string file; // of the first
+        std::string file; // file of the first record
         std::uint64_t offset_bytes = 0;
     };
 

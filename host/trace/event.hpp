@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One decoded event, as every consumer of a trace sees it: printers, summaries, checks, converters. It is a view; the
-// pointers and the payload stay valid until the next event is taken from the same Trace.
+// One decoded event, as every consumer of a trace sees it: printers, summaries, checks, converters. It is a view: its
+// pointers and its payload are valid until the next event is taken from the same Trace. Tables that are indexed by an
+// event's code or by a 16-bit number of it follow.
 #pragma once
 
 #include "lib/fixed_string.hpp"
@@ -14,7 +15,9 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace host::trace {
 
@@ -23,10 +26,10 @@ class KernelImage;
 
 enum class EventState : std::uint8_t {
     ok,
-    incomplete, // a long event whose last slot never came
+    incomplete, // a long event whose last slot is missing
     orphan,     // a later slot of a long event whose first slot is missing
     malformed,  // the slots contradict each other or the event table
-    late,       // sound, but its stamp is before one that its processor wrote earlier
+    late,       // valid, but its stamp is less than an earlier one of its processor
 };
 
 [[nodiscard]] constexpr std::string_view state_name(EventState state) {
@@ -34,24 +37,24 @@ enum class EventState : std::uint8_t {
     return kNames.at(static_cast<std::size_t>(state));
 }
 
-// What kind of trace an event comes from.
+// The kind of trace that an event comes from.
 enum class Origin : std::uint8_t {
-    record, // 16-byte records of this tracer, however they were carried: chunks, compact, packets, packed
+    record, // 16-byte records of this tracer, in any container: chunks, compact, packets, packed
     kev,    // a QNX .kev file
     tlog,   // a tlog file
 };
 
 struct Event {
     lib::Ticks ticks;
-    std::int64_t time_ns = 0; // since the start of the trace; negative only if a stamp fell below it
-    bool timed = false;       // whether time_ns means anything: false while the clock's rate is not known
+    std::int64_t time_ns = 0; // negative only if the stamp is less than the start
+    bool timed = false;       // time_ns is valid: false while the clock's rate is not known
     std::uint16_t cpu = 0;
     std::uint16_t chunk = 0;
     std::uint32_t generation = 0;
-    std::uint32_t source = 0; // which chunk image of the trace, in the order of Trace::chunks()
+    std::uint32_t source = 0; // index of the chunk image in Trace::chunks()
     std::uint64_t record = 0; // index of the slot in its chunk, preamble included, from 0
     std::uint64_t offset_bytes = 0;
-    const tracer::EventRow* row = nullptr; // null: in no row of the event table
+    const tracer::EventRow* row = nullptr; // null: the code is in no row of the event table
     std::uint16_t raw_code = 0;            // with its flags
     std::uint8_t code = 0;                 // canonical
     std::uint16_t par1 = 0;
@@ -60,27 +63,27 @@ struct Event {
     bool metadata = false;              // describes the trace instead of being part of it
     std::span<const std::byte> payload; // long events: the bytes after the length word
     const Names* names = nullptr;       // never null in an event that a Trace returned
-    const KernelImage* image = nullptr; // that ran; null if there is none
+    const KernelImage* image = nullptr; // the image that ran; null if there is none
 
-    // Events of other systems' traces. `row`, `code`, `par1` and `par2` are set too where the event is one that our own
-    // writer put there, or says the same of the schedule (foreign.hpp); else row is null and code 0.
+    // For events of other systems' traces: `row`, `code`, `par1` and `par2` are set too if our own writer stored the
+    // event there, or if it says the same about the schedule as an event of ours; else row is null and code is 0.
     Origin origin = Origin::record;
-    std::uint16_t event_class = 0;        // .kev: class; else 0
+    std::uint16_t event_class = 0;        // the class of a .kev event; else 0
     std::uint16_t number = 0;             // .kev: event within its class; tlog: log_type
     std::string_view foreign_name;        // static text; empty for a record, and for an event without a name
     std::span<const std::uint32_t> words; // .kev: the data; tlog: arg1, arg2; empty for a record
 
-    // What it says can be believed.
+    // Returns whether the contents of the event can be used.
     [[nodiscard]] bool is_sound() const { return state == EventState::ok || state == EventState::late; }
 
     [[nodiscard]] bool is(std::uint8_t of_code) const { return is_sound() && code == of_code; }
 };
 
-// How tools call the event: the name in the table, the name that the application declared, or the name in the other
-// system's table; "unknown" if there is none. Text of a declaration comes from the input: escape it.
+// Returns the name of the event: that in the table, that which the application declared, or that in the other system's
+// table; "unknown" if there is none. A declared name comes from the input, so callers must escape it.
 [[nodiscard]] std::string_view event_name(const Event& event);
 
-// The code of an event by its name in the table; a name that the table does not have fails to compile.
+// The code of an event, by its name in the table. A name that is not in the table does not compile.
 template <lib::FixedString Name>
 inline constexpr std::uint8_t kCodeOf = [] {
     std::size_t row = 0;
@@ -90,17 +93,18 @@ inline constexpr std::uint8_t kCodeOf = [] {
     return tracer::kEvents[row].code;
 }();
 
-// Events of other systems' traces. They keep their class, number, name and words; where one says what an event of ours
-// says about the schedule, its row, code and parameters are those of ours, so every analysis and view has a schedule.
+// Events of other systems' traces keep their class, number, name and words. If one says what an event of ours says
+// about the schedule, it has the row, code and parameters of that event, so that every analysis and view has a
+// schedule.
 //
-// Whether the event is to be shown with its own name and words. False for an event of ours, also in a file of another
+// Returns whether the event is shown with its own name and words. False for an event of ours, also in a file of another
 // system's format.
 [[nodiscard]] inline bool is_foreign(const Event& event) {
     return event.origin != Origin::record && (event.row == nullptr || !event.foreign_name.empty());
 }
 
-// par2 of a context_switch that a foreign event means: the task that leaves the processor rests until it is chosen
-// again. 0: it is preempted, or another event says what it waits for.
+// The value of par2 in a context_switch that means a foreign event: the task that leaves the processor rests until
+// it is chosen again. With 0 it is preempted, or another event says what it waits for.
 inline constexpr std::uint32_t kLeaverRests = 1;
 
 struct Meaning {
@@ -116,7 +120,7 @@ inline void set_meaning(Event& event, const Meaning& meaning) {
     event.par2 = meaning.par2;
 }
 
-// Contexts for what another system runs. 0 is left out: it is what ran before there were tasks.
+// Assigns contexts to the threads of another system, from 1 on: 0 is what ran before there were tasks.
 class ForeignContexts {
   public:
     struct Found {
@@ -124,7 +128,7 @@ class ForeignContexts {
         bool is_new;
     };
 
-    // None: there are more than 65,535.
+    // Returns nothing if there are more than 65,535.
     [[nodiscard]] std::optional<Found> of(std::uint64_t key) {
         const auto known = m_contexts.find(key);
         if (known != m_contexts.end()) {
@@ -138,13 +142,177 @@ class ForeignContexts {
         return Found{context, true};
     }
 
-    // The contexts of keys from `first` to `last`, as pairs.
+    // Returns the contexts of the keys from `first` to `last`, as a pair of iterators.
     [[nodiscard]] auto between(std::uint64_t first, std::uint64_t last) const {
         return std::pair(m_contexts.lower_bound(first), m_contexts.upper_bound(last));
     }
 
   private:
     std::map<std::uint64_t, std::uint16_t> m_contexts;
+};
+
+// A set of events as a table by code. Usage: if (kAnyOf<"task_block", "task_unblock">[event.code]). One look-up
+// replaces a switch before each call, which would cost more than most events need there.
+template <lib::FixedString... Names>
+inline constexpr std::array<bool, 256> kAnyOf = [] {
+    std::array<bool, 256> set{};
+    ((set[kCodeOf<Names>] = true), ...);
+    return set;
+}();
+
+// The events that say which records of a family are filtered from there on.
+inline constexpr auto kSetsFilter = [] {
+    std::array<bool, 256> set{};
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        set[row.code] = row.name.starts_with("filter_");
+    }
+    return set;
+}();
+
+// The codes for which for_each_by_code() compiles the body of its loop: those that runs write in their tasks' jobs. The
+// code is a constant in each of these bodies, so its switches and tables cost nothing, and an event that the body
+// ignores costs a call. All other codes share one body with the code as a variable.
+inline constexpr auto kFrequent = std::to_array<std::uint8_t>({kCodeOf<"interrupt_start">,
+                                                               kCodeOf<"interrupt_end">,
+                                                               kCodeOf<"timer_wakeup_start">,
+                                                               kCodeOf<"timer_wakeup_end">,
+                                                               kCodeOf<"task_timer">,
+                                                               kCodeOf<"task_schedule">,
+                                                               kCodeOf<"task_dispatch">,
+                                                               kCodeOf<"context_switch">,
+                                                               kCodeOf<"task_epilogue">,
+                                                               kCodeOf<"job_release">,
+                                                               kCodeOf<"job_deadline">,
+                                                               kCodeOf<"task_begin_cycle">,
+                                                               kCodeOf<"task_end_cycle">,
+                                                               kCodeOf<"task_block">,
+                                                               kCodeOf<"task_unblock">,
+                                                               kCodeOf<"set_mutex_lock">,
+                                                               kCodeOf<"set_mutex_acquire">,
+                                                               kCodeOf<"set_mutex_unlock">,
+                                                               kCodeOf<"CLI">,
+                                                               kCodeOf<"STI">,
+                                                               kCodeOf<"user_event_0">});
+
+// Calls each(event, position, code) for each event. The code is a constant (std::integral_constant) if it is frequent.
+template <typename Each>
+class ByCode {
+  public:
+    static void run(std::span<const Event> events, Each& each) {
+        for (std::size_t i = 0; i < events.size(); ++i) {
+            kSteps[events[i].code](events[i], i, each);
+        }
+    }
+
+  private:
+    using Step = void (*)(const Event& event, std::size_t position, Each& each);
+
+    template <std::uint8_t Code>
+    static void step(const Event& event, std::size_t position, Each& each) {
+        each(event, position, std::integral_constant<std::uint8_t, Code>{});
+    }
+
+    static void step_any(const Event& event, std::size_t position, Each& each) { each(event, position, event.code); }
+
+    static constexpr std::array<Step, 256> kSteps = []<std::size_t... Index>(std::index_sequence<Index...>) {
+        std::array<Step, 256> steps{};
+        steps.fill(step_any);
+        ((steps[kFrequent[Index]] = step<kFrequent[Index]>), ...);
+        return steps;
+    }
+    (std::make_index_sequence<kFrequent.size()>());
+};
+
+template <typename Each>
+void for_each_by_code(std::span<const Event> events, Each each) {
+    ByCode<Each>::run(events, each);
+}
+
+// A map by a 16-bit number (context, processor, vector) that is used at most events. After its first use each number is
+// found by one look-up in a vector.
+template <typename T>
+class NumberMap {
+  public:
+    NumberMap() = default;
+
+    // The look-up table is not copied, because it points to the values of the original.
+    NumberMap(const NumberMap& other)
+        : m_values(other.m_values) {}
+
+    NumberMap(NumberMap&&) noexcept = default;
+
+    NumberMap& operator=(NumberMap other) noexcept {
+        m_values.swap(other.m_values);
+        m_places.swap(other.m_places);
+        return *this;
+    }
+
+    ~NumberMap() = default;
+
+    // Adds the value if it is missing.
+    T& operator[](std::uint16_t number) {
+        if (T* const known = place_of(number)) [[likely]] {
+            return *known;
+        }
+        return make(number);
+    }
+
+    // Returns null if it is missing.
+    [[nodiscard]] T* find(std::uint16_t number) {
+        if (T* const known = place_of(number)) [[likely]] {
+            return known;
+        }
+        return find_value(number);
+    }
+
+    [[nodiscard]] const T* find(std::uint16_t number) const {
+        if (const T* const known = place_of(number)) [[likely]] {
+            return known;
+        }
+        const auto found = m_values.find(number);
+        return found != m_values.end() ? &found->second : nullptr;
+    }
+
+    void erase(std::uint16_t number) {
+        if (number < m_places.size()) {
+            m_places[number] = nullptr;
+        }
+        m_values.erase(number);
+    }
+
+    void clear() {
+        m_places.clear();
+        m_values.clear();
+    }
+
+    // The values are in the order of their numbers.
+    [[nodiscard]] const std::map<std::uint16_t, T>& values() const { return m_values; }
+
+    [[nodiscard]] std::map<std::uint16_t, T>& values() { return m_values; }
+
+  private:
+    [[nodiscard]] T* place_of(std::uint16_t number) const {
+        return number < m_places.size() ? m_places[number] : nullptr;
+    }
+
+    // This is not inlined, so that the look-up is small enough to be inlined.
+    [[gnu::noinline]] T& make(std::uint16_t number) { return keep(number, m_values[number]); }
+
+    [[gnu::noinline]] T* find_value(std::uint16_t number) {
+        const auto found = m_values.find(number);
+        return found != m_values.end() ? &keep(number, found->second) : nullptr;
+    }
+
+    T& keep(std::uint16_t number, T& value) {
+        if (number >= m_places.size()) {
+            m_places.resize(std::size_t{number} + 1);
+        }
+        m_places[number] = &value;
+        return value;
+    }
+
+    std::map<std::uint16_t, T> m_values;
+    std::vector<T*> m_places; // by number, pointers into m_values; null: not used yet
 };
 
 } // namespace host::trace

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a trace says about itself, gathered while it is read: the clock, the build, the names, the totals, and per chunk
-// image what was promised and what was found. Complete once the last event has been taken.
+// What a trace says about itself: the clock, the build, the names, the totals, and for each chunk image what was
+// announced and what was found. It is gathered while the trace is read, and complete after the last event.
 #pragma once
 
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
-#include "host/trace/number_map.hpp"
 #include "lib/units.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/names/metadata.hpp"
@@ -23,7 +22,7 @@
 
 namespace host::trace {
 
-// Outside of these a rate is not believed: 1 MHz to 10 GHz.
+// A rate outside these limits is rejected: 1 MHz to 10 GHz.
 inline constexpr std::uint32_t kTscKhzMin = 1'000;
 inline constexpr std::uint32_t kTscKhzMax = 10'000'000;
 
@@ -31,7 +30,7 @@ inline constexpr std::uint32_t kTscKhzMax = 10'000'000;
     return khz >= kTscKhzMin && khz <= kTscKhzMax;
 }
 
-// A greater number of a processor is not believed.
+// A processor with this number or a greater one is rejected.
 inline constexpr std::uint16_t kProcessorsMax = 256;
 
 struct Clock {
@@ -44,22 +43,22 @@ struct Clock {
 
 struct ChunkReport {
     std::string file;
-    std::uint64_t begin_bytes = 0; // where the chunk starts in its file
-    std::size_t order = 0;         // in the input: chunks were handed over in this order
-    bool described = false;        // it has a chunk_begin that could be read
-    bool losses_unplaced = false;  // it was made from a trace that lost records, and does not say where
+    std::uint64_t begin_bytes = 0; // offset of the chunk in its file
+    std::size_t order = 0;         // position in the input
+    bool described = false;        // its chunk_begin could be read
+    bool losses_unplaced = false;  // made from a trace that had lost records at unknown places
     tracer::ChunkBegin description{};
     std::uint64_t preamble = 0; // slots read from the preamble
     std::uint64_t records = 0;  // slots read after it: records, or pieces of a compact stream
-    std::uint64_t events = 0;   // records that came out of it; equals `records` where nothing is compact
-    std::uint64_t missing = 0;  // promised and not there
-    std::uint64_t extra = 0;    // there and not promised
-    std::uint64_t unused = 0;   // code 0
+    std::uint64_t events = 0;   // decoded records; equals `records` unless the chunk is compact
+    std::uint64_t missing = 0;  // announced and not found
+    std::uint64_t extra = 0;    // found and not announced
+    std::uint64_t unused = 0;   // slots of code 0
     std::uint64_t skipped = 0;  // records that could not be decoded
-    std::uint64_t gaps = 0;     // parts of the carrier that are missing so far, with an unknown number of records
+    std::uint64_t gaps = 0;     // missing parts of the transport so far, with an unknown number of records
     std::uint64_t blackout = 0; // records that its blackout_end events say were dropped
     bool in_blackout = false;   // its last blackout has no end
-    bool damaged = false;       // its checksum is wrong: any of its records may be; of a pipe known only at its end
+    bool damaged = false;       // its checksum is wrong, so any record may be; of a pipe this is known only at its end
     std::optional<std::uint32_t> numevents{};
     std::optional<lib::Ticks> first_stamp{};
     std::optional<lib::Ticks> last_stamp{};
@@ -67,19 +66,19 @@ struct ChunkReport {
     [[nodiscard]] bool compact() const { return described && description.encoding == tracer::Encoding::compact; }
 };
 
-// Parts of the transport (packets, blocks) that never came, known by their numbers. Their contents are not known, nor
-// the processor; each held one record at least.
+// Parts of the transport (packets, blocks) that are missing, known by their numbers. Neither their contents nor their
+// processor is known; each held at least one record.
 struct Absent {
     std::uint64_t parts = 0;
-    std::string_view unit = "packets"; // what they are; static text
-    std::uint64_t records = 0;         // in addition: of lost chunks whose records were counted
+    std::string_view unit = "packets"; // name of the parts; static text
+    std::uint64_t records = 0;         // in addition: records of lost chunks that had counted them
 };
 
-// A clock that was set back while tasks ran in steps.
+// A kernel clock that was set back while tasks were stepped.
 struct Compensation {
-    lib::Ticks removed;                                                      // since boot, of the processor with most
-    lib::Ticks removed_meanwhile;                                            // within the trace, of all processors
-    std::uint64_t settings = 0;                                              // in the trace
+    lib::Ticks removed;           // since boot, of the processor with the greatest value
+    lib::Ticks removed_meanwhile; // within the trace, sum of all processors
+    std::uint64_t settings = 0;   // in the trace
     std::array<std::uint64_t, lib::kWords<lib::StepOutcome>.size()> steps{}; // by outcome, as the kernel counted them
 };
 
@@ -87,34 +86,35 @@ struct TraceFacts {
     Clock clock;
     std::optional<std::uint64_t> boot_id;
     std::optional<tracer::Build> build;
-    std::optional<tracer::TraceCost> cost; // of a record, as the tracer measured it; none: not known
+    std::optional<tracer::TraceCost> cost; // cost of a record, as the tracer measured it
     std::optional<tracer::ExportEnd> export_end;
-    Names names; // of all chunks together
+    Names names; // names of all chunks
     std::vector<ChunkReport> chunks;
     Absent absent;
-    std::optional<Compensation> compensation; // none: the kernel's clock is the machine's
-    bool restarted = false;          // the machine was started anew while it was followed: its run has no end here
-    std::uint64_t misplaced = 0;     // breaches of an order that another system's format promises, each reported
+    std::optional<Compensation> compensation; // none: the kernel's clock was never set back
+    bool restarted = false;      // the machine was restarted while it was followed, so the end of its run is not here
+    std::uint64_t misplaced = 0; // violations of an order that another system's format promises; each was reported
     std::uint64_t usable_events = 0; // decoded, of a known code, metadata not counted
 };
 
-// The one decoder of what this tracer's metadata events say about the machine: names, parameters of tasks,
-// declarations, the build, the cost of a record, the totals. Used for every format that carries these events.
-// chunk_begin describes a chunk, not the machine, and belongs to the format of chunks.
+// Decodes what this tracer's metadata events say about the machine: names, parameters of tasks, declarations, the
+// build, the cost of a record, the totals. Every format with these events uses it. chunk_begin describes a chunk, not
+// the machine, and is decoded by the format of chunks.
 //
-// payload: with its length word. False, and nothing was taken: a field is cut or makes no sense. Names enter
-// facts.names, and chunk_names as well if it is not null: what is known at one chunk, not in the whole trace.
+// payload: includes its length word. Returns false and takes nothing if a field is cut or invalid. Names are added to
+// facts.names, and also to chunk_names (the names known at one chunk) if that is not null.
 [[nodiscard]] bool take_metadata(std::uint8_t code, std::span<const std::byte> payload_untrusted, TraceFacts& facts,
                                  Names* chunk_names = nullptr);
 
-// Where the reader found less than the chunks hold: slots that are empty or could not be decoded, and chunks that end
-// early. What is missing may have changed any state, so a check that continues across a hole would accuse at random. In
-// a chunk whose checksum is wrong there is a hole before each event. A chunk that is missing as a whole leaves no trace
-// here: the manifest and the export's totals report it.
+// Finds where the reader got fewer records than the chunks hold: slots that are empty or could not be decoded, and
+// chunks that end early. The missing records may have changed any state, so a check that continued across a hole would
+// report false violations. In a chunk whose checksum is wrong there is a hole before each event. A chunk that is
+// missing as a whole is not found here: the manifest and the export's totals report it.
 class Holes {
   public:
-    // Whether records are missing between the previous event of the same processor and this one. Call once for each
-    // event that is not metadata, in the order of the trace; facts: of that trace, as they are at the event.
+    // Returns whether records are missing between the previous event of the same processor and this one. Must be called
+    // once for each event that is not metadata, in the order of the trace; facts: of that trace, as they are at the
+    // event.
     [[nodiscard]] bool before(const Event& event, const TraceFacts& facts) {
         Latest& latest = m_processors[event.cpu];
         const ChunkReport& here = facts.chunks[event.source];
@@ -133,10 +133,10 @@ class Holes {
 
   private:
     struct Latest {
-        bool begun = false;           // there was one
+        bool begun = false;           // the processor had an event
         std::uint32_t source = 0;     // the chunk of the processor's latest event
-        std::uint32_t generation = 0; // of a chunk that is read in parts: which of them
-        std::uint64_t lost = 0;       // in that chunk, up to the event
+        std::uint32_t generation = 0; // number of the part, of a chunk that is read in parts
+        std::uint64_t lost = 0;       // lost in that chunk, up to the event
     };
 
     [[nodiscard]] static std::uint64_t lost(const ChunkReport& chunk) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The JSON library, included in one place. Its exceptions never leave the file that calls it: parse with
-// json::parse(text, nullptr, false) and check is_discarded(), or catch at once.
+// Includes the JSON library in one place. Its exceptions must not leave the file that calls it: parse with
+// json::parse(text, nullptr, false) and check is_discarded(), or catch them at once.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 namespace host::trace {
 
-// Keeps keys in the order in which they were written: manifests are read by people, too.
+// This type keeps keys in the order in which they were written, because people read manifests, too.
 using Json = nlohmann::ordered_json;
 
 } // namespace host::trace

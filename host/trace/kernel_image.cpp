@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Four sections of an ELF64 file, and JSON. ELF: System V ABI, "Object Files", and the GNU build-id note.
+// Reads four sections of an ELF64 file, and JSON. Sources: System V ABI, "Object Files", and the GNU build-id note.
 #include "host/trace/kernel_image.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
@@ -9,7 +10,6 @@
 #include "lib/endian.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <memory>
@@ -19,15 +19,15 @@ namespace host::trace {
 
 // --- demangler -------------------------------------------------------------------------------------------------------
 
-// Itanium C++ ABI, chapter 5.1 "External Names (a.k.a. Mangling)".
+// Source: Itanium C++ ABI, chapter 5.1 "External Names (a.k.a. Mangling)".
 
 namespace {
 
 constexpr std::size_t kMangledMax = 512;
 constexpr std::uint64_t kEstimateMax = 1024 * 1024; // this kernel's longest is a third of it
 
-// Returns the length of a reference such as S_ or T1A_ at the beginning, or 0. A piece of an identifier may
-// look the same: then the estimate is too high.
+// Returns the length of a reference such as S_ or T1A_ at the beginning, or 0. A part of an identifier may look the
+// same; then the estimate is too high.
 std::size_t reference_length(std::string_view text) {
     if (!text.starts_with('S') && !text.starts_with('T')) {
         return 0;
@@ -36,7 +36,8 @@ std::size_t reference_length(std::string_view text) {
     return end != std::string_view::npos && text[end] == '_' ? end + 1 : 0;
 }
 
-// Whether something may be said once for each element of a pack. std::span is none.
+// Returns whether a part may be repeated for each element of a parameter pack. The letters sp in std::span are not a
+// pack expansion.
 bool may_expand_packs(std::string_view mangled) {
     if (mangled.find("Dp") != std::string_view::npos) {
         return true;
@@ -51,10 +52,10 @@ bool may_expand_packs(std::string_view mangled) {
 
 } // namespace
 
-// A reference means at most all that precedes it. References in a row do not refer to each other: what can be referred
-// to ends with another letter.
+// A reference means at most everything before it. Adjacent references do not refer to each other, because whatever
+// can be referred to ends with another letter.
 std::uint64_t demangled_estimate(std::string_view mangled_untrusted) {
-    constexpr std::uint64_t kFull = std::uint64_t{1} << 48; // times a length there is room
+    constexpr std::uint64_t kFull = std::uint64_t{1} << 48; // multiplied by a length, it still fits
     std::uint64_t all = 0;
     std::uint64_t referable = 0;
     for (std::size_t at = 0; at < mangled_untrusted.size() && all < kFull;) {
@@ -79,7 +80,7 @@ std::string Demangler::name(std::string_view mangled_untrusted) {
     if (estimate > kEstimateMax || estimate > m_left) {
         return mangled;
     }
-    m_left -= estimate; // even if it turns out to be none: that takes as long
+    m_left -= estimate; // also if demangling fails, because that takes as long
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status),
                                                       &std::free);
@@ -91,10 +92,10 @@ namespace {
 constexpr std::string_view kFormat = "remora-formats";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kFileBytesMax = 256 * 1024 * 1024;
-constexpr std::string_view kMagic = "RFMT1"; // at the beginning of the section, see linker.ld
+constexpr std::string_view kMagic = "RFMT1"; // the section begins with this, see linker.ld
 constexpr std::size_t kFirstFormat = 8;
 
-// Little-endian words of a file at any offset; nothing beyond its end.
+// Reads little-endian words of a file at any offset; nothing beyond its end.
 class Image {
   public:
     explicit Image(std::string_view bytes)
@@ -116,13 +117,13 @@ class Image {
         return m_bytes.substr(offset, size);
     }
 
-    // The contents of a section, by its name.
+    // Returns the contents of a section, by its name.
     [[nodiscard]] std::optional<std::string_view> section(std::string_view name) const {
         const auto header = header_of(name);
         return header ? contents_at(*header) : std::nullopt;
     }
 
-    // Where a section of this name is loaded; 0: nowhere.
+    // Returns the address at which a section of this name is loaded; 0: it is not loaded.
     [[nodiscard]] std::uint64_t address_of(std::string_view name) const {
         const auto header = header_of(name);
         return header ? at<std::uint64_t>(*header + 0x10).value_or(0) : 0;
@@ -175,13 +176,14 @@ class Image {
     std::string_view m_bytes;
 };
 
-constexpr std::size_t kTextMax = 4096; // of a format, of the name of a function
+constexpr std::size_t kTextMax = 4096; // of a format or of the name of a function
 
-// A small file can name much: symbols may share one long name. This kernel has 1200 names of 60 KB.
+// These limits bound the memory: in a small file many symbols may share one long name. This kernel has 1200 names of 60
+// KB.
 constexpr std::size_t kEntriesMax = 256 * 1024;
 constexpr std::size_t kNameBytesMax = 16 * 1024 * 1024;
 
-// The text that ends with a zero or with the section; nothing if it is too long.
+// Returns the text that ends at a zero byte or at the end of the section; nothing if it is too long.
 std::optional<std::string_view> text_at(std::string_view section, std::size_t at) {
     const std::string_view rest = section.substr(at, kTextMax + 1);
     const std::size_t end = std::min(rest.find('\0'), rest.size());
@@ -193,7 +195,7 @@ Refusal too_long(std::string_view what, std::uint64_t number, std::size_t bytes,
         fmt::format("the {} {} has a text of {} bytes, more than {}: {}", what, number, bytes, kTextMax, remedy)};
 }
 
-// Functions, and the labels of assembler code.
+// Returns the functions and the labels of assembler code.
 lib::Result<std::vector<Function>, Refusal> functions_of(const Image& image) {
     constexpr std::size_t kEntryBytes = 24;
     constexpr std::uint8_t kNoType = 0;
@@ -232,7 +234,7 @@ lib::Result<std::vector<Function>, Refusal> functions_of(const Image& image) {
 
 } // namespace
 
-// The name with a size is kept if an address has several.
+// If an address has several names, the one with the greatest size is kept.
 void KernelImage::set_functions(std::vector<Function> functions) {
     std::ranges::stable_sort(functions, [](const Function& one, const Function& other) {
         return one.address != other.address ? one.address < other.address : one.size_bytes > other.size_bytes;
@@ -259,8 +261,8 @@ lib::Result<void, Refusal> KernelImage::read_image(std::string_view image_untrus
     if (const auto note = image.section(".note.gnu.build-id"); note && note->size() >= 24) {
         m_image_id = Image(*note).at<std::uint64_t>(16).value_or(0);
     }
-    // A format's number is its address: its offset where the section is not loaded. The compiler aligns longer texts,
-    // so there are zeros between them.
+    // A format's number is its address, which is its offset if the section is not loaded. The compiler aligns longer
+    // texts, so there are zero bytes between them.
     const std::uint64_t base = image.address_of(".trace_formats");
     for (std::size_t at = kFirstFormat; at < formats->size();) {
         const std::size_t end = std::min(formats->find('\0', at), formats->size());
@@ -315,10 +317,11 @@ lib::Result<KernelImage, Refusal> KernelImage::parse(std::string_view text_untru
         }
         KernelImage table;
         const auto image = json.at("image").get<std::string>();
-        const auto [end, error] = std::from_chars(image.data(), image.data() + image.size(), table.m_image_id, 16);
-        if (error != std::errc{} || end != image.data() + image.size()) {
+        const auto image_id = text::number_of<std::uint64_t>(image, 16);
+        if (!image_id) {
             return Refusal{"image is no hexadecimal number"};
         }
+        table.m_image_id = *image_id;
         for (const Json& entry : json.at("formats")) {
             const auto id = entry.at("id").get<std::uint32_t>();
             const auto& text = entry.at("text").get_ref<const std::string&>();
@@ -328,7 +331,7 @@ lib::Result<KernelImage, Refusal> KernelImage::parse(std::string_view text_untru
             table.m_formats.emplace(id, text);
         }
         std::vector<Function> functions;
-        for (const Json& entry : json.value("functions", Json::array())) { // older copies have none
+        for (const Json& entry : json.value("functions", Json::array())) { // older copies have no functions
             const auto& name = entry.at("name").get_ref<const std::string&>();
             if (name.size() > kTextMax) {
                 return too_long("function", functions.size(), name.size(), kRemedy);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host/trace/names.hpp"
 
+#include "host/trace/facts.hpp"
 #include "lib/endian.hpp"
+#include "tracer/names/metadata.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +12,7 @@ namespace host::trace {
 
 namespace {
 
-// The row of a unit's table, by the number of the unit: converters ask for each of 65,536 numbers.
+// The row of each unit's table, indexed by the number of the unit, because converters look up each of 65,536 numbers.
 constexpr auto kRows = [] {
     constexpr auto kUnits = static_cast<std::size_t>(std::ranges::max(kNameEvents, {}, &NameEvent::unit).unit) + 1;
     std::array<std::size_t, kUnits> rows{};
@@ -71,7 +73,7 @@ Names::Content& Names::own() {
     if (m_content.use_count() != 1) {
         m_content = std::make_shared<Content>(*m_content);
     }
-    // The last copy may have been a thread's: what it read there comes before what is changed now.
+    // The last other copy may have belonged to another thread: its reads must happen before the change that follows.
     std::atomic_thread_fence(std::memory_order_acquire);
     return *m_content;
 }
@@ -135,6 +137,71 @@ std::string_view event_name(const Event& event) {
         }
     }
     return event.row != nullptr ? event.row->name : "unknown";
+}
+
+// --- metadata --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Decodes the payload and passes it to `use`. Returns false if it cannot be decoded.
+template <typename Payload, typename Use>
+bool decode(std::span<const std::byte> payload_untrusted, Use use) {
+    const auto payload = tracer::decode_payload<Payload>(payload_untrusted);
+    if (payload) {
+        use(payload.value());
+    }
+    return payload.ok();
+}
+
+} // namespace
+
+bool take_metadata(std::uint8_t code, std::span<const std::byte> payload_untrusted, TraceFacts& facts,
+                   Names* chunk_names) {
+    const auto for_names = [&](auto use) {
+        use(facts.names);
+        if (chunk_names != nullptr) {
+            use(*chunk_names);
+        }
+    };
+    switch (code) {
+    case kCodeOf<"build">:
+        return decode<tracer::Build>(payload_untrusted, [&](const tracer::Build& build) { facts.build = build; });
+    case kCodeOf<"trace_cost">:
+        return decode<tracer::TraceCost>(payload_untrusted, [&](const tracer::TraceCost& cost) {
+            if (cost.rounds != 0) { // a cost of 0 rounds was never measured
+                facts.cost = cost;
+            }
+        });
+    case kCodeOf<"export_end">:
+        return decode<tracer::ExportEnd>(payload_untrusted,
+                                         [&](const tracer::ExportEnd& end) { facts.export_end = end; });
+    case kCodeOf<"task_parameters">:
+        return decode<tracer::TaskParameters>(payload_untrusted, [&](const tracer::TaskParameters& parameters) {
+            for_names([&](Names& names) { names.set_parameters(parameters); });
+        });
+    case kCodeOf<"format_text">:
+        return decode<tracer::FormatText>(payload_untrusted, [&](const tracer::FormatText& format) {
+            for_names([&](Names& names) { names.set_format(format.id, format.text); });
+        });
+    case kCodeOf<"event_declaration">: {
+        const auto declaration = tracer::decode_payload<tracer::EventDeclaration>(payload_untrusted);
+        if (!declaration || !declaration.value().is_sensible()) {
+            return false;
+        }
+        for_names([&](Names& names) { names.declare(declaration.value()); });
+        return true;
+    }
+    default:
+        break;
+    }
+    const auto* const row = std::ranges::find(kNameEvents, code, &NameEvent::code);
+    if (row == kNameEvents.end() && code != kCodeOf<"task_name">) {
+        return true; // the event says nothing about the machine
+    }
+    const tracer::Unit unit = row != kNameEvents.end() ? row->unit : tracer::Unit::context;
+    return decode<tracer::NameOf>(payload_untrusted, [&](const tracer::NameOf& of) {
+        for_names([&](Names& names) { names.set(unit, of.id, of.name.view()); });
+    });
 }
 
 } // namespace host::trace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The names of the numbers in records: tasks by context, vectors, mutexes, semaphores, conditions, ports, servers,
-// levels. Filled from the metadata in front of each chunk. Names are kept unescaped; the code that prints them escapes
-// them. Ids are 16 bits wide, so each table has at most 65536 entries.
+// levels. They come from the metadata at the beginning of each chunk. Names are kept unescaped; the code that prints
+// them escapes them. Ids are 16 bits wide, so each table has at most 65536 entries.
 //
-// A copy costs a pointer, and setting what is set already costs a search: every chunk repeats the names of the machine,
-// and each that is being read has a copy of its own.
+// A copy costs a pointer, and setting an unchanged name costs a search: every chunk repeats the names of the machine,
+// and each chunk that is being read has its own copy.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -26,13 +26,13 @@
 
 namespace host::trace {
 
-// An event that names an object of the machine, and of which kind the object is.
+// An event that names an object of the machine, and the kind of the object.
 struct NameEvent {
     std::uint8_t code;
     tracer::Unit unit;
 };
 
-// These events name units of each kind but tasks, of which more than a name is known.
+// These events name objects of each kind except tasks, of which more than a name is known.
 inline constexpr auto kNameEvents = std::to_array<NameEvent>({
     {kCodeOf<"level_name">, tracer::Unit::level},
     {kCodeOf<"interrupt_name">, tracer::Unit::vector},
@@ -52,31 +52,31 @@ struct TaskNames {
 class Names {
   public:
     Names() = default;
-    Names(const Names&) = default; // a move is a copy, too
+    Names(const Names&) = default; // a move is also a copy
     Names& operator=(const Names&) = default;
     ~Names() = default;
 
-    // The name of a value of this unit; empty if none is known or the unit names nothing.
+    // Returns the name of a value of this unit; empty if none is known or the unit has no names.
     [[nodiscard]] std::string_view find(tracer::Unit unit, std::uint32_t value) const;
 
-    // Null if nothing is known about this context.
+    // Returns null if nothing is known about this context.
     [[nodiscard]] const TaskNames* task(std::uint16_t context) const;
 
     [[nodiscard]] const std::map<std::uint16_t, TaskNames>& tasks() const { return m_content->tasks; }
 
     using Table = std::unordered_map<std::uint16_t, std::string>;
 
-    // All names of a unit but tasks', in no order; null if the unit names nothing that is kept.
+    // Returns all names of a unit other than tasks, in no order; null if no names of the unit are kept.
     [[nodiscard]] const Table* entries(tracer::Unit unit) const;
 
-    // Null if no typed event of this number is declared.
+    // Returns null if no typed event of this number is declared.
     [[nodiscard]] const tracer::EventDeclaration* declaration(std::uint16_t id) const;
 
     [[nodiscard]] const auto& declarations() const { return m_content->declarations; }
 
     void declare(const tracer::EventDeclaration& declaration);
 
-    // Texts of trace_printf that the trace has in itself, by number.
+    // The texts of trace_printf that the trace itself contains, by number.
     [[nodiscard]] const std::map<std::uint32_t, std::string>& formats() const { return m_content->formats; }
 
     void set_format(std::uint32_t id, std::string_view text);
@@ -86,32 +86,31 @@ class Names {
     void set_pid(std::uint16_t context, std::uint32_t pid);
     void set_parameters(const tracer::TaskParameters& parameters);
 
-    // Names of the same version find() the same, so callers may keep the results.
+    // Names of the same version give the same results of find(), so callers may keep the results.
     [[nodiscard]] std::uint64_t version() const { return m_version; }
 
   private:
-    // A number that no other content has had; a copy has the same. 0: no names at all.
+    // Returns a number that no other contents have had; a copy keeps the number of its original. 0: there are no names.
     [[nodiscard]] static std::uint64_t next_version();
 
     struct Content {
         std::map<std::uint16_t, TaskNames> tasks;
         std::map<std::uint32_t, std::string> formats;
-        std::array<Table, kNameEvents.size()> tables;                                          // by row
-        std::map<std::uint16_t, std::shared_ptr<const tracer::EventDeclaration>> declarations; // shared, too
+        std::array<Table, kNameEvents.size()> tables;                                          // by row of kNameEvents
+        std::map<std::uint16_t, std::shared_ptr<const tracer::EventDeclaration>> declarations; // shared between copies
     };
 
     [[nodiscard]] static const std::shared_ptr<Content>& no_content();
 
-    // To be changed: no copy has it.
+    // Returns contents that may be changed, because no copy shares them.
     [[nodiscard]] Content& own();
 
     std::uint64_t m_version = 0;
     std::shared_ptr<Content> m_content = no_content(); // shared with copies until one of them changes
 };
 
-// The names of one kind of object in the order of their numbers, for heads of files that list them.
-//
-// Returns the names of a unit, tasks included. They are valid as long as `names` is. A name may be empty.
+// Returns the names of a unit, tasks included, in the order of their numbers, for file headers that list them. They are
+// valid as long as `names` is. A name may be empty.
 [[nodiscard]] inline std::vector<std::pair<std::uint16_t, std::string_view>> sorted_names(const Names& names,
                                                                                           tracer::Unit unit) {
     std::vector<std::pair<std::uint16_t, std::string_view>> sorted;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ticks to nanoseconds for readers through which millions of stamps pass: the same results as lib::TickRate, bit for
-// bit, with one multiplication in place of the divisions, and with more of them where a trace lasts for hours.
+// Converts ticks to nanoseconds for readers of millions of stamps. The results are those of lib::TickRate, bit for bit,
+// but one multiplication replaces the divisions; a trace of several hours needs more of them.
 //
 //   factor = 2^s * 10^6 / khz, rounded up: too great by less than 1, so ticks * factor / 2^s is too great by less than
 //   ticks / 2^s. The exact quotient is a multiple of 1/khz, so both round down to the same number as long as
@@ -17,9 +17,9 @@ namespace host::trace {
 
 class TickScale {
   public:
-    TickScale() = default; // converts nothing: khz() is 0
+    TickScale() = default; // cannot convert: khz() is 0
 
-    // khz 0: as without.
+    // With khz 0 it cannot convert.
     explicit TickScale(std::uint32_t khz)
         : m_khz(khz)
         , m_reciprocal(khz != 0 ? ~std::uint64_t{0} / khz : 0) {
@@ -34,7 +34,7 @@ class TickScale {
 
     [[nodiscard]] std::uint32_t khz() const { return m_khz; }
 
-    // Rounds down. Saturates at 2^64-1. Precondition: khz() != 0.
+    // Rounds down and saturates at 2^64-1. Precondition: khz() != 0.
     [[nodiscard]] std::uint64_t to_nanoseconds(std::uint64_t ticks) const {
         if (ticks <= m_factor_holds) {
             return static_cast<std::uint64_t>((Wide{ticks} * m_factor) >> m_shift);
@@ -68,26 +68,26 @@ class TickScale {
         return {whole, rest};
     }
 
-    // 2^shift * 10^6 / khz, rounded up.
+    // Returns 2^shift * 10^6 / khz, rounded up.
     [[nodiscard]] Wide scaled(unsigned shift) const { return ((Wide{kNanoseconds} << shift) + m_khz - 1) / m_khz; }
 
     std::uint32_t m_khz = 0;
     unsigned m_shift = 0;
     std::uint64_t m_factor = 0;
-    std::uint64_t m_factor_holds = 0; // up to so many ticks
+    std::uint64_t m_factor_holds = 0; // m_factor is exact up to so many ticks
     std::uint64_t m_reciprocal = 0;
 };
 
-// Records have room for 32 bits of a time. The other half follows from a time nearby: of all 64-bit times with the
-// recorded low half, the nearest one is meant; of a time that is known to be past, or to come, the next one in that
-// direction, so that it may be 2^32-1 units away.
+// Records have room for 32 bits of a time. The upper half follows from a time nearby: of all 64-bit times with the
+// recorded low half, the nearest one is meant. If it is known that the time is past, or is to come, the nearest one in
+// that direction is meant, so it may be up to 2^32-1 units away.
 //
-// How far the nearest time with this low half is from `about`: -2^31 to 2^31-1 units.
+// Returns how far the nearest time with this low half is from `about`: -2^31 to 2^31-1 units.
 [[nodiscard]] constexpr std::int64_t distance_to_nearest(std::uint32_t low, std::uint64_t about) {
     return static_cast<std::int32_t>(low - static_cast<std::uint32_t>(about));
 }
 
-// The time itself. No time is below 0 or above 2^64-1: where the nearest one would be, it is `low`.
+// Returns the nearest time with this low half. If that would be below 0 or above 2^64-1, it returns `low`.
 [[nodiscard]] constexpr std::uint64_t nearest_time(std::uint32_t low, std::uint64_t about) {
     const std::int64_t distance = distance_to_nearest(low, about);
     const auto forward = static_cast<std::uint64_t>(distance);
@@ -96,24 +96,25 @@ class TickScale {
     return is_out_of_range ? low : about + forward;
 }
 
-// The latest time with this low half that is not after `last`. As above.
+// Returns the latest time with this low half that is not after `last`; `low` if that would be below 0.
 [[nodiscard]] constexpr std::uint64_t latest_time(std::uint32_t low, std::uint64_t last) {
     const std::uint32_t back = static_cast<std::uint32_t>(last) - low;
     return back > last ? low : last - back;
 }
 
-// The first time with this low half that is not before `first`. As above.
+// Returns the first time with this low half that is not before `first`; `low` if that would be above 2^64-1.
 [[nodiscard]] constexpr std::uint64_t first_time(std::uint32_t low, std::uint64_t first) {
     const std::uint32_t forward = low - static_cast<std::uint32_t>(first);
     return forward > std::numeric_limits<std::uint64_t>::max() - first ? low : first + forward;
 }
 
-// The kernel records a release when it has happened: it is past, however late the record is written. But it computes
-// the time from nanoseconds, and its timer may fire early: by rounding, by a step of the timer, by the error of the
-// clock's rate. Sixteen million ticks are milliseconds of the fastest processors, which is more than all of these.
+// The kernel records a release after it has happened, so the time is past, however late the record is written. But the
+// kernel computes the time from nanoseconds, and its timer may fire early: by rounding, by a step of the timer, by the
+// error of the clock's rate. Sixteen million ticks are milliseconds on the fastest processors, which is more than all
+// of these.
 inline constexpr std::uint64_t kReleaseEarlyTicks = 1 << 24;
 
-// The release with this low half whose record has this stamp.
+// Returns the time of the release with this low half whose record has this stamp.
 [[nodiscard]] constexpr std::uint64_t release_time(std::uint32_t low, std::uint64_t stamp) {
     const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - stamp;
     return latest_time(low, stamp + (room < kReleaseEarlyTicks ? room : kReleaseEarlyTicks));

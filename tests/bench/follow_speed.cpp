@@ -2,7 +2,7 @@
 // How fast the memory of a running machine is followed. The machine is a thread: the kernel's record path writes into a
 // whole tracer in a file that is mapped, as a guest's memory is, and the follower of `remora attach` reads the file.
 // Prints FIGURE and GOAL lines. The loss does not depend on how fast the host is only if it has two processors.
-#include "host/formats/memory/follower.hpp"
+#include "host/formats/memory/memory.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "tracer/black_box/describe.hpp"
 #include "tracer/instance.hpp"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/trace/diagnostics.hpp"
-#include "host/trace/open_options.hpp"
+#include "host/trace/event_stream.hpp"
 #include "tests/support/host_command_line.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Packed files to be damaged: their contents, and single headers that are changed while their checksum is correct.
 #pragma once
 
-#include "host/formats/packed/archive_writer.hpp"
+#include "host/formats/packed/archive.hpp"
 #include "host/formats/packed/block.hpp"
 #include "lib/crc32c.hpp"
 #include "tests/support/host_trace_builder.hpp"

@@ -3,7 +3,7 @@
 // they meet; and the batches in which a stream may have them. One tick is one nanosecond.
 #pragma once
 
-#include "host/formats/dat/plain_record.hpp"
+#include "host/formats/dat/chunk_begin.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 #include "lib/wire_numbers.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/trace/event.hpp"
-#include "host/trace/open_options.hpp"
+#include "host/trace/event_stream.hpp"
 #include "tests/support/capture_files.hpp"
 #include "tests/support/host_command.hpp"
 #include "tests/support/kev_builder.hpp"

@@ -8,10 +8,8 @@
 //   chain   place -> owner of the mutex that blocks it -> ... ; a job that SRP stops -> owner of the highest ceiling.
 #pragma once
 
-#include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
-#include "host/trace/number_map.hpp"
 #include "host/trace/tick_scale.hpp"
 #include "lib/units.hpp"
 #include "lib/wire_numbers.hpp"

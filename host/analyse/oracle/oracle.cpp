@@ -5,7 +5,6 @@
 #include "host/analyse/oracle/model_step.hpp"
 
 #include "host/text/format.hpp"
-#include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 #include "tracer/compact/layout.hpp"
 #include "tracer/record/unit_words.hpp"

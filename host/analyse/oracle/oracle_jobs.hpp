@@ -4,8 +4,7 @@
 #pragma once
 
 #include "host/analyse/oracle/theory.hpp"
-#include "host/trace/code_set.hpp"
-#include "host/trace/number_map.hpp"
+#include "host/trace/event.hpp"
 
 #include <deque>
 

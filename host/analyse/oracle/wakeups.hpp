@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/analyse/oracle/theory.hpp"
-#include "host/trace/code_set.hpp"
+#include "host/trace/event.hpp"
 
 #include <map>
 #include <vector>

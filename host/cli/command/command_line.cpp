@@ -15,7 +15,7 @@ namespace host::cli {
 
 namespace {
 
-// CLI11 describes a list of words as {one,two}.
+// In a description CLI11 writes a list of words as {one,two}.
 std::vector<std::string> choices_of(const CLI::Option& option) {
     std::vector<std::string> choices;
     const std::string type = option.get_type_name();
@@ -67,7 +67,8 @@ std::vector<std::string> option_names(const CLI::App& command) {
     return names;
 }
 
-// The first word that nothing takes; an option before an argument, which may only be the option's value.
+// Returns the first word that nothing takes. Options are examined before arguments, because an argument may only be the
+// value of an unknown option.
 std::string unexpected(const CLI::App& command, std::span<const char* const> words) {
     const std::vector<std::string> extras = command.remaining();
     const auto is_extra = [&](std::string_view word) { return std::ranges::find(extras, word) != extras.end(); };
@@ -83,7 +84,7 @@ std::string unexpected(const CLI::App& command, std::span<const char* const> wor
     return fmt::format("{} is no option{}", text::escaped(name), text::did_you_mean(name, option_names(command)));
 }
 
-// What is wrong with the words before the command; empty if nothing is.
+// Returns what is wrong with the words before the command; empty if nothing is.
 std::string wrong_before_command(const CLI::App& app, std::span<const char* const> words) {
     const std::vector<std::string> known = option_names(app);
     for (const std::string_view word : words) {
@@ -112,7 +113,7 @@ std::string mismatch(const CLI::App& command, const CLI::ParseError& error) {
     return error.what();
 }
 
-// What is wrong with the words, and where the valid ones are listed.
+// Returns what is wrong with the words, and where the valid ones are listed.
 std::string refusal(const CLI::App& app, const CLI::ParseError& error, std::span<const char* const> words) {
     if (const std::string wrong = wrong_before_command(app, words); !wrong.empty()) {
         return fmt::format("{0}: {1}; see: {0} --help\n", app.get_name(), wrong);
@@ -149,7 +150,8 @@ Option& Option::required(bool yes) {
 
 Option& Option::one_of(const std::vector<std::string>& words, const std::function<bool(const std::string&)>& otherwise,
                        const std::string& what) {
-    // CLI11's own check of a list names the words without a remedy. Its description is where view_of() finds them.
+    // This replaces CLI11's own check of a list, which names the words without a remedy. view_of() finds the words in
+    // the description of the check.
     m_option->check(CLI::Validator(
         [words, otherwise, what](const std::string& word) {
             return std::ranges::find(words, word) != words.end() || otherwise(word)

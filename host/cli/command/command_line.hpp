@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line as the commands see it: names, texts, where values go, what runs. CLI11 does the parsing; only
+// The command line as the commands see it: names, texts, where values are stored, what runs. CLI11 parses; only
 // command_line.cpp includes it, because its headers cost more to compile than all commands together.
 #pragma once
 
@@ -20,14 +20,15 @@ class Option;
 
 namespace host::cli {
 
-// One option or positional argument, while it is being described.
+// An option or positional argument, while it is being described.
 class Option {
   public:
     explicit Option(CLI::Option* option)
         : m_option(option) {}
 
     Option& required(bool yes = true);
-    // One of the words, or a text that `otherwise` accepts; what that is continues the sentence of the error.
+    // Accepts one of the words, or a text that `otherwise` accepts; the description of such a text continues the
+    // sentence of the error.
     Option& one_of(
         const std::vector<std::string>& words,
         const std::function<bool(const std::string&)>& otherwise = [](const std::string&) { return false; },
@@ -36,17 +37,17 @@ class Option {
     // Returns what is wrong with the text; empty if it is valid.
     Option& check(const std::function<std::string(const std::string&)>& rule);
     Option& show_default();
-    // The two cannot be given together.
+    // Refuses that both options are given together.
     Option& excludes(const Option& other);
 
   private:
     CLI::Option* m_option;
 };
 
-// One command, while it is being described. Copies are the same command.
+// A command, while it is being described. Copies refer to the same command.
 class Command {
   public:
-    // What commands share: the outcome, and whether they run at all.
+    // The part that commands share: the outcome, and whether they run at all.
     struct State {
         trace::ExitStatus status = trace::ExitStatus::clean;
         bool parse_only = false;
@@ -56,20 +57,20 @@ class Command {
         : m_command(command)
         , m_state(state) {}
 
-    // names: "--long", "-s,--long", or NAME for a positional argument. `value` outlives the parsing.
+    // names: "--long", "-s,--long", or NAME for a positional argument. `value` must outlive the parsing.
     template <typename Value> // text or number; command_line.cpp has the list
     Option option(const std::string& names, Value& value, const std::string& text);
-    // Given the text, instead of a place to put it.
+    // Calls a function with the text instead of storing it.
     Option option(const std::string& names, const std::function<void(const std::string&)>& use,
                   const std::string& text);
     Option flag(const std::string& names, bool& value, const std::string& text);
-    // One that was described before.
+    // Returns an option that was described before.
     Option described(const std::string& name);
 
-    // Below the options: examples() and the like.
+    // Sets the text below the options, such as examples().
     void footer(const std::string& text);
 
-    // What the command does; it returns the program's exit status.
+    // Sets what the command does; it returns the program's exit status.
     void run(std::function<trace::ExitStatus()> action);
 
   private:
@@ -77,12 +78,12 @@ class Command {
     State* m_state;
 };
 
-// What derived texts need to know (completion, manual page).
+// What derived texts (completion, manual page) need to know.
 struct OptionView {
     std::vector<std::string> names; // with their dashes, short first; empty: a positional argument
-    std::string argument;           // of a positional: its name; of an option: what it takes, or empty if nothing
+    std::string argument;           // of a positional argument: its name; of an option: what it takes; empty: nothing
     std::string description;
-    std::vector<std::string> choices; // words that it takes; empty: any
+    std::vector<std::string> choices; // words that it accepts; empty: any
     bool required = false;
 };
 
@@ -103,14 +104,14 @@ class CommandLine {
     [[nodiscard]] Command command(const std::string& name, const std::string& description);
 
     void version(const std::string& text);
-    // A flag before the command.
+    // Adds a flag that precedes the command.
     void flag(const std::string& names, const std::function<void()>& use, const std::string& text);
     void footer(const std::string& text);
 
-    // Parses and runs the command. help and errors are texts to be shown.
+    // Parses and runs the command. help and errors are texts to show.
     [[nodiscard]] trace::ExitStatus run(int argc, const char* const* argv, std::string& help, std::string& error);
 
-    // Whether the text, without the program's name, parses; nothing runs. Once only.
+    // Returns whether the text, without the program's name, can be parsed; nothing runs. Must be called only once.
     [[nodiscard]] bool parses(const std::string& text, std::string& error);
 
     [[nodiscard]] std::vector<CommandView> commands() const;
@@ -120,7 +121,8 @@ class CommandLine {
     Command::State m_state;
 };
 
-// What is below the options of a command's help: one line each, as one would type them. A test parses them all.
+// Returns the text below the options in a command's help: one line for each example, as a user would type it. A test
+// parses all of them.
 [[nodiscard]] std::string examples(std::initializer_list<std::string_view> lines);
 
 } // namespace host::cli

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "host/cli/command/command_line.hpp"
-#include "host/cli/expect/outcomes.hpp"
+#include "host/cli/expect/expectation.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/trace/diagnostics.hpp"
 
@@ -30,7 +30,7 @@ void add_summary(CommandLine& line, Context context);
 void add_why(CommandLine& line, Context context);
 void add_goto(CommandLine& line, Context context);
 void add_verify(CommandLine& line, Context context);
-// outcomes: answers `check --expect`; null: the program never runs check with that option.
+// outcomes: evaluates `check --expect`; null: the program never runs check with that option.
 void add_check(CommandLine& line, Context context, OutcomesOf outcomes);
 void add_adopt(CommandLine& line, Context context);
 void add_report(CommandLine& line, Context context);
@@ -42,7 +42,7 @@ void add_sql(CommandLine& line, Context context);
 void add_completion(CommandLine& line, Context context);
 void add_manual(CommandLine& line, Context context);
 
-// The options before every command, and the text below the list of commands.
+// Adds the options before every command, and the text below the list of commands.
 void add_program_options(CommandLine& line, Context context);
 
 // A command of another program, or an option that a command has only there.
@@ -60,10 +60,10 @@ struct Program {
     std::span<const Elsewhere> elsewhere; // rows of this program itself are left out
 };
 
-// What prints text about all commands: the program with the most commands prints it, if that is installed.
+// These print text about all commands; the program with the most commands prints it, if that is installed.
 inline constexpr std::array<std::string_view, 4> kOfAllCommands = {"--help", "-h", "manual", "completion"};
 
-// The program, but for the process around it. Returns the exit status; no exception leaves it.
+// Runs a program without the process around it. Returns the exit status; no exception leaves it.
 [[nodiscard]] int run(int argc, const char* const* argv, std::FILE* out, std::FILE* err, const Program& program);
 
 } // namespace host::cli

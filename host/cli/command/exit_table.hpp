@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The one table of exit statuses: what each means, which of two a command ends with. `remora --help`, the manual page
-// and docs/ci.md print it; the help of every command refers to it. Those of every reader: host/trace/diagnostics.hpp.
+// The table of exit statuses: what each means, and which of two a command ends with. `remora --help`, the manual page
+// and docs/ci.md print it; the help of every command refers to it. The statuses of all readers are in
+// host/trace/diagnostics.hpp.
 #pragma once
 
 #include "host/trace/diagnostics.hpp"
@@ -11,10 +12,10 @@
 
 namespace host::cli {
 
-// Of `remora verify` alone.
+// Only `remora verify` has this status.
 inline constexpr trace::ExitStatus kAccountOpen{6};
 
-// Of `remora diff` alone.
+// Only `remora diff` has this status.
 inline constexpr trace::ExitStatus kDiffers{7};
 
 // Each row's number is its status.
@@ -33,7 +34,8 @@ inline constexpr std::array<std::string_view, 8> kExitTexts = {
     return kExitTexts[static_cast<std::size_t>(status)];
 }
 
-// Any fault is worse than an open account or a difference; of two faults the one with the greater number is.
+// Returns the worse of two statuses: any fault is worse than an open account or a difference; of two faults the one
+// with the greater number.
 [[nodiscard]] constexpr trace::ExitStatus worse(trace::ExitStatus a, trace::ExitStatus b) {
     const auto rank = [](trace::ExitStatus of) {
         return of == kAccountOpen || of == kDiffers ? 1 : 2 * static_cast<int>(of);

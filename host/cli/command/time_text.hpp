@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Numbers and times as the commands show them to people.
+// Formats numbers and times as the commands show them to people, and parses seconds.
 #pragma once
 
+#include "host/text/digits.hpp"
 #include "host/text/format.hpp"
 #include "lib/units.hpp"
 
+#include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace host::cli {
 
-// Digits in groups of three: 5,819.
+// Returns the digits in groups of three: 5,819.
 [[nodiscard]] inline std::string grouped(std::uint64_t number) {
     std::string digits = fmt::format("{}", number);
     for (std::size_t i = digits.size(); i > 3; i -= 3) {
@@ -19,7 +23,7 @@ namespace host::cli {
     return digits;
 }
 
-// Ticks as a time of a fitting unit, or as ticks while the rate is not known.
+// Formats ticks as a time of a fitting unit, or as ticks while the rate is not known.
 class Times {
   public:
     explicit Times(std::uint32_t khz)
@@ -42,5 +46,23 @@ class Times {
   private:
     std::uint32_t m_khz;
 };
+
+inline constexpr double kSecondsMax = 31'536'000; // a year
+
+// Converts an option in seconds, such as --timeout 1.5. Returns nothing for 0, the value of an option that was not
+// given.
+[[nodiscard]] inline std::optional<std::chrono::milliseconds> duration(double seconds) {
+    if (seconds <= 0) {
+        return std::nullopt;
+    }
+    return std::chrono::milliseconds(std::llround(std::ceil(seconds * 1000)));
+}
+
+// Checks an option in seconds, for Option::check. Not-a-number is refused, because it compares false with everything.
+[[nodiscard]] inline std::string check_seconds(const std::string& text) {
+    const auto seconds = text::number_of<double>(text);
+    const bool fits = seconds && *seconds > 0 && *seconds <= kSecondsMax;
+    return fits ? "" : fmt::format("{} is no number of seconds above 0 and up to {:.0f} (a year)", text, kSecondsMax);
+}
 
 } // namespace host::cli

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: MIT
-// What the commands that read a trace have in common: the TRACE argument, which part of it, and where diagnostics go.
+// What the commands that read a trace have in common: the TRACE argument, the part of the trace, and the destination of
+// diagnostics.
 #pragma once
 
+#include "host/cli/command/command_line.hpp"
 #include "host/cli/command/commands.hpp"
 #include "host/cli/command/exit_table.hpp"
-#include "host/cli/command/seconds.hpp"
+#include "host/cli/command/time_text.hpp"
 #include "host/cli/event/selection.hpp"
-#include "host/cli/terminal/progress.hpp"
+#include "host/cli/terminal/output.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/trace.hpp"
+#include "host/schedule/raises.hpp"
+#include "host/trace/byte_source.hpp"
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace host::cli {
 
@@ -23,10 +30,10 @@ inline constexpr unsigned kJobsMax = 256;
 struct TraceInput {
     std::string path;
     trace::OpenOptions options;
-    bool json = false; // the output
+    bool json = false; // the output is JSON
     unsigned jobs = 1; // threads; 0: one for each processor
     SelectionOptions selection;
-    std::function<void(std::string_view)> on_diagnostic{}; // receives each line, too
+    std::function<void(std::string_view)> on_diagnostic{}; // also receives each line
 };
 
 inline bool is_time(const std::string& text) {
@@ -50,14 +57,14 @@ inline void add_span_options(Command& command, SelectionOptions& selection, cons
         .check(check_time);
 }
 
-// What a command can leave out of the trace.
+// What the user can select of the trace.
 enum class Selectable : std::uint8_t {
-    events, // all but a task, an event, a span of time
-    span,   // all but a span of time
+    events, // a task, an event, a span of time
+    span,   // only a span of time
 };
 
 // names_of_end: "--to-time,--to" for a command that shows a part of the trace (--task, --event and the span of time),
-// "--to-time" if its --to is something else; empty for a command that takes all of it.
+// "--to-time" if its --to is something else; empty for a command that reads all of it.
 inline void add_trace_options(Command& command, TraceInput& input, const std::string& names_of_end = {},
                               Selectable by = Selectable::events) {
     const bool selects = !names_of_end.empty();
@@ -110,7 +117,7 @@ inline void add_jobs_option(Command& command, TraceInput& input) {
         .range(1U, kJobsMax);
 }
 
-// One reads the trace and writes; the others do what can be done apart.
+// One thread reads the trace and writes; the others do what can be done in parallel.
 [[nodiscard]] inline unsigned threads_for(const TraceInput& input) {
     if (input.options.follow.wanted || trace::ByteSource::is_stream(input.path)) {
         return 1;
@@ -131,19 +138,19 @@ inline void add_idle_timeout(Command& command, TraceInput& input) {
         .check(check_seconds);
 }
 
-// For a command that is worth watching while the machine runs.
+// Adds the options of a command that can show a machine while it runs.
 inline void add_follow_options(Command& command, TraceInput& input) {
     command.flag("--follow", input.options.follow.wanted,
                  "of the memory of a machine that runs: continue until its run ends, or Ctrl-C");
     add_idle_timeout(command, input);
 }
 
-// Diagnostics that go to the error output as they arise, after whatever the output holds.
+// Returns diagnostics that are written to the error output as they arise, after everything in the output's buffer.
 inline trace::Diagnostics::Sink diagnostics_to(Context context) {
     return [context](std::string_view line) { context.err.print("{}\n", line); };
 }
 
-// Opens the trace, hands it to `use`, and derives the exit status: what `use` returns, if that is worse. doing: such as
+// Opens the trace, passes it to `use`, and derives the exit status: that of `use`, if it is worse. doing: such as
 // "verifying", for the progress of a command that shows nothing before the end; else empty.
 inline trace::ExitStatus with_trace(const TraceInput& input, Context context, std::string_view doing,
                                     const std::function<trace::ExitStatus(formats::Trace&)>& use) {
@@ -176,7 +183,7 @@ inline trace::ExitStatus with_trace(const TraceInput& input, Context context, st
     }
     const trace::ExitStatus used = use(*opened.value());
     diagnostics.finish();
-    // A command that stopped early has shown what was asked for.
+    // A command that stopped early has shown everything that was asked for.
     const bool usable = !opened.value()->exhausted() || opened.value()->facts().usable_events != 0;
     if (!usable) {
         diagnostics.report("E-NOTHING", {.file = input.path}, "no record of a known event");
@@ -184,7 +191,7 @@ inline trace::ExitStatus with_trace(const TraceInput& input, Context context, st
     return worse(used, diagnostics.exit_status(usable));
 }
 
-// After the events of a command that selects: a task or an event that does not exist is an error of its caller.
+// Reports, after the events, that the selected task or event does not exist, which is an error of the caller.
 inline trace::ExitStatus status_of(std::string_view command, const Selection& selection, const formats::Trace& trace,
                                    Context context) {
     const std::string missing = trace.exhausted() ? selection.missing(trace.facts().names) : std::string();
@@ -193,6 +200,30 @@ inline trace::ExitStatus status_of(std::string_view command, const Selection& se
     }
     context.err.print("remora {}: {}\n", command, missing);
     return trace::ExitStatus::usage;
+}
+
+// Adds the option --raises of the commands that show latencies.
+inline void add_raises_option(Command& command, std::string& path) {
+    command.option("--raises", path,
+                   "what an observer outside of the machine saw of its interrupts: when devices raised them");
+}
+
+inline constexpr std::size_t kRaisesBytesMax = std::size_t{1} << 30;
+
+// Reads the file of --raises. Returns nothing if it was not given, or what is wrong with the file.
+inline lib::Result<std::optional<std::vector<schedule::Observed>>, trace::Refusal> observed(const std::string& path) {
+    if (path.empty()) {
+        return std::optional<std::vector<schedule::Observed>>();
+    }
+    const auto text = trace::read_file(path, kRaisesBytesMax);
+    if (!text) {
+        return trace::Refusal{text.error().text};
+    }
+    auto rows = schedule::parse_raises(text.value());
+    if (!rows) {
+        return rows.error();
+    }
+    return std::optional(std::move(rows.value()));
 }
 
 } // namespace host::cli

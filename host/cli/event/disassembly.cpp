@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A child process, and the lines it prints: `  101a3c:<tab>add    $0x1,%eax`.
+// Runs a child process and reads the lines that it prints: `  101a3c:<tab>add    $0x1,%eax`.
 #include "host/cli/event/disassembly.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace host::cli {
 
 namespace {
 
-constexpr int kNotFound = 127; // as the shell says it
+constexpr int kNotFound = 127; // exit status of the shell
 
 [[noreturn]] void become_objdump(const std::string& path, int output) {
     ::dup2(output, STDOUT_FILENO);
@@ -25,7 +25,7 @@ constexpr int kNotFound = 127; // as the shell says it
     ::_exit(kNotFound);
 }
 
-// All that can be read there; nothing if reading fails.
+// Returns everything that can be read there; nothing if reading fails.
 std::string read_all(int input) {
     std::string text;
     std::array<char, 64 * 1024> piece{};
@@ -49,7 +49,7 @@ int exit_status_of(pid_t process) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// A tab between name and operands is a blank; none at the end.
+// Replaces the tab between name and operands by a blank, and removes one at the end.
 std::string tidied(std::string_view text) {
     std::string out;
     for (const char character : text) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The instructions of a kernel image as text, as binutils' objdump prints them. Read once, whole.
+// The instructions of a kernel image as text, as binutils' objdump prints them. They are read once, completely.
 #pragma once
 
+#include "host/trace/diagnostics.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -15,16 +15,17 @@ namespace host::cli {
 
 class Disassembly {
   public:
-    // Refused: objdump is missing, failed, or found no instruction.
+    // Refused if objdump is missing, fails, or finds no instruction.
     [[nodiscard]] static lib::Result<Disassembly, trace::Refusal> of_image(const std::string& path);
 
-    // What `objdump -d` printed.
+    // Takes the output of `objdump -d`.
     [[nodiscard]] static Disassembly parse(std::string_view listing);
 
-    // Empty if no instruction begins there.
+    // Returns an empty text if no instruction begins there.
     [[nodiscard]] std::string_view at(std::uint64_t address) const;
 
-    // Of the instruction that an event is about; empty if it is about none, or the trace is of another image.
+    // Returns the text of the instruction that an event is about; empty if it is about none, or if the trace is of
+    // another image.
     [[nodiscard]] std::string_view of(const trace::Event& event) const;
 
   private:

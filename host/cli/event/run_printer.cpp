@@ -13,12 +13,12 @@ namespace host::cli {
 namespace {
 
 constexpr std::size_t kPiecesPerWorker = 4;
-constexpr std::size_t kEvents = 1024;     // of a piece, and less than a batch more
-constexpr std::size_t kEventsAtOnce = 64; // that are formatted before a full output is written
+constexpr std::size_t kEvents = 1024;     // of a piece, which may exceed this by less than a batch
+constexpr std::size_t kEventsAtOnce = 64; // events that are formatted before a full output is written
 
 } // namespace
 
-// Events, and copies of all that they point to: the trace is read on while they are formatted.
+// Events, and copies of everything that they point to, because reading continues while they are formatted.
 struct RunPrinter::Piece {
     std::vector<trace::Event> events;
     std::list<trace::Names> names; // each differs from the others
@@ -68,7 +68,7 @@ void RunPrinter::print(formats::Trace& trace) {
     write_down_to(0);
 }
 
-// Where there is no memory for one more, those under way are written, and one of them is used again.
+// If there is no memory for one more piece, the pieces in progress are written, and one of them is used again.
 std::unique_ptr<RunPrinter::Piece> RunPrinter::new_piece() {
     if (m_written.empty()) {
         try {
@@ -88,7 +88,7 @@ std::unique_ptr<RunPrinter::Piece> RunPrinter::new_piece() {
     return piece;
 }
 
-// False at the end of the trace.
+// Returns false at the end of the trace.
 bool RunPrinter::add_next(formats::Trace& trace) {
     auto piece = new_piece();
     while (piece->events.size() < kEvents) {
@@ -107,7 +107,7 @@ bool RunPrinter::add_next(formats::Trace& trace) {
     return true;
 }
 
-// is_flushed: into the output, which is written whenever it is full.
+// is_flushed: the text is appended to the output, which is written whenever it is full.
 void RunPrinter::format(const Piece& piece, std::size_t worker, fmt::memory_buffer& text, bool is_flushed) {
     for (std::span<const trace::Event> rest = piece.events; !rest.empty();) {
         const auto some = rest.first(std::min(kEventsAtOnce, rest.size()));
@@ -119,7 +119,7 @@ void RunPrinter::format(const Piece& piece, std::size_t worker, fmt::memory_buff
     }
 }
 
-// Until no more than so many pieces are under way, or the output fails.
+// Writes texts until at most so many pieces are in progress, or until the output fails.
 void RunPrinter::write_down_to(std::size_t pieces) {
     while (m_pieces.size() > pieces && !m_out.failed()) {
         write_first();
@@ -131,7 +131,7 @@ void RunPrinter::write_first() {
     m_pieces.pop_front();
     try {
         m_pool.take(std::move(piece->coming));
-    } catch (const std::bad_alloc&) { // its text has no room as a whole
+    } catch (const std::bad_alloc&) { // there is no memory for the whole text
         m_written.clear();
         m_pieces_max = 1;
         piece->text = fmt::memory_buffer();

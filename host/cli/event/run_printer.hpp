@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Prints the events of a trace with several workers: each formats a piece of about a thousand events, and the texts are
-// written in the order of the trace. The caller reads, writes, and formats pieces, too, while the next text to be
-// written is not there. So many pieces are under way at once that no thread waits, and memory is theirs; where there is
-// none, fewer are.
+// written in the order of the trace. The caller reads and writes, and formats pieces, too, while the next text is not
+// ready. So many pieces are in progress at once that no thread waits; if there is not enough memory, there are fewer.
 #pragma once
 
 #include "host/cli/event/event_lines.hpp"
-#include "host/cli/event/json_lines.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/formats/trace.hpp"
 #include "host/text/format.hpp"
@@ -24,13 +22,13 @@ namespace host::cli {
 
 class RunPrinter {
   public:
-    // What has texts prepared: as lines, and as objects.
+    // The writers with prepared texts: for lines, and for objects.
     struct Writers {
         EventLines lines;
         JsonLines objects;
     };
 
-    // Appends the events' texts, if any; called by several workers, each with writers of its own.
+    // Appends the texts of the events, if any; several workers call it, each with its own writers.
     using Format = std::function<void(fmt::memory_buffer&, Writers&, std::span<const trace::Event>)>;
 
     RunPrinter(Output& out, unsigned workers, TimeUnit unit, Format format);
@@ -38,7 +36,7 @@ class RunPrinter {
     RunPrinter& operator=(const RunPrinter&) = delete;
     ~RunPrinter();
 
-    // To the end of the trace, or until the output fails.
+    // Prints to the end of the trace, or until the output fails.
     void print(formats::Trace& trace);
 
   private:
@@ -53,10 +51,11 @@ class RunPrinter {
     Output& m_out;
     Format m_format;
     std::vector<Writers> m_writers; // by worker
-    std::size_t m_pieces_max;       // under way at once
+    std::size_t m_pieces_max;       // in progress at once
     std::deque<std::unique_ptr<Piece>> m_pieces;
-    std::vector<std::unique_ptr<Piece>> m_written; // their memory is used again: new memory costs more than the text
-    workers::Pool m_pool;                          // last: it uses the others
+    std::vector<std::unique_ptr<Piece>>
+        m_written;        // their memory is used again, because new memory costs more than the text
+    workers::Pool m_pool; // last member, because it uses the others
 };
 
 } // namespace host::cli

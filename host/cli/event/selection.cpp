@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "host/cli/event/selection.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/nearest.hpp"
-#include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <vector>
 
@@ -16,20 +16,13 @@ namespace host::cli {
 
 namespace {
 
-template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-    Number number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 struct TimeSuffix {
     std::string_view name;
     std::int64_t ns;
-    std::size_t decimals; // that a fraction may have: a nanosecond is the least
+    std::size_t decimals; // decimals that a fraction may have: a nanosecond is the least unit
 };
 
-// The longer suffix first: s ends all of them.
+// Longer suffixes are tried first, because all of them end in s.
 constexpr auto kSuffixes = std::to_array<TimeSuffix>(
     {{"ns", 1, 0}, {"us", 1'000, 3}, {"ms", 1'000'000, 6}, {"s", 1'000'000'000, 9}, {"", 1, 0}});
 
@@ -41,12 +34,12 @@ std::optional<std::int64_t> time_of(std::string_view text) {
     text.remove_suffix(suffix->name.size());
     const std::size_t point = text.find('.');
     const std::string_view fraction = point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
-    const auto whole = number_of<std::uint64_t>(text.substr(0, point));
+    const auto whole = text::number_of<std::uint64_t>(text.substr(0, point));
     if (!whole || (point != std::string_view::npos && (fraction.empty() || fraction.size() > suffix->decimals))) {
         return std::nullopt;
     }
     const std::string digits = std::string(fraction) + std::string(suffix->decimals - fraction.size(), '0');
-    const auto rest = digits.empty() ? std::optional<std::int64_t>(0) : number_of<std::int64_t>(digits);
+    const auto rest = digits.empty() ? std::optional<std::int64_t>(0) : text::number_of<std::int64_t>(digits);
     constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
     if (!rest || *rest < 0 || *whole > static_cast<std::uint64_t>((kMax - *rest) / suffix->ns)) {
         return std::nullopt;
@@ -64,7 +57,7 @@ std::string contradiction_in(const SelectionOptions& options, std::string_view r
 Selection::Selection(const SelectionOptions& options)
     : m_options(options)
     , m_row(tracer::find_event(options.event))
-    , m_context(number_of<std::uint16_t>(options.task))
+    , m_context(text::number_of<std::uint16_t>(options.task))
     , m_spanned(options.from_ns || options.to_ns)
     , m_everything(!m_spanned && options.task.empty() && options.event.empty()) {}
 

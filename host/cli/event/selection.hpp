@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which part of a trace a command shows: --task, --event and a span of time, the same words in every command.
+// The part of a trace that a command shows: --task, --event and a span of time, with the same words in every command.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -20,22 +20,23 @@ struct SelectionOptions {
     std::optional<std::int64_t> to_ns;   // the first moment that is not shown
 };
 
-// A time since the start of the trace: digits, perhaps with a fraction, and ns (which may be left out), us, ms or s.
-// Nothing if it is something else, or more than 2^63 - 1 ns.
+// Parses a time since the start of the trace: digits, perhaps with a fraction, and ns (which may be left out), us, ms
+// or s. Returns nothing for another text, or for more than 2^63 - 1 ns.
 [[nodiscard]] std::optional<std::int64_t> time_of(std::string_view text);
 
-// Why nothing can be in the selection, and the remedy, which names the options of the command; empty if something can.
+// Returns why nothing can be in the selection, and the remedy, which names the options of the command; empty if
+// something can.
 [[nodiscard]] std::string contradiction_in(const SelectionOptions& options, std::string_view remedy);
 
-// Of the metadata only the span is asked. A moment that is not known is in no span.
+// For metadata only the span is tested. A moment that is not known is in no span.
 class Selection {
   public:
     explicit Selection(const SelectionOptions& options);
 
-    // Nothing was asked for: every event is in it.
+    // Returns whether nothing was selected, so that every event is in it.
     [[nodiscard]] bool everything() const { return m_everything; }
 
-    // What was asked for, in words.
+    // Returns the selection in words.
     [[nodiscard]] std::string text() const;
 
     [[nodiscard]] bool in_span(const trace::Event& event) const {
@@ -43,7 +44,8 @@ class Selection {
                               (!m_options.to_ns || event.time_ns < *m_options.to_ns));
     }
 
-    // What the event shows of the trace: whether it has times, whether the task asked for is in it. For missing().
+    // Notes what the event shows about the trace, for missing(): whether it has times, whether the selected task is in
+    // it.
     void take_note(const trace::Event& event) {
         m_timed = m_timed || event.timed;
         m_task_seen = m_task_seen || m_everything || concerns_task(event);
@@ -55,19 +57,21 @@ class Selection {
         }
     }
 
-    // The event is shown: in the span, of the name, and one of its parameters is the task. Takes note.
+    // Returns whether the event is shown: it is in the span, has the name, and one of its parameters is the task. Also
+    // calls take_note().
     [[nodiscard]] bool contains(const trace::Event& event);
 
-    // Likewise, with every change of the running task in the span: who ran is known only with all of them.
+    // Returns whether the event is shown or changes the running task in the span, because it is known only with all of
+    // these changes which task ran.
     [[nodiscard]] bool contains_or_dispatches(const trace::Event& event);
 
-    // This context is the task asked for, or any was.
+    // Returns whether this context is the selected task, or no task was selected.
     [[nodiscard]] bool is_task(const trace::Names& names, std::uint32_t context) const;
-    // About this task, of the name, in the span.
+    // Returns whether the event is in the span, has the name, and is about this task.
     [[nodiscard]] bool is_about(const trace::Event& event, std::optional<std::uint32_t> context) const;
 
-    // After the whole trace: the task or the event that was asked for does not exist, in one sentence with the nearest
-    // name, or no event has a time; empty otherwise.
+    // Must be called after the whole trace. Returns in one sentence that the selected task or event does not exist,
+    // with the nearest name, or that no event has a time; empty otherwise.
     [[nodiscard]] std::string missing(const trace::Names& names) const;
 
   private:

@@ -3,13 +3,13 @@
 
 #include "host/analyse/oracle/rules.hpp"
 #include "host/cli/event/selection.hpp"
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/nearest.hpp"
 #include "tracer/record/event_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <span>
@@ -23,7 +23,7 @@ struct Word {
     std::size_t column = 0; // from 1
     bool quoted = false;
 
-    // The column after it.
+    // Returns the column after the word.
     [[nodiscard]] std::size_t end() const { return column + text.size() + (quoted ? 2 : 0); }
 };
 
@@ -43,7 +43,7 @@ bool is_blank(char character) {
     return character == ' ' || character == '\t' || character == '\r';
 }
 
-// A comparison needs no blank after it.
+// Returns the end of the word; a comparison needs no blank after it.
 std::size_t end_of_word(std::string_view line, std::size_t begin) {
     std::size_t end = begin;
     if (is_comparator(line[begin])) {
@@ -58,7 +58,7 @@ std::size_t end_of_word(std::string_view line, std::size_t begin) {
     return end;
 }
 
-// The words up to a comment.
+// Returns the words up to a comment.
 std::optional<Wrong> split(std::string_view line, std::vector<Word>& words) {
     for (std::size_t at = 0; at < line.size();) {
         if (is_blank(line[at])) {
@@ -98,7 +98,7 @@ bool is_name(std::string_view pattern) {
     return pattern.front() >= 'A' && pattern.front() <= 'Z';
 }
 
-// How many of the first words are those of the row.
+// Returns how many of the first words are those of the row.
 std::size_t matching(std::span<const std::string> pattern, std::span<const Word> words) {
     std::size_t i = 0;
     while (i < pattern.size() && i < words.size() && (is_name(pattern[i]) || pattern[i] == words[i].text)) {
@@ -107,7 +107,7 @@ std::size_t matching(std::span<const std::string> pattern, std::span<const Word>
     return i;
 }
 
-// No row has these words: what could follow those that some row has.
+// Returns the error that no row has these words, with what could follow those that some row has.
 Wrong no_figure(std::span<const Word> words) {
     std::size_t furthest = 0;
     for (const FigureRow& row : kFigures) {
@@ -130,7 +130,7 @@ Wrong no_figure(std::span<const Word> words) {
                                      text::did_you_mean(word.text, list))};
 }
 
-// The names that are known without a trace; empty: any.
+// Returns the names that are known without a trace; empty: any name is possible.
 std::vector<std::string> names_for(std::string_view pattern) {
     std::vector<std::string> names;
     if (pattern == "RULE") {
@@ -164,10 +164,8 @@ std::optional<Wrong> take_names(std::span<const std::string> pattern, std::span<
 }
 
 std::optional<long double> number_of(std::string_view text) {
-    long double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = error == std::errc{} && end == text.data() + text.size() && number - number == 0;
-    return whole ? std::optional(number) : std::nullopt;
+    const auto number = text::number_of<long double>(text);
+    return number && *number - *number == 0 ? number : std::nullopt;
 }
 
 std::optional<long double> value_of(FigureUnit unit, std::string_view text) {
@@ -187,14 +185,14 @@ std::string_view form_of(FigureUnit unit) {
     return kForms[static_cast<std::size_t>(unit)];
 }
 
-// Letters or a percent sign: no part of a number.
+// Returns whether the text is letters or a percent sign, which are not part of a number.
 bool is_unit(std::string_view word) {
     return std::ranges::all_of(word, [](char character) {
         return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || character == '%';
     });
 }
 
-// What follows the figure; `end` is the column after the last word.
+// Parses what follows the figure; `end` is the column after the last word.
 std::optional<Wrong> take_value(std::span<const Word> rest, std::size_t end, Expectation& expectation) {
     const FigureUnit unit = expectation.figure->unit;
     if (unit == FigureUnit::none) {
@@ -272,7 +270,7 @@ bool Expectation::holds_for(long double found) const {
 }
 
 Expectations parse_expectations(std::string_view text_untrusted) {
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // editors of some systems begin a text with it
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // some editors insert it
     if (text_untrusted.starts_with(kByteOrderMark)) {
         text_untrusted.remove_prefix(kByteOrderMark.size());
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/capture/capture.hpp"
 
-#include "host/formats/capture/frame_source.hpp"
 #include "host/formats/dat/packet_order.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
@@ -33,11 +32,11 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view text) {
 }
 
 struct Packet {
-    std::uint32_t number = 0; // 0: it carries no records
+    std::uint32_t number = 0; // 0: the packet has no records
     std::span<const std::byte> records{};
 };
 
-// corrupt: the header contradicts itself or the datagram.
+// Error: corrupt (the header contradicts itself or the datagram).
 lib::Result<Packet> packet_of(std::span<const std::byte> payload) {
     if (tracer::reliable::is_version_2(payload)) {
         const auto header = tracer::reliable::decode(payload);
@@ -51,29 +50,31 @@ lib::Result<Packet> packet_of(std::span<const std::byte> payload) {
     return Packet{header.value().number, payload.subspan(tracer::kPacketHeaderBytes)};
 }
 
-// The packets of one export out of a capture: put in order, checked against each other, written one after another.
+// Takes the packets of one export from a capture, puts them in order, checks them against each other, and writes them
+// one after another.
 class Session {
   public:
     Session(trace::Spool spool, std::string file, trace::Diagnostics& diagnostics);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // Takes a datagram if it is a packet of this export; offset_bytes: of its frame.
+    // Takes a datagram if it is a packet of this export; offset_bytes: that of its frame.
     void take(const Datagram& datagram, std::uint64_t offset_bytes);
 
-    // Must be called after the last frame: delivers waiting packets and reports totals. no_space, io: of the spool.
+    // Must be called after the last frame: delivers waiting packets and reports totals. Errors: no_space, io (of the
+    // spool).
     [[nodiscard]] lib::Result<void> finish();
 
     [[nodiscard]] std::uint64_t delivered() const { return m_order.counts().delivered; }
 
-    // Packets whose numbers were skipped, once finished.
+    // Returns how many packet numbers were skipped; after finish().
     [[nodiscard]] std::uint64_t lost() const { return m_order.counts().lost; }
 
-    // What was delivered, once finished.
+    // Returns what was delivered; after finish().
     [[nodiscard]] std::shared_ptr<trace::ByteSource> records() { return m_spool.take(); }
 
   private:
-    // What is remembered of a packet, to know it again.
+    // What is kept of a packet in order to recognize it.
     struct Seen {
         std::uint32_t number = 0; // 0: none
         std::uint32_t checksum = 0;
@@ -81,7 +82,7 @@ class Session {
     };
 
     static constexpr std::size_t kSeenMax = 8192;
-    // So many packets in a row that contradict earlier packets of the same numbers are another export.
+    // If so many packets in a row contradict earlier packets of the same numbers, they belong to another export.
     static constexpr unsigned kConflictsMax = 3;
 
     [[nodiscard]] bool is_ours(const Datagram& datagram, std::uint64_t offset_bytes);
@@ -94,7 +95,7 @@ class Session {
     trace::Diagnostics& m_diagnostics;
     std::vector<Seen> m_seen; // by number modulo its size
     std::optional<Datagram> m_sender;
-    std::uint64_t m_offset_bytes = 0; // of the frame in hand
+    std::uint64_t m_offset_bytes = 0; // offset of the current frame
     unsigned m_conflicts = 0;
     bool m_over = false; // another export of the same sender has begun
     std::uint64_t m_foreign_packets = 0;
@@ -210,7 +211,7 @@ class Tally {
         m_first[index] = m_counts[index]++ == 0 ? offset_bytes : m_first[index];
     }
 
-    // Worth stopping for.
+    // Returns whether something is lost with a frame of this verdict.
     [[nodiscard]] static bool is_damage(Verdict verdict) { return !verdict_text(verdict).empty(); }
 
     void report(const std::string& file, trace::Diagnostics& diagnostics, bool salvage) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "host/formats/capture/frame_source.hpp"
+// Reads the records of pcap and the blocks of pcapng, and finds the datagram in a frame.
+#include "host/formats/capture/capture.hpp"
 
 #include "host/text/format.hpp"
 #include "lib/endian.hpp"
@@ -17,7 +18,7 @@ constexpr std::size_t kFileHeaderBytes = 24;
 constexpr std::size_t kRecordHeaderBytes = 16;
 constexpr std::size_t kBlockHeadBytes = 8;
 constexpr std::size_t kBlockBytesMin = 12;
-// A block with a frame: its head, a frame of the greatest size, options.
+// A block with a frame has its head, a frame of the greatest size, and options.
 constexpr std::size_t kBlockBytesMax = FrameSource::kFrameBytesMax + 4096;
 
 constexpr std::uint32_t kMagicMicro = 0xA1B2C3D4;
@@ -25,7 +26,7 @@ constexpr std::uint32_t kMagicNano = 0xA1B23C4D;
 constexpr std::uint32_t kSectionBlock = 0x0A0D0D0A;
 constexpr std::uint32_t kByteOrderMagic = 0x1A2B3C4D;
 constexpr std::uint32_t kInterfaceBlock = 1;
-constexpr std::uint32_t kPacketBlock = 2; // obsolete, still met
+constexpr std::uint32_t kPacketBlock = 2; // obsolete, but in use
 constexpr std::uint32_t kSimplePacketBlock = 3;
 constexpr std::uint32_t kEnhancedPacketBlock = 6;
 
@@ -118,7 +119,7 @@ bool FrameSource::open() {
     if (length_max == 0 || length_max > 0x7FFF'FFFF) {
         report("E-PCAP", fmt::format("invalid snapshot length of {}: {} is used instead", length_max, kFrameBytesMax));
     }
-    m_link_type = static_cast<std::uint16_t>(word(header.subspan(16))); // the upper half contains flags
+    m_link_type = static_cast<std::uint16_t>(word(header.subspan(16))); // the upper half has flags
     return true;
 }
 
@@ -135,7 +136,7 @@ bool FrameSource::next(Frame& frame) {
     return false;
 }
 
-// False: no frame here; m_ended says whether more may follow.
+// Returns false if there is no frame here; m_ended says whether more may follow.
 bool FrameSource::next_record(Frame& frame) {
     const auto header = take(kRecordHeaderBytes, true);
     if (header.empty()) {
@@ -161,7 +162,7 @@ bool FrameSource::next_block(Frame& frame) {
         return false;
     }
     if (lib::load_le<std::uint32_t>(head) == kSectionBlock) {
-        std::array<std::byte, kBlockHeadBytes> copy{}; // the byte order follows it
+        std::array<std::byte, kBlockHeadBytes> copy{}; // the field after it states the byte order
         std::ranges::copy(head, copy.begin());
         if (!read_section(copy)) {
             m_ended = true;
@@ -196,7 +197,8 @@ bool FrameSource::next_block(Frame& frame) {
     return take_block(type, body.first(body_bytes - 4), frame);
 }
 
-// A section's head states the byte order of all that follows. False: it cannot be read.
+// Reads the head of a section, which states the byte order of everything that follows. Returns false if it cannot be
+// read.
 bool FrameSource::read_section(std::span<const std::byte> head) {
     const auto order = take(4, false);
     if (order.empty()) {
@@ -284,7 +286,7 @@ bool is_tag(std::uint16_t type) {
     return type == 0x8100 || type == 0x88A8 || type == 0x9100;
 }
 
-// `type` is at type_at; tags or the packet follow it.
+// Skips VLAN tags: `type` is at type_at, and tags or the packet follow it.
 Verdict strip_tags(Bytes frame, std::size_t type_at, Bytes& packet) {
     for (std::size_t tags = 0; frame.size() >= type_at + 2; ++tags, type_at += 4) {
         const std::uint16_t type = half(frame, type_at);
@@ -299,7 +301,8 @@ Verdict strip_tags(Bytes frame, std::size_t type_at, Bytes& packet) {
     return Verdict::cut;
 }
 
-// What follows the link layer's header; datagram: IPv4, as far as the link layer says.
+// Returns the verdict for what follows the header of the link layer; `datagram`: it is IPv4, according to the link
+// layer.
 Verdict strip_link(std::uint16_t link_type, Bytes frame, Bytes& packet) {
     packet = frame;
     switch (link_type) {
@@ -315,7 +318,7 @@ Verdict strip_link(std::uint16_t link_type, Bytes frame, Bytes& packet) {
         return half(frame, 0) == kTypeIpv4 ? Verdict::datagram : Verdict::other;
     case kNull:
     case kLoop: {
-        constexpr std::uint32_t kFamilyInet = 2; // of IPv4 everywhere; in the byte order of the capturing machine
+        constexpr std::uint32_t kFamilyInet = 2; // IPv4 on every system; in the byte order of the capturing machine
         if (frame.size() < 4) {
             return Verdict::cut;
         }
@@ -334,7 +337,7 @@ Verdict strip_link(std::uint16_t link_type, Bytes frame, Bytes& packet) {
     }
 }
 
-// One's complement sum, not folded.
+// Returns the one's complement sum, not folded.
 std::uint64_t sum(Bytes bytes) {
     std::uint64_t total = 0;
     for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
@@ -350,8 +353,8 @@ std::uint16_t fold(std::uint64_t total) {
     return static_cast<std::uint16_t>(total);
 }
 
-// A checksum of 0 means that there is none. A capture taken on the sender or on the loopback device may contain the sum
-// of the pseudo header alone: a sender that leaves the sum to its network adapter writes only that part.
+// A checksum of 0 means that there is none. A capture that was taken on the sender or on the loopback device may have
+// only the sum of the pseudo header, because a sender that leaves the sum to its network adapter writes only that part.
 bool checksum_holds(Bytes addresses, Bytes udp) {
     const std::uint16_t written = half(udp, 6);
     const std::uint64_t pseudo = sum(addresses) + kProtocolUdp + udp.size();

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Long events out of their slots, and the one test for "does a whole chunk begin here?". A chunk that describes itself
-// begins with a chunk_begin, a long event of several slots: its first slot can be recognized alone, and it counts only
-// if all of its slots are there and can be decoded. Used wherever a chunk is looked for: in a file, in packets, in
-// blocks, in a pipe.
+// Puts long events together from their slots, and decides whether a whole chunk begins at a slot. A chunk that
+// describes itself begins with a chunk_begin, a long event of several slots. Its first slot can be recognized alone,
+// but it counts only if all of its slots are there and can be decoded. This is used wherever chunks are searched: in a
+// file, in packets, in blocks, in a pipe.
 #pragma once
 
 #include "host/trace/event.hpp"
 #include "tracer/names/metadata.hpp"
 #include "tracer/record/record.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -19,20 +21,20 @@
 
 namespace host::formats::dat {
 
-// Puts the slots of one long event together again (tracer/names/metadata.hpp draws them). It never guesses inside a
-// damaged event: a slot that does not belong ends the assembly, and the outcome says how. Bounded by kCombineSlotsMax
-// slots.
+// Puts the slots of one long event together (tracer/names/metadata.hpp draws them). It never guesses inside a damaged
+// event: a slot that does not belong to the event ends the assembly, and the outcome says how. An event has at most
+// kCombineSlotsMax slots.
 class CombinedAssembler {
   public:
     enum class Outcome : std::uint8_t {
-        simple,   // a slot of its own, and no event was open: single() makes a payload of it
+        simple,   // a single slot while no event was open: single() makes a payload of it
         open,     // belongs to a long event that continues
-        complete, // the last slot came: payload() is whole
-        broken,   // a simple or a first slot came while one was open: the open one is incomplete; feed the slot again
+        complete, // the slot was the last one: payload() is whole
+        broken,   // a simple or first slot while an event was open: the event is incomplete; feed the slot again
         orphan,   // a middle or last slot without a first
-        mixed,    // a middle or last slot of another event: the open one is given up with it
-        too_long, // more than kCombineSlotsMax slots: given up
-        skipping, // rest of an event that was too long
+        mixed,    // a middle or last slot of another event: both are given up
+        too_long, // more than kCombineSlotsMax slots: the event is given up
+        skipping, // a further slot of an event that was too long
     };
 
     constexpr Outcome feed(const tracer::Record& record) {
@@ -76,15 +78,15 @@ class CombinedAssembler {
 
     [[nodiscard]] constexpr bool is_open() const { return m_slots != 0; }
 
-    // A simple slot would change nothing.
+    // Returns whether a simple slot would change nothing.
     [[nodiscard]] constexpr bool is_idle() const { return m_slots == 0 && !m_skipping; }
 
-    // Length word included, padding too. Valid after `complete`, until the next feed().
+    // Returns the payload with its length word and padding. It is valid after `complete`, until the next feed().
     [[nodiscard]] constexpr std::span<const std::byte> payload() const {
         return std::span(m_bytes).first(m_complete_bytes);
     }
 
-    // A long event may take one slot: the payload of a slot for which feed() said `simple`.
+    // Returns the payload of a slot for which feed() returned `simple`: a long event may have one slot.
     constexpr std::span<const std::byte> single(const tracer::Record& record) {
         append(record);
         m_first = record;
@@ -93,7 +95,8 @@ class CombinedAssembler {
         return payload();
     }
 
-    // Returns the bits that are set in any slot's code besides the event and the flag. Valid as payload() is.
+    // Returns the bits that are set in the code of any slot, other than the event and the flag. They are valid as long
+    // as payload() is.
     [[nodiscard]] constexpr std::uint16_t other_bits() const { return m_other_bits; }
 
     constexpr void reset() {
@@ -120,20 +123,20 @@ class CombinedAssembler {
     bool m_skipping = false;
 };
 
-// Code and flag of the first slot, reserved bits left out.
+// The code and flag of the first slot, without reserved bits.
 inline constexpr std::uint16_t kChunkBeginCode =
     trace::kCodeOf<"chunk_begin"> | static_cast<std::uint16_t>(tracer::Combine::first);
 
-// A machine with the other order of bytes writes the code like this.
+// The code as a machine with the other byte order writes it.
 inline constexpr auto kSwappedBeginCode = static_cast<std::uint16_t>((kChunkBeginCode << 8) | (kChunkBeginCode >> 8));
 
-// The first slot of a chunk_begin.
+// Returns whether the record is the first slot of a chunk_begin.
 [[nodiscard]] constexpr bool begins_chunk(const tracer::Record& record) {
     return (record.code & (tracer::kCodeMask | tracer::kCombineMask)) == kChunkBeginCode;
 }
 
-// The long event with which the slots begin, if it has this code, is whole and can be decoded.
-// next_slot() returns std::optional<tracer::Record>: nothing at the end of the slots.
+// Returns the long event with which the slots begin, if it has this code, is whole and can be decoded. next_slot()
+// returns std::optional<tracer::Record>: nothing at the end of the slots.
 template <typename Payload, std::invocable NextSlot>
 [[nodiscard]] std::optional<Payload> read_leading_event(std::uint8_t code, NextSlot next_slot) {
     CombinedAssembler assembler;
@@ -167,10 +170,64 @@ template <typename Payload>
     });
 }
 
-// The description of the chunk that begins with these slots.
+// Returns the description of the chunk that begins with these slots.
 template <typename Slots>
 [[nodiscard]] std::optional<tracer::ChunkBegin> read_chunk_begin(Slots&& slots) {
     return read_leading_event<tracer::ChunkBegin>(trace::kCodeOf<"chunk_begin">, std::forward<Slots>(slots));
+}
+
+// Plain records need no further decoding: one slot, a known code, no bit that needs a check, nothing that the reader
+// itself must note. Nearly all records of nearly all traces are plain, and readers have a fast path for them. A record
+// that is not plain may still be valid: the slow path decides.
+
+// These are reserved bits and the page; the only page is 0.
+inline constexpr std::uint16_t kBitsWithoutMeaning = 0x4F00;
+
+// Returns whether the record describes the trace instead of being part of it.
+[[nodiscard]] constexpr bool is_metadata_family(std::uint16_t code) {
+    return static_cast<tracer::Family>(code & 0x0F) == tracer::Family::metadata;
+}
+
+// This is some seconds. A stamp is damaged if it differs by more than this from the stamps of the records before and
+// after it, and these are in order.
+inline constexpr std::uint64_t kStrayTicks = std::uint64_t{1} << 32;
+
+// The rows by code; null if the code is not plain.
+inline constexpr auto kPlainRows = [] {
+    constexpr auto kNoted = std::to_array<std::uint8_t>(
+        {trace::kCodeOf<"cycles_per_msec">, trace::kCodeOf<"trace_start">, trace::kCodeOf<"id">,
+         trace::kCodeOf<"task_create">, trace::kCodeOf<"numevents">, trace::kCodeOf<"blackout_start">,
+         trace::kCodeOf<"blackout_end">, trace::kCodeOf<"clock_compensated">, trace::kCodeOf<"compensation_count">});
+    std::array<const tracer::EventRow*, 256> rows{};
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        const bool plain =
+            row.code != 0 && row.shape == tracer::Shape::simple && row.family() != tracer::Family::metadata &&
+            std::ranges::find(kNoted, row.code) == kNoted.end() && tracer::canonical_code(row.code) == row.code;
+        rows[row.code] = plain ? &row : nullptr;
+    }
+    return rows;
+}();
+
+// Returns null if the record is not plain. Code 0 (an empty slot) is in no row.
+[[nodiscard]] inline const tracer::EventRow* plain_row(std::uint16_t code) {
+    return (code & (kBitsWithoutMeaning | tracer::kCombineMask)) == 0 ? kPlainRows[code & tracer::kCodeMask] : nullptr;
+}
+
+static_assert(std::endian::native == std::endian::little, "records are copied from memory without conversion");
+
+// Decodes a record as decode_record() does, but without a span, for callers that have checked the bounds of many
+// records at once.
+[[nodiscard]] inline tracer::Record load_record(const std::byte* slot) {
+    tracer::Record record;
+    __builtin_memcpy(&record, slot, sizeof record);
+    return record;
+}
+
+// Loads the stamp of the record in a slot, both halves at once. The high half comes first, so the halves are exchanged.
+[[nodiscard]] inline std::uint64_t load_stamp(const std::byte* slot) {
+    std::uint64_t halves = 0;
+    __builtin_memcpy(&halves, slot + offsetof(tracer::Record, tsc_high), sizeof halves);
+    return std::rotl(halves, 32);
 }
 
 } // namespace host::formats::dat

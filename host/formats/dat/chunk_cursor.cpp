@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Slot by slot, and plain records in a row at the end. Every branch that gives something up reports it.
+// Decodes slot by slot; the fast path for plain records is at the end. Every branch that gives something up reports it.
 #include "host/formats/dat/chunk_cursor.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/facts.hpp"
-#include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 #include "lib/assert.hpp"
 #include "tracer/chunk/chunk_seal.hpp"
 
@@ -42,7 +41,7 @@ ChunkCursor::ChunkCursor(Segment segment, std::shared_ptr<trace::ByteSource> sou
     begin_chunk();
 }
 
-// The scope's chunk is a new one.
+// Prepares for the scope's next chunk.
 void ChunkCursor::begin_chunk() {
     m_ledger.begin();
     m_names = m_scope.facts().names;
@@ -104,7 +103,7 @@ bool ChunkCursor::next_of_any_kind(trace::Event& event) {
 bool ChunkCursor::take_slot(const Slot& slot, trace::Event& event) {
     using Outcome = CombinedAssembler::Outcome;
     const Outcome outcome = m_assembler.feed(slot.record);
-    if (outcome != Outcome::broken && !slot.record.empty()) { // a slot that breaks an event off is fed again
+    if (outcome != Outcome::broken && !slot.record.empty()) { // a slot that ends an event early is fed again
         m_ledger.count(slot);
     }
     switch (outcome) {
@@ -125,7 +124,7 @@ bool ChunkCursor::take_slot(const Slot& slot, trace::Event& event) {
         return true;
     case Outcome::orphan:
         if (m_ledger.distrusts_count() && slot.record.event_code() == trace::kCodeOf<"chunk_begin">) {
-            return false; // what is left of a header that is lost, which was reported
+            return false; // the rest of a lost header, which was reported
         }
         m_ledger.skip_slot();
         if (m_scope.chunk().description.overwritten == 0) {
@@ -193,7 +192,7 @@ bool ChunkCursor::take_simple(const Slot& slot, trace::Event& event) {
     }
     fill(slot, trace::EventState::ok, event);
     note(event);
-    // An application may log these as well: what the chunk's header states does not depend on them.
+    // An application may log these events as well; the values in the chunk's header take precedence.
     const bool is_stated = chunk.described && !event.metadata;
     switch (event.code) {
     case trace::kCodeOf<"cycles_per_msec">:
@@ -229,7 +228,7 @@ bool ChunkCursor::take_simple(const Slot& slot, trace::Event& event) {
 bool ChunkCursor::take_complete(std::span<const std::byte> bytes, trace::Event& event) {
     fill(m_first, trace::EventState::ok, event);
     const auto length = lib::load_le<std::uint16_t>(bytes);
-    // Older writers took two slots at least.
+    // Older writers used at least two slots.
     const std::size_t slots = bytes.size() / tracer::kPayloadBytesPerSlot;
     const bool length_fits = length >= sizeof(std::uint16_t) && length <= bytes.size() &&
                              (tracer::combine_slots(length) == slots || slots == 2);
@@ -260,7 +259,7 @@ bool ChunkCursor::take_complete(std::span<const std::byte> bytes, trace::Event& 
     return !m_ledger.is_skipped();
 }
 
-// A typed or formatted event that does not decode must not pass for a sound one.
+// Marks a typed or formatted event that cannot be decoded, so that it is not taken for a valid one.
 void ChunkCursor::check_user_event(trace::Event& event) {
     const auto refuse = [&](const auto& view) {
         if (view) {
@@ -284,7 +283,8 @@ void ChunkCursor::note(trace::Event& event) {
     }
 }
 
-// A damaged stamp moves no other time, and no range: its event gets that of the one before it, and is not sound.
+// A damaged stamp must not change other times or a range: its event gets the stamp of the event before it and is marked
+// as damaged.
 bool ChunkCursor::take_stray_stamp(trace::Event& event) {
     trace::ChunkReport& chunk = m_scope.chunk();
     const std::uint64_t stamp = event.ticks.value;
@@ -311,7 +311,7 @@ bool ChunkCursor::take_stray_stamp(trace::Event& event) {
     return true;
 }
 
-// The order is kept where time falls: a fall is not treated as a wrap of the clock.
+// The order of the slots is kept if a stamp is less than the one before it; this is not treated as a wrap of the clock.
 void ChunkCursor::check_stamp(trace::Event& event) {
     trace::ChunkReport& chunk = m_scope.chunk();
     if (take_stray_stamp(event)) {
@@ -346,7 +346,7 @@ void ChunkCursor::finish() {
 
 // --- the fast path: plain records in a row, straight from the buffer -------------------------------------------------
 
-// What all plain records of a chunk have in common.
+// Returns an event with what all plain records of a chunk have in common.
 trace::Event ChunkCursor::common_of(const trace::ChunkReport& chunk) const {
     trace::Event common;
     common.cpu = chunk.description.cpu;
@@ -358,7 +358,7 @@ trace::Event ChunkCursor::common_of(const trace::ChunkReport& chunk) const {
     return common;
 }
 
-// It stays in the batch from one call to the next.
+// The common part stays in the batch from one call to the next.
 void ChunkCursor::prepare_batch(const trace::ChunkReport& chunk) {
     const tracer::ChunkBegin& header = chunk.description;
     if (m_prepared != 0 && (m_batch.front().source != m_scope.index() || m_batch.front().cpu != header.cpu ||
@@ -374,7 +374,7 @@ void ChunkCursor::prepare_batch(const trace::ChunkReport& chunk) {
     }
 }
 
-// So many of the buffered records, the last of which has this stamp.
+// Takes so many of the buffered records; `last` is the stamp of the last of them.
 void ChunkCursor::take_plain(std::size_t records, std::uint64_t last) {
     trace::ChunkReport& chunk = m_scope.chunk();
     m_greatest = last;
@@ -402,7 +402,8 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
         const tracer::Record record = load_record(slot);
         const tracer::EventRow* const row = plain_row(record.code);
         const std::uint64_t stamp = load_stamp(slot);
-        if (row == nullptr || stamp - last > kStrayTicks || stamp >= limit) { // a fall is the farthest rise
+        if (row == nullptr || stamp - last > kStrayTicks ||
+            stamp >= limit) { // a stamp that is less than `last` gives a huge difference
             break;
         }
         last = stamp;
@@ -411,7 +412,7 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
         event->offset_bytes = offset_bytes;
         event->row = row;
         event->raw_code = record.code;
-        event->code = static_cast<std::uint8_t>(record.code); // a plain one is canonical
+        event->code = static_cast<std::uint8_t>(record.code); // the code of a plain record is canonical
         event->par1 = record.par1;
         event->par2 = record.par2;
         slot += tracer::kRecordBytes;
@@ -427,8 +428,8 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
     return std::span(m_batch).first(count);
 }
 
-// No record that is still to come in this chunk needs more than what next_plain() looks at. Only next() changes any of
-// this.
+// Returns whether the remaining records of this chunk need no check beyond those of next_plain(). Only next() changes
+// any of these conditions.
 bool ChunkCursor::plain_records_may_follow() const {
     const trace::ChunkReport& chunk = m_scope.chunk();
     const bool in_preamble = chunk.described && m_slots.slots_taken() < chunk.description.preamble_slots;

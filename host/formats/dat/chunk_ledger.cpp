@@ -2,7 +2,6 @@
 #include "host/formats/dat/chunk_ledger.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
 #include "lib/assert.hpp"
 
@@ -14,7 +13,7 @@ namespace host::formats::dat {
 
 namespace {
 
-// More records than any chunk has: 4 GiB.
+// This is more than any chunk has: 4 GiB of records.
 constexpr std::uint32_t kChunkRecordsMax = 1U << 28;
 
 } // namespace
@@ -91,7 +90,7 @@ void ChunkLedger::distrust(trace::Code code, std::uint64_t offset_bytes, std::st
                                m_skipped ? "chunk skipped (--salvage reads it)" : "its records are read all the same"));
 }
 
-// What makes the chunk unreadable whatever the user wants.
+// Returns the fault that makes the chunk unreadable, even if damaged chunks are salvaged.
 std::optional<ChunkLedger::Fault> ChunkLedger::fault_of(const tracer::ChunkBegin& description, const Slot& first,
                                                         std::uint64_t own_slots) const {
     if (description.format_version > tracer::kFormatVersion) {
@@ -123,7 +122,8 @@ bool ChunkLedger::accept(const tracer::ChunkBegin& description, const Slot& firs
                          bool is_seekable) {
     ASSERT(own_slots != 0);
     std::optional<Fault> fault = fault_of(description, first, own_slots);
-    // Only a pipe is checked here: what a file holds twice is known before it is read. The maker of parts numbers them.
+    // Only a pipe is checked here, because duplicates in files are found before they are read. The writer of parts
+    // numbers them.
     if (!fault && !is_seekable && !m_scope.segment().followed &&
         !m_seen.emplace(description.cpu, description.chunk, description.generation).second) {
         fault = Fault{"W-DUP",
@@ -138,7 +138,7 @@ bool ChunkLedger::accept(const tracer::ChunkBegin& description, const Slot& firs
         distrust("E-COUNT", first.offset_bytes,
                  fmt::format("{} records are more than any chunk holds", description.records), true);
     }
-    // What is missing of a file is known before it is read, but not where.
+    // How much of a file is missing is known before it is read, but not where.
     const Segment& segment = m_scope.segment();
     const std::uint64_t announced = std::uint64_t{description.preamble_slots} + description.records;
     if (is_seekable && !m_distrusts_count &&
@@ -168,7 +168,7 @@ void ChunkLedger::check_repeated_count(const Slot& slot) {
     }
 }
 
-// What a chunk that is followed lacks was recorded before its first record.
+// If the chunk is being followed, the missing records precede its first record.
 void ChunkLedger::finish_part() {
     trace::ChunkReport& chunk = m_scope.chunk();
     chunk.missing = chunk.description.records - std::min<std::uint64_t>(chunk.description.records, chunk.records);
@@ -200,7 +200,7 @@ void ChunkLedger::finish(std::uint64_t end_bytes) {
         m_scope.report("W-SHORT", m_empty_bytes,
                        fmt::format("{} slots from here on are empty: what they held was lost on its way", m_empty));
     }
-    // Slots of a preamble that were lost out of its middle with their places are no records.
+    // Slots that were lost from the middle of the preamble are not records.
     const bool is_shifted = !m_scope.segment().stretches.empty();
     const std::uint64_t preamble =
         is_shifted ? 0 : header.preamble_slots - std::min<std::uint64_t>(header.preamble_slots, chunk.preamble);
@@ -233,7 +233,8 @@ namespace {
 using trace::ChunkReport;
 using Reports = std::vector<ChunkReport>;
 
-// The report of the part's chunk, which is not the part's own. None for a part that does not say whose it is.
+// Returns the report of the chunk that the part belongs to, which is not the report of the part; null for a part that
+// does not state its chunk.
 Reports::iterator whole_of(Reports& reports, std::size_t part) {
     const ChunkReport& of = reports[part];
     return std::ranges::find_if(reports, [&of](const ChunkReport& report) {
@@ -321,9 +322,10 @@ void take_clock(ChunkScope& scope, const tracer::ChunkBegin& description, std::u
 
 namespace {
 
-// The counters of a chunk are those of the moment at which it was handed over, often long after its last record. So a
-// rise means lost records only if it exceeds what the blackouts of all later chunks report.
-using Chunks = std::vector<const trace::ChunkReport*>; // of one processor, as they were handed over
+// The counters of a chunk are those at the moment at which it was handed over, often long after its last record. So an
+// increase means lost records only if it exceeds what the blackouts of all later chunks report.
+using Chunks =
+    std::vector<const trace::ChunkReport*>; // chunks of one processor, in the order in which they were handed over
 
 trace::Place place_of(const trace::ChunkReport& chunk) {
     return {.file = chunk.file,
@@ -359,12 +361,12 @@ void check_falls(const Chunks& chunks, const std::optional<tracer::ExportEnd>& e
 }
 
 void check_gaps(const Chunks& chunks, trace::Diagnostics& diagnostics) {
-    // Dropped, and not reported by any blackout up to each chunk. Signed: a chunk may have been handed over before its
-    // counter rose.
+    // Counts the records that were dropped and not reported by any blackout up to each chunk. The number is signed,
+    // because a chunk may have been handed over before its counter was increased.
     std::optional<std::int64_t> first;
     std::int64_t unreported = 0;
     std::uint64_t reported = 0;
-    const trace::ChunkReport* rose = nullptr; // the first from which on all have more than the first
+    const trace::ChunkReport* rose = nullptr; // first chunk from which on all exceed the first chunk
     const trace::ChunkReport* before_rise = nullptr;
     const trace::ChunkReport* previous = nullptr;
     for (const trace::ChunkReport* const chunk : chunks) {
@@ -379,7 +381,7 @@ void check_gaps(const Chunks& chunks, trace::Diagnostics& diagnostics) {
         }
         previous = chunk;
     }
-    // How many an open blackout cost, a later chunk would say.
+    // A later chunk would report how many records an open blackout cost.
     if (rose != nullptr && before_rise != nullptr && !previous->in_blackout) {
         diagnostics.report(
             "W-GAP", place_of(*rose),

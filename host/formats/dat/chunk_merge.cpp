@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "host/formats/dat/chunk_merge.hpp"
+// Opens the chunks at their first stamps and gives the earliest event of those that are open.
+#include "host/formats/dat/chunk_cursor.hpp"
 
 #include "lib/assert.hpp"
 
@@ -10,17 +11,17 @@ namespace host::formats::dat {
 
 namespace {
 
-// So many chunks at once are read with a whole buffer, each from a file that stays open.
+// At most so many chunks at once are read with a whole buffer, each from a file that stays open.
 constexpr std::size_t kWholeReadersMax = 128;
 
-// Each further chunk has a small buffer: memory stays small, and a read brings 64 slots.
+// Each further chunk has a small buffer, so memory stays small, and a read brings 64 slots.
 constexpr std::size_t kSmallBufferBytes = 1024;
 
 constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
     return a.key != b.key ? a.key > b.key : a.order > b.order;
 };
 
-// The key of an event in the merge: stamps of metadata and of damaged events do not count.
+// Returns the key of an event in the merge: stamps of metadata and of damaged events are ignored.
 std::uint64_t key_of(const trace::Event& event, std::uint64_t previous) {
     return !event.metadata && event.is_sound() ? std::max(previous, event.ticks.value) : previous;
 }
@@ -116,12 +117,12 @@ void ChunkMerge::advance(Head head) {
     std::ranges::push_heap(m_heads, kLaterFirst);
 }
 
-// The cursor has ended.
+// Takes over the memory of a cursor that has ended.
 void ChunkMerge::close(ChunkCursor& cursor) {
     m_memory = cursor.take_memory();
 }
 
-// The stamp at which another chunk may come before the next event of the current one.
+// Returns the stamp at which another chunk may come before the next event of the current one.
 std::uint64_t ChunkMerge::time_of_next_turn() const {
     std::uint64_t turn = ~std::uint64_t{0};
     if (!m_heads.empty()) {
@@ -173,8 +174,8 @@ bool ChunkMerge::take_next(trace::Event& event) {
     return true;
 }
 
-// One chunk is being read and no other begins before its next event. False if the merge must decide, or the chunk has
-// ended (then there is no current cursor any more).
+// Takes the next event if one chunk is being read and no other begins before that event. Returns false if the merge
+// must decide, or if the chunk has ended; then there is no current cursor.
 bool ChunkMerge::take_from_current(trace::Event& event) {
     ASSERT(m_heads.empty());
     if (is_segment_due(m_current.key)) {

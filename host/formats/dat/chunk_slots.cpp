@@ -28,7 +28,7 @@ std::vector<Stretch> stretches_of(const Segment& segment) {
 
 } // namespace
 
-// A compact stream, taken piece by piece from the slots that contain it.
+// A compact stream, which is taken piece by piece from the slots that contain it.
 struct ChunkSlots::Stream {
     Stream(std::uint64_t stream_bytes, std::uint64_t offset_bytes)
         : slots((stream_bytes + kRecordBytes - 1) / kRecordBytes)
@@ -45,7 +45,7 @@ struct ChunkSlots::Stream {
     std::uint64_t window_begin = 0; // of the window in the stream
     std::uint64_t event_offset = 0; // of the decoder's records in the stream
     std::size_t next_record = 0;    // of the decoder's records
-    bool is_reported = false;       // its fault, or that it is skipped
+    bool is_reported = false;       // its fault, or the skipping, was reported
 };
 
 ChunkSlots::ChunkSlots(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source, SlotBuffer memory)
@@ -99,7 +99,7 @@ bool ChunkSlots::begin_next_stretch() {
     return true;
 }
 
-// The next slot of the stretch. False at its end, or once a read failed.
+// Takes the next slot of the stretch. Returns false at its end, or once a read has failed.
 bool ChunkSlots::take(tracer::Record& record) {
     if (m_position + kRecordBytes > m_filled && !refill()) {
         return false;
@@ -124,7 +124,7 @@ lib::Result<std::size_t> ChunkSlots::read(std::uint64_t offset_bytes, std::span<
     return file ? file.value()->read(offset_bytes, out) : lib::Result<std::size_t>(file.error());
 }
 
-// What is left of a slot moves to the beginning of the buffer.
+// Reads more; the part of a slot that is left moves to the beginning of the buffer.
 bool ChunkSlots::refill() {
     if (m_failed) {
         return false;
@@ -210,14 +210,15 @@ void ChunkSlots::check_sum(const ChunkSum& sum, std::uint32_t stated, std::uint6
         m_stated_sum = stated;
         return;
     }
-    // A chunk that is not all there says so by its counts.
+    // A chunk that is not complete is reported by its counts.
     const bool is_all_there =
         segment.stretches.empty() && begin <= segment.end_bytes && segment.end_bytes - begin >= size_bytes;
     const auto source = m_source != nullptr ? m_source : source_of(segment);
     if (!is_all_there || source == nullptr) {
         return;
     }
-    // Empty slots explain a wrong checksum only where a receiver says that it has lost them, and nothing else changed.
+    // Empty slots explain a wrong checksum only if a receiver states that it has lost them and nothing else has
+    // changed.
     const ChunkBytes bytes = check_bytes(*source, begin, size_bytes, sum, stated, buffered());
     if (bytes == ChunkBytes::damaged || (bytes == ChunkBytes::holed && !segment.holes_listed)) {
         report_sum();
@@ -225,7 +226,7 @@ void ChunkSlots::check_sum(const ChunkSum& sum, std::uint32_t stated, std::uint6
     }
 }
 
-// Adds what was taken since the last call.
+// Adds what was taken since the last call to the sum.
 void ChunkSlots::add_to_sum() {
     const std::uint64_t taken = std::min(offset_bytes(), m_sum_end);
     if (m_sum && taken > m_summed_to) {
@@ -234,7 +235,7 @@ void ChunkSlots::add_to_sum() {
     }
 }
 
-// The sum of a chunk that is not complete is not compared.
+// Compares the sum, unless the chunk is incomplete.
 void ChunkSlots::finish_sum() {
     add_to_sum();
     const std::optional<ChunkSum> sum = std::exchange(m_sum, std::nullopt);
@@ -249,8 +250,8 @@ void ChunkSlots::report_sum() {
                    "the checksum of the chunk is wrong: its records are read, and nothing is concluded from them");
 }
 
-// The bytes of the chunk are as many as it announces, and not those of the machine: they may be off their places all
-// the same, if as many were lost at one place as were added at another. Its header is read.
+// Searches a chunk whose size is right and whose checksum is wrong: its records may be off their slots, if as many
+// bytes were lost at one place as were added at another. Its header has been read.
 void ChunkSlots::realign(trace::ByteSource& source) {
     const Segment& segment = m_scope.segment();
     const tracer::ChunkBegin& header = m_scope.chunk().description;
@@ -266,7 +267,7 @@ void ChunkSlots::realign(trace::ByteSource& source) {
 
 // --- a compact stream ------------------------------------------------------------------------------------------------
 
-// The stream follows the preamble. False before and after it.
+// Takes the next slot from the compact stream, which follows the preamble. Returns false before and after the stream.
 bool ChunkSlots::next_of_stream(Slot& slot) {
     if (m_stream == nullptr) {
         if (m_next_index != m_scope.chunk().description.preamble_slots) {
@@ -294,7 +295,8 @@ bool ChunkSlots::next_of_stream(Slot& slot) {
     return true;
 }
 
-// False at the end of the stream, or at a fault; the slots after the stream are next, or the end of the file.
+// Decodes more of the stream. Returns false at its end or at a fault; then the slots after the stream, or the
+// end of the file, follow.
 bool ChunkSlots::decode_more() {
     Stream& stream = *m_stream;
     const std::size_t used = stream.decoder.offset() - stream.window_begin;
@@ -326,7 +328,7 @@ bool ChunkSlots::take_into_window() {
     return true;
 }
 
-// Takes the rest of the stream, undecoded.
+// Takes the rest of the stream without decoding it.
 void ChunkSlots::skip_stream() {
     do {
         m_stream->window.clear();
@@ -345,8 +347,8 @@ void ChunkSlots::report_fault() {
     chunk.skipped += std::max<std::uint64_t>(lost, 1);
 }
 
-// Checks the checksum of the stream before any of its records is used; on a pipe that is not possible. False: it is
-// wrong, which is reported, and the stream is to be left out.
+// Checks the checksum of the stream before any of its records is used, which is not possible on a pipe. Returns false
+// if it is wrong, which is reported, and the stream is skipped.
 bool ChunkSlots::is_stream_sound() {
     trace::ChunkReport& chunk = m_scope.chunk();
     const auto source = m_source != nullptr ? m_source : source_of(m_scope.segment());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Manifest <-> JSON text. Numbers that may exceed 2^53 in practice (boot id) are hexadecimal strings, because many JSON
-// readers keep numbers as doubles.
+// Converts between Manifest and JSON text. Numbers that may exceed 2^53 in practice (boot id) are hexadecimal strings,
+// because many JSON readers keep numbers as doubles.
 #include "host/formats/dat/manifest.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/json.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <concepts>
 #include <limits>
 #include <simdjson.h>
@@ -90,8 +90,8 @@ Json transfer_to_json(const ManifestTransfer& transfer) {
     return json;
 }
 
-// Reads the text from its beginning to its end, without a tree of it: a session may have many thousands of chunks. What
-// is wrong is thrown as simdjson's error, or as Refusal. Of a key that is there twice, the first counts.
+// Reads the text from its beginning to its end without building a tree, because a session may have many thousands of
+// chunks. Errors are thrown as simdjson's error, or as Refusal. If a key occurs twice, the first counts.
 class ManifestReader {
   public:
     explicit ManifestReader(simdjson::padded_string_view text)
@@ -105,7 +105,8 @@ class ManifestReader {
         try {
             Object object = m_document.get_object();
             Manifest manifest = take_manifest(object);
-            if (whole != simdjson::SUCCESS) { // in what was skipped, or after the end: there is no place to name
+            if (whole !=
+                simdjson::SUCCESS) { // the error is in a part that was skipped or after the end: no place can be named
                 return trace::Refusal{fmt::format("parse error: {}", simdjson::error_message(whole))};
             }
             return manifest;
@@ -121,7 +122,7 @@ class ManifestReader {
     using Value = simdjson::ondemand::value;
     using Found = simdjson::simdjson_result<Value>;
 
-    // Of an optional key: whether it is there. The value is taken at once, in any case.
+    // Returns whether an optional key is present. The value is taken at once in any case.
     [[nodiscard]] bool has(Object& object, std::string_view key, Found& found) {
         m_key = key;
         found = object.find_field_unordered(key);
@@ -155,7 +156,7 @@ class ManifestReader {
         take(at(object, key), into);
     }
 
-    // Older manifests do not have it: 0.
+    // Leaves the number unchanged if the key is missing, as in older manifests.
     void take_later(Object& object, std::string_view key, std::uint64_t& number) {
         if (Found found; has(object, key, found)) {
             take(found.value(), number);
@@ -164,15 +165,13 @@ class ManifestReader {
 
     [[nodiscard]] std::string_view text(Object& object, std::string_view key) { return at(object, key).get_string(); }
 
-    // A number that is none is 0.
+    // Returns 0 if the value is not a number.
     [[nodiscard]] static std::uint64_t hex(Value number) {
         const std::string_view text = number.get_string();
-        std::uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-        return error == std::errc{} && end == text.data() + text.size() ? value : 0;
+        return text::number_of<std::uint64_t>(text, 16).value_or(0);
     }
 
-    // The enumerator of that name; the first one (unknown) if none has it.
+    // Returns the enumerator of that name, or the first one (unknown) if none has it.
     template <typename Enum>
     [[nodiscard]] Enum named(Object& object, std::string_view key, std::string_view (*name_of)(Enum), int enumerators) {
         const std::string_view name = text(object, key);
@@ -184,7 +183,7 @@ class ManifestReader {
         return Enum{};
     }
 
-    // Null: nothing.
+    // Returns nothing for null.
     [[nodiscard]] std::optional<Object> object_or_null(Value value) {
         return value.is_null().value() ? std::nullopt : std::optional(value.get_object().value());
     }
@@ -200,10 +199,10 @@ class ManifestReader {
     simdjson::padded_string_view m_text;
     simdjson::ondemand::parser m_parser;
     simdjson::ondemand::document m_document;
-    std::string_view m_key; // asked for last
+    std::string_view m_key; // the key that was asked for last
 };
 
-// What no key asked for is skipped by its brackets alone, and what follows is not looked at: this does. By itself,
+// Checks the parts that no key asked for: they are skipped by their brackets alone. This is a function of its own
 // because its tree is large.
 simdjson::error_code ManifestReader::check_whole() const {
     simdjson::dom::parser parser;
@@ -257,7 +256,7 @@ void ManifestReader::take_description(Object& row, tracer::ChunkBegin& descripti
     take(row, "refused", description.refused);
     take(row, "overwritten", description.overwritten);
     take(row, "announced_records", description.records);
-    if (Found encoding; has(row, "encoding", encoding)) { // since chunks may be compact
+    if (Found encoding; has(row, "encoding", encoding)) { // absent in manifests from before compact chunks
         take_encoding(encoding.get_string(), description);
         take(row, "events", description.events);
     }
@@ -280,7 +279,7 @@ ManifestChunk ManifestReader::take_chunk(Object row) {
     take(row, "first_tsc", chunk.first_tsc);
     take(row, "last_tsc", chunk.last_tsc);
     chunk.crc32c = static_cast<std::uint32_t>(hex(at(row, "crc32c")));
-    if (Found gaps; has(row, "gaps", gaps)) { // since the places of lost packets are kept
+    if (Found gaps; has(row, "gaps", gaps)) { // absent in manifests from before the places of lost packets were kept
         for (auto gap : gaps.get_array()) {
             chunk.gaps.push_back(take_gap(gap.get_object()));
         }
@@ -393,12 +392,12 @@ std::string to_json_text(const Manifest& manifest) {
     for (const ManifestChunk& chunk : manifest.chunks) {
         json["chunks"].push_back(chunk_to_json(chunk));
     }
-    // Names come from the wire: control characters are escaped by JSON itself, and what is no UTF-8 is replaced.
+    // Names come from the network: JSON escapes control characters, and invalid UTF-8 is replaced.
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 lib::Result<Manifest, trace::Refusal> parse_manifest(std::string text_untrusted) {
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // some editors put it there
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // some editors insert it
     if (text_untrusted.starts_with(kByteOrderMark)) {
         text_untrusted.erase(0, kByteOrderMark.size());
     }

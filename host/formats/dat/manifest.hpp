@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// manifest.json: what a session directory holds, how it got there and whether anything is missing; and the files beside
-// it. Written by the collector and by `remora adopt`, read by everything else. File names in it are made by us and
-// checked when read back: digits followed by trace.dat, never a path.
+// manifest.json states what a session directory holds, how it was received and whether anything is missing. It is
+// written by the collector and by `remora adopt`, and read by everything else. The file names in it are made by this
+// project and checked when they are read: digits followed by trace.dat, never a path.
 #pragma once
 
+#include "host/trace/diagnostics.hpp"
 #include "host/trace/facts.hpp"
-#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 #include "tracer/compact/layout.hpp"
 #include "tracer/names/metadata.hpp"
@@ -21,33 +21,33 @@ namespace host::formats::dat {
 inline constexpr std::uint32_t kManifestVersion = 1;
 inline constexpr std::string_view kManifestName = "manifest.json";
 
-// The names under which the machine's own clock sources and modes are printed and stored.
+// Return the names under which clock sources, clock modes and results of a run are printed and stored.
 [[nodiscard]] std::string_view clock_mode_name(tracer::ClockMode mode);
 [[nodiscard]] std::string_view tsc_source_name(tracer::TscSource source);
 [[nodiscard]] std::string_view run_result_name(tracer::RunResult result);
-// cyclic, jump, stop: how a chunk was recorded, from its published flags.
+// Returns how a chunk was recorded, from its published flags: cyclic, jump or stop.
 [[nodiscard]] std::string_view chunk_mode_name(std::uint8_t flags);
 // Returns the name of a compact::Layout, such as "A", or "?" for a number without a name.
 [[nodiscard]] std::string_view layout_name(std::uint8_t layout);
 
-// records, or compact with the layout's name: "compact A".
+// Returns "records", or "compact" with the name of the layout: "compact A".
 [[nodiscard]] std::string encoding_name(const tracer::ChunkBegin& description);
 
-// Packets that never came, in the middle of a chunk: the file has empty slots in their place.
+// Packets that are missing in the middle of a chunk; the file has empty slots in their place.
 struct ManifestGap {
-    std::uint64_t offset = 0;       // in the file, bytes
-    std::uint64_t slots = 0;        // empty ones
-    std::uint64_t first_packet = 0; // number of the first that is missing
+    std::uint64_t offset = 0;       // offset in the file, bytes
+    std::uint64_t slots = 0;        // number of empty slots
+    std::uint64_t first_packet = 0; // number of the first missing packet
     std::uint64_t packets = 0;
     std::optional<std::uint64_t> tsc_before; // stamp of the record before the gap; nothing: none, or not known
-    std::optional<std::uint64_t> tsc_after;  // of the one after it
+    std::optional<std::uint64_t> tsc_after;  // stamp of the record after the gap; nothing: none, or not known
 
     friend bool operator==(const ManifestGap&, const ManifestGap&) = default;
 };
 
 struct ManifestChunk {
     std::string file;
-    bool described = false;         // it carries its own chunk_begin
+    bool described = false;         // it has its own chunk_begin
     tracer::ChunkBegin description; // as the chunk states it; meaningless if not described
     std::uint64_t bytes = 0;        // of the file
     std::uint64_t preamble = 0;     // metadata slots in the file
@@ -56,21 +56,21 @@ struct ManifestChunk {
     std::optional<std::uint64_t> first_tsc;
     std::optional<std::uint64_t> last_tsc;
     std::uint32_t crc32c = 0;      // of the whole file
-    std::vector<ManifestGap> gaps; // in the order of their places
+    std::vector<ManifestGap> gaps; // in the order of their offsets
 };
 
-// What was read of each file of a session, as the manifest states it, but for its size and checksum.
+// Returns what was read of each file of a session in the form of the manifest, except size and checksum.
 class ReadChunks {
   public:
-    // facts outlive this, unchanged.
+    // facts must outlive this object and must not change.
     explicit ReadChunks(const trace::TraceFacts& facts);
 
-    // Normally of one chunk; the figures are those of the whole file even if several were joined. Nothing if no chunk
-    // is of this file.
+    // Returns the figures of the whole file, which normally has one chunk, even if several were joined. Returns nothing
+    // if no chunk is from this file.
     [[nodiscard]] std::optional<ManifestChunk> of(const std::string& path) const;
 
   private:
-    std::vector<const trace::ChunkReport*> m_reports; // by file, those of one in the order of the facts
+    std::vector<const trace::ChunkReport*> m_reports; // by file; those of one file in the order of the facts
 };
 
 struct ManifestFormats {
@@ -79,15 +79,15 @@ struct ManifestFormats {
 };
 
 struct ManifestTransfer {
-    std::uint64_t packets = 0; // good ones, duplicates not counted
-    std::uint64_t lost = 0;    // packet numbers that never came in time
-    std::uint64_t late = 0;    // came after they had been given up: counted as lost, too
+    std::uint64_t packets = 0; // valid packets without duplicates
+    std::uint64_t lost = 0;    // packet numbers that did not arrive in time
+    std::uint64_t late = 0;    // arrived after they had been given up; also counted as lost
     std::uint64_t duplicate = 0;
-    std::uint64_t conflicts = 0; // the same number with other contents: two machines, or one that was reset
+    std::uint64_t conflicts = 0; // equal number, different contents: two machines, or one that was reset
     std::uint64_t reordered = 0;
     std::uint64_t malformed = 0;
     std::uint64_t other_senders = 0;
-    std::uint64_t socket_overflow = 0; // datagrams that the host's kernel dropped before we could read them
+    std::uint64_t socket_overflow = 0; // datagrams that the operating system dropped before they were read
     std::uint64_t stray_records = 0;   // beyond what their chunk announced: counted, not stored
     std::uint64_t records = 0;         // received and stored, preambles not counted
 };
@@ -110,20 +110,22 @@ struct Manifest {
     std::optional<ManifestFormats> formats;   // absent if no kernel image was named
 };
 
-// True for 0trace.dat .. 999999999trace.dat, in lower or (as FAT has it) upper case.
+// Returns true for 0trace.dat .. 999999999trace.dat, in lower or (as FAT has it) upper case.
 [[nodiscard]] bool is_chunk_file_name(std::string_view name);
 
 [[nodiscard]] std::string to_json_text(const Manifest& manifest);
 
 [[nodiscard]] lib::Result<Manifest, trace::Refusal> parse_manifest(std::string text_untrusted);
 
-// cause: not_found: the directory holds none; else it cannot be read, or is not a manifest of this project (corrupt).
+// The cause is not_found if the directory has no manifest; else it cannot be read, or is not a manifest of this project
+// (corrupt).
 [[nodiscard]] lib::Result<Manifest, trace::Failure<lib::Error>> load_manifest(const std::string& directory);
 
-// Written beside, flushed to the disk, then renamed over: a reader sees the old one or the new one. no_space, io.
+// Writes the manifest to a temporary file, flushes it to the disk and renames it, so that a reader sees the old or the
+// new manifest. Errors: no_space, io.
 [[nodiscard]] lib::Result<void> save_manifest(const Manifest& manifest, const std::string& directory);
 
-// Saves any text under any name in the directory.
+// Saves any text under any name in the directory, in the same way.
 [[nodiscard]] lib::Result<void> save_text(std::string_view text, const std::string& directory, std::string_view name);
 
 struct FileChecksum {
@@ -131,31 +133,32 @@ struct FileChecksum {
     std::uint32_t crc32c = 0;
 };
 
-// not_found, refused, io.
+// Errors: not_found, refused, io.
 [[nodiscard]] lib::Result<FileChecksum> checksum_file(const std::string& path);
 
-// The files that are in a session directory, whatever its manifest lists, and how one is written into it.
 //
-// The Ntrace.dat files in a directory, by number. not_found, refused, io.
+// Returns the Ntrace.dat files that are in a directory, whatever its manifest lists, by number. Errors: not_found,
+// refused, io.
 [[nodiscard]] lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path);
 
-// endtrace.dat, in lower or (as FAT has it) upper case: the totals of the run, which a ramdisk has beside its chunks.
+// endtrace.dat, in lower or (as FAT has it) upper case, has the totals of the run; a ramdisk has it beside its chunks.
 inline constexpr std::string_view kTotalsName = "endtrace.dat";
 [[nodiscard]] bool is_totals_file_name(std::string_view name);
 
-// not_found: the directory has no such file; corrupt: it does not begin with whole totals; refused, io.
+// Errors: not_found (the directory has no such file), corrupt (it does not begin with whole totals), refused, io.
 [[nodiscard]] lib::Result<tracer::ExportEnd> read_totals(const std::string& directory);
 
-// Those that the manifest does not list. A collector that was killed leaves such files: the chunk that it was writing,
-// and chunks that ended just before. None if the manifest is complete: then it lists all that the machine sent.
+// Returns the chunk files that the manifest does not list. A collector that was killed leaves such files: the chunk
+// that it was writing, and chunks that ended just before. Returns none if the manifest is complete, because it then
+// lists all that the machine sent.
 [[nodiscard]] std::vector<std::string> unlisted_files(const std::string& path, const Manifest& manifest);
 
-// now: the text and its name outlive a loss of power. later: they outlive the process that writes them, and the call does
-// not wait for the disk.
+// now: the text and its name survive a loss of power. later: they survive the process that writes them, and the call
+// does not wait for the disk.
 enum class Flush : std::uint8_t { now, later };
 
-// As save_text() of manifest.hpp, into an open directory: nothing that is renamed or linked meanwhile leads it
-// elsewhere. no_space, io.
+// Saves the text as the other save_text() does, but into an open directory, so that nothing that is renamed or linked
+// meanwhile redirects it. Errors: no_space, io.
 [[nodiscard]] lib::Result<void> save_text(std::string_view text, int directory, std::string_view name,
                                           Flush flush = Flush::now);
 

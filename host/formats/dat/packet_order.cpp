@@ -14,7 +14,7 @@ PacketOrder::PacketOrder(Deliver deliver)
 
 void PacketOrder::accept(std::uint32_t number, std::span<const std::byte> records) {
     const bool begun = m_counts.delivered != 0;
-    const bool first = !begun && m_held.empty(); // the sender may have begun long before us
+    const bool first = !begun && m_held.empty(); // the sender may have begun long before this receiver
     const std::uint64_t from = begun || first ? m_expected : m_held.begin()->first;
     if (number == 0 || (!first && number > from + kJumpMax)) {
         ++m_counts.implausible;
@@ -39,7 +39,8 @@ void PacketOrder::accept(std::uint32_t number, std::span<const std::byte> record
         ++(std::ranges::equal(held->second, records) ? m_counts.duplicate : m_counts.conflict);
         return;
     }
-    // Packets that came, not the greatest number, say that a gap has had its time: one wrong number moves nothing.
+    // The number of packets that wait, not the greatest number, decides that a gap is given up, so that one wrong
+    // number has no effect.
     while (m_held.size() >= kWindow) {
         give_up_to(m_held.begin()->first);
         deliver_held();

@@ -22,23 +22,24 @@ namespace host::formats::dat {
 class PacketOrder {
   public:
     static constexpr std::uint32_t kWindow = 64;
-    // A number that jumps further ahead is no loss but nonsense.
+    // A number that is further ahead is not a loss but invalid.
     static constexpr std::uint32_t kJumpMax = 1U << 20;
     static constexpr std::size_t kGapsMax = 4096;
-    // Delivered packets whose checksums are kept: 60 MiB of trace. No network holds a packet back for longer.
+    // The checksums of so many delivered packets are kept, which are 60 MiB of trace. No network delays a packet for
+    // longer.
     static constexpr std::size_t kRemembered = 65536;
 
     struct Counts {
         std::uint64_t delivered = 0;
         std::uint64_t lost = 0;
         std::uint64_t late = 0;
-        std::uint64_t duplicate = 0; // the same number with the same contents
-        std::uint64_t conflict = 0;  // the same number with other contents, or too old to be compared
-        std::uint64_t reordered = 0; // came out of order and was still in time
+        std::uint64_t duplicate = 0; // equal number and contents
+        std::uint64_t conflict = 0;  // equal number, different contents, or too old to be compared
+        std::uint64_t reordered = 0; // arrived out of order but in time
         std::uint64_t implausible = 0;
     };
 
-    // Called in order of numbers. lost_before: how many packets are missing directly in front of this one.
+    // Is called in the order of the numbers. lost_before: how many packets are missing directly before this one.
     using Deliver = std::function<void(std::span<const std::byte> records, std::uint64_t lost_before)>;
 
     explicit PacketOrder(Deliver deliver);
@@ -53,7 +54,7 @@ class PacketOrder {
 
     [[nodiscard]] bool waiting() const { return !m_held.empty(); }
 
-    // The number that is delivered next, from 1.
+    // Returns the number that is delivered next, from 1.
     [[nodiscard]] std::uint64_t expected() const { return m_expected; }
 
     [[nodiscard]] const Counts& counts() const { return m_counts; }

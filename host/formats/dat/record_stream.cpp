@@ -5,9 +5,15 @@
 #include "host/formats/dat/manifest.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "host/trace/names.hpp"
+#include "lib/assert.hpp"
+#include "lib/endian.hpp"
 #include "tracer/chunk/chunk_seal.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
 #include <utility>
 
 namespace host::formats::dat {
@@ -16,10 +22,10 @@ namespace {
 
 bool has_checksum(const std::string& path, std::uint32_t crc32c) {
     const auto found = checksum_file(path);
-    return !found || found.value().crc32c == crc32c; // what cannot be read is reported by who reads it
+    return !found || found.value().crc32c == crc32c; // the reader of the file reports that it cannot be read
 }
 
-// A collector that was killed has not listed its last files.
+// Adds the files that a collector has not listed because it was killed.
 void add_unlisted(const std::string& directory, const Manifest& manifest, ChunkMerge& merge,
                   trace::Diagnostics& diagnostics) {
     for (const std::string& file : unlisted_files(directory, manifest)) {
@@ -99,7 +105,7 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_sources(std::span<co
     return stream;
 }
 
-// Everything that the directory holds.
+// Adds everything that the directory holds.
 lib::Result<void> RecordStream::add_session(SessionIndex& index) {
     const std::string& path = m_directory;
     auto manifest = load_manifest(path);
@@ -117,7 +123,7 @@ lib::Result<void> RecordStream::add_session(SessionIndex& index) {
     m_merge.expect(index.manifest.chunks.size());
     SlotWindow window;
     for (const ManifestChunk& chunk : index.manifest.chunks) {
-        // A file that is missing or unreadable costs its own records, not the session.
+        // If a file is missing or unreadable, only its own records are lost, not the session.
         const std::string name = path + '/' + chunk.file;
         const auto source = trace::ByteSource::open_file(name);
         if (!source) {
@@ -131,7 +137,7 @@ lib::Result<void> RecordStream::add_session(SessionIndex& index) {
                 "E-SIZE", {.file = name},
                 fmt::format("the file has {} bytes, the manifest says {}", source.value()->size_bytes(), chunk.bytes));
         }
-        // A chunk with a checksum of its own and without holes is compared when it is opened.
+        // The checksum of a chunk that states one and has no holes is compared when the chunk is opened.
         window.begin(*source.value(), source.value()->size_bytes());
         const auto header = header_of(window);
         const bool needs_manifest = chunk.missing != 0 || !header || !tracer::is_sealed(*header);
@@ -169,13 +175,208 @@ std::span<const trace::Event> RecordStream::next_batch() {
     return must_stop() ? std::span<const trace::Event>() : std::span<const trace::Event>(&m_single, 1);
 }
 
-// What is known of the whole trace alone.
+// Reports what is known only at the end of the trace.
 void RecordStream::finish() {
     m_exhausted = true;
     check_counters(m_facts, m_diagnostics);
     check_clock(m_facts, m_diagnostics);
     if (m_followed) {
         report_missing(m_facts, m_diagnostics);
+    }
+}
+
+// --- images ----------------------------------------------------------------------------------------------------------
+
+// The look-up of images: where they are searched, and what is reported if there is none.
+
+namespace {
+
+constexpr const char* kPlaces = "REMORA_KERNELS"; // an environment variable
+constexpr std::string_view kBuildPlace = "build/kernel";
+
+// Returns whether this is a formatted event whose text is not in the trace itself: the kernel exports only the texts
+// that fit into a preamble.
+bool lacks_text(const trace::Event& event) {
+    return event.is(trace::kCodeOf<"formatted_event">) &&
+           !event.names->formats().contains(lib::ByteReader(event.payload).le<std::uint32_t>());
+}
+
+} // namespace
+
+bool ImageLookup::load(const trace::OpenOptions& options, const std::string& directory, const Manifest* manifest) {
+    m_searched = !options.find_kernel;
+    if (!options.kernel.empty()) {
+        m_file = options.kernel;
+        auto image = trace::KernelImage::from_image(options.kernel);
+        if (!image) {
+            m_diagnostics.report("E-IO", {.file = options.kernel}, image.error().text);
+            m_diagnostics.unusable_input();
+            return false;
+        }
+        m_image = std::move(image.value());
+        return true;
+    }
+    if (manifest == nullptr || !manifest->formats) {
+        return true;
+    }
+    m_file = directory + '/' + std::string(trace::kFormatsName);
+    const auto checksum = checksum_file(m_file);
+    auto image = trace::KernelImage::load(m_file);
+    if (!image) {
+        report_once(image.error().text);
+    } else if (!checksum || checksum.value().crc32c != manifest->formats->crc32c) {
+        report_once("its checksum is not that of the manifest: not used");
+    } else {
+        m_image = std::move(image.value());
+    }
+    return true;
+}
+
+bool ImageLookup::found_at(const std::string& place, std::uint64_t image_id) {
+    for (const std::string& path : {place, place + "/kernel.elf", place + '/' + std::string(trace::kFormatsName)}) {
+        std::error_code ignored;
+        if (!std::filesystem::is_regular_file(path, ignored)) {
+            continue;
+        }
+        auto image = path.ends_with(".json") ? trace::KernelImage::load(path) : trace::KernelImage::from_image(path);
+        if (image && image.value().image_id() == image_id) {
+            m_image = std::move(image.value());
+            m_file = path;
+            return true;
+        }
+    }
+    return false;
+}
+
+void ImageLookup::search(std::uint64_t image_id, const std::string& trace_file) {
+    // A chunk in a container (a machine's memory, a capture, a ramdisk) has the path of the container as a folder, so
+    // the search starts beside the container.
+    std::filesystem::path folder = std::filesystem::path(trace_file).parent_path();
+    for (std::error_code ignored; std::filesystem::is_regular_file(folder, ignored);) {
+        folder = folder.parent_path();
+    }
+    const std::string beside = folder.string();
+    const char* const named = std::getenv(kPlaces); // NOLINT(concurrency-mt-unsafe): no thread changes it
+    std::string places =
+        fmt::format("{}:{}:{}", beside.empty() ? "." : beside, named != nullptr ? named : "", kBuildPlace);
+    for (std::size_t at = 0; at <= places.size();) {
+        const std::size_t end = std::min(places.find(':', at), places.size());
+        if (end != at && found_at(places.substr(at, end - at), image_id)) {
+            return;
+        }
+        at = end + 1;
+    }
+}
+
+void ImageLookup::report_once(std::string_view text) {
+    if (!std::exchange(m_reported, true)) {
+        m_diagnostics.report("W-FORMATS", {.file = m_file}, text);
+    }
+}
+
+const trace::KernelImage* ImageLookup::find(const trace::Event& event, const trace::TraceFacts& facts) {
+    const std::uint64_t ran = facts.build ? facts.build->image_id : 0;
+    const bool formatted = lacks_text(event);
+    if (!m_image && ran != 0 && formatted && !std::exchange(m_searched, true)) {
+        search(ran, facts.chunks[event.source].file);
+    }
+    const bool known = m_image && ran != 0 && ran == m_image->image_id();
+    if (!m_image && formatted) {
+        if (m_file.empty()) {
+            m_file = facts.chunks[event.source].file;
+        }
+        report_once(fmt::format("trace_printf events are shown by number: their texts are in the kernel image{}; name "
+                                "it with --kernel kernel.elf, or store it beside the trace or in a directory of {}",
+                                ran != 0 ? fmt::format(" with the build id {:016x}", ran) : "", kPlaces));
+    } else if (m_image && !known && (ran != 0 || formatted)) {
+        report_once(fmt::format("not used: the trace comes from another image (build id {:016x}, this is {:016x}); "
+                                "trace_printf events are shown by number, instructions by address",
+                                ran, m_image->image_id()));
+    }
+    return known ? &*m_image : nullptr;
+}
+
+// --- time ------------------------------------------------------------------------------------------------------------
+
+void TraceTime::set(trace::Event& event, const ChunkCursor& cursor) {
+    if (!m_start && !event.metadata) {
+        m_start = event.ticks;
+    }
+    event.timed = m_facts.clock.khz != 0 && m_start.has_value();
+    if (event.metadata) {
+        return; // the stamp of metadata is that of the export
+    }
+    if (!m_machine_clock) {
+        begin_kernel_clock(event, cursor);
+        m_kernel_clock.take(event, *m_start, m_facts);
+    }
+    if (event.timed) {
+        convert(event);
+    }
+}
+
+void TraceTime::set_plain(std::span<trace::Event> events, const ChunkCursor& cursor) {
+    ASSERT(has_started() && !events.empty());
+    if (m_kernel_clock.in_use()) {
+        std::ranges::for_each(events, [&](trace::Event& event) { set(event, cursor); });
+        return;
+    }
+    m_kernel_clock.saw(events.back().cpu, events.back().ticks);
+    if (m_facts.clock.khz == 0) {
+        for (trace::Event& event : events) {
+            event.timed = false;
+            event.time_ns = 0;
+        }
+        return;
+    }
+    update_scale();
+    const trace::TickScale scale = m_scale; // a copy, which stays in registers
+    const std::uint64_t start = m_start->value;
+    for (trace::Event& event : events) {
+        event.timed = true;
+        const std::uint64_t time_ns = scale.to_nanoseconds(event.ticks.value - start);
+        event.time_ns = static_cast<std::int64_t>(time_ns);
+        if (event.ticks.value < start || event.time_ns < 0) {
+            convert(event);
+        }
+    }
+}
+
+// Handles a cyclic chunk that begins in the middle of the run, after settings of the clock that were overwritten: the
+// next setting states by how much the clock was set back before.
+void TraceTime::begin_kernel_clock(const trace::Event& event, const ChunkCursor& cursor) {
+    if (m_kernel_clock.knows(event.cpu) || m_facts.chunks[event.source].description.overwritten == 0) {
+        return;
+    }
+    const auto setting = cursor.look_ahead(trace::kCodeOf<"clock_compensated">);
+    const std::uint64_t removed = setting ? std::uint64_t{setting->par1} << 32 | setting->par2 : 0;
+    if (removed != 0 && removed < event.ticks.value) {
+        m_kernel_clock.begin(event.cpu, removed);
+        m_start = m_start == event.ticks ? lib::Ticks{event.ticks.value - removed} : m_start;
+    }
+}
+
+void TraceTime::update_scale() {
+    if (m_scale.khz() != m_facts.clock.khz) {
+        m_scale = trace::TickScale(m_facts.clock.khz);
+    }
+}
+
+lib::Ticks TraceTime::distance_from_start(const trace::Event& event) const {
+    return event.ticks < *m_start ? *m_start - event.ticks : event.ticks - *m_start;
+}
+
+// Sets time_ns; a time that does not fit becomes the greatest value, and W-RANGE is reported.
+void TraceTime::convert(trace::Event& event) {
+    ASSERT(m_start.has_value() && m_facts.clock.khz != 0);
+    update_scale();
+    constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const std::uint64_t time_ns = m_scale.to_nanoseconds(distance_from_start(event).value);
+    const auto fitting = static_cast<std::int64_t>(std::min(time_ns, kMax));
+    event.time_ns = event.ticks < *m_start ? -fitting : fitting;
+    if (time_ns > kMax) {
+        m_diagnostics.report("W-RANGE", {.file = m_facts.chunks[event.source].file, .offset_bytes = event.offset_bytes},
+                             fmt::format("{} ticks after the start exceed 2^63 ns", distance_from_start(event).value));
     }
 }
 

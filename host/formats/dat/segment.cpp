@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Finding chunks. The header of a chunk says where the next one should start; if none starts there, the header or the
+// Finds chunks. The header of a chunk says where the next one should start; if none starts there, the header or the
 // file is damaged, and the file is searched slot by slot instead. Work is linear in the size of the file.
 #include "host/formats/dat/segment.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
@@ -34,7 +33,7 @@ lib::Ticks first_stamp(SlotWindow& window, std::uint64_t offset, std::uint64_t e
     return is_stray ? second->stamp() : first ? first->stamp() : lib::Ticks{};
 }
 
-// The next slot at or after `from` that begins a chunk, or the end.
+// Returns the offset of the next slot at or after `from` that begins a chunk, or the end.
 std::uint64_t find_next_chunk(SlotWindow& window, std::uint64_t from, std::uint64_t end) {
     for (std::uint64_t offset = from; offset + kSlot <= end; offset += kSlot) {
         const auto record = window.at(offset);
@@ -45,14 +44,14 @@ std::uint64_t find_next_chunk(SlotWindow& window, std::uint64_t from, std::uint6
     return end;
 }
 
-// What a scan of slots without a header has found beside the segment.
+// What a scan of slots without a header has found besides the segment.
 struct Scanned {
     bool header_lost = false; // there are slots of a header whose beginning is damaged
     bool in_place = false;    // every slot up to the end of the file looks like a record: realign() finds nothing
 };
 
-// Passes the plain records that the window holds from the offset on, as long as no stamp falls or is far from the one
-// before. Returns the offset after them. last: in and out, the stamp of the slot before that offset.
+// Steps over the plain records that the window holds from the offset on, as long as no stamp decreases or differs much
+// from the one before. Returns the offset after them. last: in and out, the stamp of the slot before that offset.
 std::uint64_t pass_plain_records(const SlotWindow& window, std::uint64_t offset, lib::Ticks& last) {
     const std::span<const std::byte> slots = window.from(offset);
     const std::byte* slot = slots.data();
@@ -68,15 +67,15 @@ std::uint64_t pass_plain_records(const SlotWindow& window, std::uint64_t offset,
     return offset + static_cast<std::uint64_t>(slot - slots.data());
 }
 
-// A chunk that does not describe itself: finds its end, the stamp it starts with and, if it was cyclic, its oldest
-// record.
+// Scans a chunk that does not describe itself: finds its end, the stamp that it starts with and, if it was cyclic, its
+// oldest record.
 Scanned scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
     std::uint64_t offset = segment.begin_bytes;
     std::optional<lib::Ticks> first;
     lib::Ticks previous;
     lib::Ticks after_fall;
     std::uint64_t falls = 0;
-    std::optional<lib::Ticks> near; // of the slot before, whatever it is
+    std::optional<lib::Ticks> near; // stamp of the slot before, of any kind
     Scanned scanned{.in_place = true};
     for (; offset + kSlot <= end; offset += kSlot) {
         const auto record = window.at(offset);
@@ -119,7 +118,7 @@ Scanned scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
     return scanned;
 }
 
-// Byte by byte. What cannot be read is not the same.
+// Compares byte by byte. Sources that cannot be read are not equal.
 bool are_equal(const Segment& a, const Segment& b) {
     const std::uint64_t size = a.end_bytes - a.begin_bytes;
     const auto source_a = source_of(a);
@@ -140,8 +139,8 @@ bool are_equal(const Segment& a, const Segment& b) {
     return true;
 }
 
-// The slots up to and including the one that ends a preamble: it states how many records follow, which are as many as
-// there are. 0: there is none.
+// Returns the number of slots up to and including the one that ends a preamble, which states how many records follow;
+// this must be the number of records that are there. Returns 0 if there is none.
 std::uint64_t preamble_without_header(SlotWindow& window, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t offset = begin; offset + kSlot <= end; offset += kSlot) {
         const auto record = window.at(offset);
@@ -163,8 +162,8 @@ void find_records(SlotWindow& window, Segment& segment) {
     }
 }
 
-// Returns the slots up to the end of the preamble of a chunk that has damaged places and has lost its header. As
-// many records follow as it states, but for those that were lost in the places. 0: there is none.
+// Returns the number of slots up to the end of the preamble of a chunk that has damaged places and has lost its header.
+// The records that it states follow, except those that were lost in the places. Returns 0 if there is none.
 std::uint64_t preamble_in(SlotWindow& window, const std::vector<Stretch>& stretches) {
     const std::uint64_t lost_max = stretches.size();
     const Stretch& last = stretches.back();
@@ -184,7 +183,7 @@ std::uint64_t preamble_in(SlotWindow& window, const std::vector<Stretch>& stretc
     return 0;
 }
 
-// Returns the stamp of the slot of this number, or of the first sound one after it.
+// Returns the stamp of the slot of this number, or of the first valid one after it.
 lib::Ticks stamp_at(SlotWindow& window, const std::vector<Stretch>& stretches, std::uint64_t index) {
     for (const Stretch& stretch : stretches) {
         const std::uint64_t offset = stretch.begin_bytes + (std::max(index, stretch.index) - stretch.index) * kSlot;
@@ -201,7 +200,7 @@ std::optional<tracer::ChunkBegin> header_at(SlotWindow& window, std::uint64_t of
         [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
 }
 
-// The header of the chunk at begin, if all of its slots are there and as many as its length says.
+// Returns the header of the chunk at `begin` if all of its slots are there and their number is that of its length.
 std::optional<tracer::ChunkBegin> whole_header(SlotWindow& window, std::uint64_t begin, std::uint64_t& end) {
     end = begin;
     auto description = read_chunk_begin([&] { return window.at(std::exchange(end, end + kSlot)); });
@@ -209,14 +208,15 @@ std::optional<tracer::ChunkBegin> whole_header(SlotWindow& window, std::uint64_t
     return first && tracer::combine_slots(first->par1) == (end - begin) / kSlot ? description : std::nullopt;
 }
 
-// Where bytes were lost or added within the chunk: the stretches between these places are found. With its header whole
-// it stays one chunk, whose counts hold for all of them. With its header lost its preamble is known by its end.
+// Finds the stretches between the places where bytes were lost or added within the chunk. If its header is whole, it
+// remains one chunk, whose counts hold for all stretches. If its header is lost, the end of its preamble identifies it.
 void realign(SlotWindow& window, trace::ByteSource& source, Segment& segment, trace::Diagnostics& diagnostics) {
     const std::uint64_t begin = segment.begin_bytes;
     std::uint64_t header_end = 0;
     const auto description = whole_header(window, begin, header_end);
     const auto first = window.at(begin);
-    if ((description && description->encoding == tracer::Encoding::compact) || // a stream is whole, or not used
+    if ((description &&
+         description->encoding == tracer::Encoding::compact) || // a compact stream is used only if it is whole
         (first && first->code == kSwappedBeginCode)) {
         return;
     }
@@ -248,8 +248,8 @@ void realign(SlotWindow& window, trace::ByteSource& source, Segment& segment, tr
     segment.stretches = std::move(stretches);
 }
 
-// Returns the stamp of a compact stream's first event: its first bytes are a heartbeat and no record. Nothing if
-// it cannot be read; the preamble has a stamp, too, of when the chunk was prepared.
+// Returns the stamp of a compact stream's first event. The first bytes of the stream are a heartbeat and not a record.
+// Returns nothing if it cannot be read; the stamp of the preamble is the time at which the chunk was prepared.
 std::optional<lib::Ticks> first_in_stream(trace::ByteSource& source, std::uint64_t begin, std::uint64_t end) {
     using tracer::compact::Decoder;
     constexpr std::size_t kAheadBytes = 2 * Decoder::kLookaheadBytes;
@@ -277,7 +277,7 @@ std::shared_ptr<trace::ByteSource> source_of(const Segment& segment) {
 }
 
 void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics) {
-    // Those of one number next to each other, the first one in front.
+    // Chunks of one number are next to each other, the first one in front.
     std::vector<const Segment*> by_key;
     by_key.reserve(segments.size());
     for (const Segment& segment : segments) {
@@ -286,7 +286,7 @@ void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnos
         }
     }
     std::ranges::stable_sort(by_key, {}, [](const Segment* segment) { return *segment->key; });
-    std::map<const Segment*, const Segment*> first_of; // of those that are dropped, in their order
+    std::map<const Segment*, const Segment*> first_of; // for each segment that is dropped, in their order
     for (std::size_t first = 0, i = 1; i < by_key.size(); ++i) {
         if (by_key[i]->key == by_key[first]->key) {
             first_of.emplace(by_key[i], by_key[first]);
@@ -340,7 +340,8 @@ void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& hea
         Segment segment{.path = path, .begin_bytes = offset};
         const auto first = window.at(offset);
         Scanned scanned;
-        bool is_left_to_its_sum = false; // its reader compares that, and looks for damage if it is wrong
+        bool is_left_to_its_sum =
+            false; // the reader of the chunk compares the sum, and searches for damage if it is wrong
         if (!first || !begins_chunk(*first)) {
             scanned = scan_plain(window, segment, end);
         } else {

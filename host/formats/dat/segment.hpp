@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the chunks are in a file. One file usually holds one chunk; a concatenation holds several; a plain S.Ha.R.K.
-// file has no chunk_begin and is one segment. A S.Ha.R.K. cyclic chunk is stored in memory order: its time falls at
+// The places of chunks in a file. A file usually holds one chunk; a concatenation holds several; a plain S.Ha.R.K. file
+// has no chunk_begin and is one segment. A S.Ha.R.K. cyclic chunk is stored in memory order: its stamps decrease at
 // exactly one slot, and the segment says where the oldest record is.
 #pragma once
 
@@ -24,17 +24,17 @@ namespace host::formats::dat {
 
 inline constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0}; // of a pipe
 
-// Slots at any offset of a source, one by one: where chunks and damaged places are looked for, few slots are looked at
-// twice, and those close to each other. The first read of a source brings a page: of most chunks of a session no more
-// than the head is looked at.
+// Reads slots at any offset of a source, one by one. A search for chunks and damaged places reads few slots twice, and
+// those are close to each other. The first read of a source brings a page, because of most chunks of a session only the
+// header is examined.
 class SlotWindow {
   public:
-    SlotWindow() = default; // of nothing: begin() first
+    SlotWindow() = default; // has no source: call begin() first
 
-    // source outlives the window, or its use of it. end_bytes: no slot reaches beyond it.
+    // source must outlive the window, or its use of it. end_bytes: no slot extends beyond it.
     SlotWindow(trace::ByteSource& source, std::uint64_t end_bytes) { begin(source, end_bytes); }
 
-    // Another source, in the same memory.
+    // Begins another source, in the same memory.
     void begin(trace::ByteSource& source, std::uint64_t end_bytes) {
         m_source = &source;
         m_end = end_bytes;
@@ -48,7 +48,7 @@ class SlotWindow {
 
     [[nodiscard]] std::uint64_t end_bytes() const { return m_end; }
 
-    // Nothing beyond the end, or if the source cannot be read.
+    // Returns nothing beyond the end, or if the source cannot be read.
     [[nodiscard]] std::optional<tracer::Record> at(std::uint64_t offset) {
         if (offset + tracer::kRecordBytes > m_end) {
             return std::nullopt;
@@ -70,7 +70,7 @@ class SlotWindow {
         return tracer::decode_record(std::span(m_buffer).subspan(offset - m_begin, tracer::kRecordBytes));
     }
 
-    // What the window holds from this slot on, whole slots: after at() has returned it.
+    // Returns the whole slots that the window holds from this one on. Must be called after at() has returned it.
     [[nodiscard]] std::span<const std::byte> from(std::uint64_t offset) const {
         const std::span<const std::byte> held = std::span(m_buffer).first(m_filled).subspan(offset - m_begin);
         return held.first(held.size() / tracer::kRecordBytes * tracer::kRecordBytes);
@@ -80,7 +80,7 @@ class SlotWindow {
 
   private:
     static constexpr std::uint64_t kBackBytes =
-        64 * tracer::kRecordBytes; // kept before a slot: it may be looked at too
+        64 * tracer::kRecordBytes; // bytes that are kept before a slot, because they may be read again
 
     static constexpr std::size_t kFirstBytes = 4096;
 
@@ -89,22 +89,23 @@ class SlotWindow {
     std::vector<std::byte> m_buffer;
     std::uint64_t m_begin = 0;
     std::size_t m_filled = 0;
-    std::size_t m_wanted = kFirstBytes; // by the next read
+    std::size_t m_wanted = kFirstBytes; // bytes wanted by the next read
     bool m_failed = false;
 };
 
-// A chunk that has lost or gained bytes, at one place or several: the records after each place are off their slots, and
-// read from there they would make no sense. Between two places they are found again, wherever they begin. A chunk that
-// was merely cut, has bytes after its last record, or slots that are no records in their places, is not one of these.
+// A chunk may have lost or gained bytes at one place or several: the records after each place are off their slots, and
+// make no sense if they are read from the slots. Between two places they are found again, wherever they begin. A chunk
+// that was merely cut, that has bytes after its last record, or slots in their places that are not records, is not one
+// of these.
 //
 //      |  stretch  | place |  stretch  | place |  stretch  |          each stretch is whole slots; a place is left out
 //
-// Slots in a row, none of which is off its place.
+// Adjacent slots, none of which is off its place.
 struct Stretch {
     std::uint64_t begin_bytes = 0;
-    std::uint64_t end_bytes = 0; // of the last one of a file that was cut, some bytes after its last slot
-    std::uint64_t index = 0;     // of the first slot in the chunk: exact if all places lost bytes, or all gained some
-    std::optional<std::uint64_t> place_bytes{}; // where the place before it begins; none: there is none
+    std::uint64_t end_bytes = 0; // if it is the last of a cut file, some bytes after its last slot
+    std::uint64_t index = 0; // index of the first slot in the chunk: exact if all places lost bytes, or all gained some
+    std::optional<std::uint64_t> place_bytes{}; // offset of the place before it, if there is one
 };
 
 // What the header of a chunk announces, in slots.
@@ -113,20 +114,20 @@ struct Announced {
     std::uint64_t records = 0;
 };
 
-// Stamps of one chunk are close to each other: some hours.
+// Stamps of one chunk differ by less than this, some hours.
 inline constexpr std::uint64_t kStampsApartMax = std::uint64_t{1} << 45;
 
-// By what a slot shows: its code is known, and its stamp close to this one.
+// Returns whether a slot looks like a record: its code is known, and its stamp is close to this one.
 [[nodiscard]] bool looks_like_a_record(const tracer::Record& record, lib::Ticks near);
 
-// The stretches of the chunk that begins at begin_bytes, up to end_bytes or the next chunk. The first begins there, the
-// last one ends there, and either may be empty. Nothing if no place has lost or gained bytes, or if the source cannot
-// be read. Found are stretches of eight records or more, two or more at the end; of each, the first and the last record
-// (a long event is one) are left out where they may have lost bytes that nothing shows.
+// Returns the stretches of the chunk that begins at begin_bytes, up to end_bytes or the next chunk. The first begins
+// there, the last one ends there, and either may be empty. Returns nothing if no place has lost or gained bytes, or if
+// the source cannot be read. Stretches of eight records or more are found, at the end of two or more. The first and the
+// last record of each (a long event is one) are left out if they may have lost bytes without a sign of it.
 [[nodiscard]] std::vector<Stretch> find_stretches(trace::ByteSource& source, std::uint64_t begin_bytes,
                                                   std::uint64_t end_bytes, std::optional<Announced> announced);
 
-// What no two chunks have in common.
+// No two chunks have the same key.
 struct ChunkKey {
     std::uint64_t boot_id = 0;
     std::uint16_t cpu = 0;
@@ -140,32 +141,32 @@ struct Segment {
     std::string path;
     std::uint64_t begin_bytes = 0;
     std::uint64_t end_bytes = kToTheEnd;
-    std::uint64_t oldest_bytes = 0;              // where to start reading, if not at begin_bytes; 0: there
-    std::vector<Stretch> stretches{};            // between the places that lost or gained bytes; none: all is one
-    std::uint64_t preamble_slots = 0;            // left of a preamble whose header was lost; records follow it
-    std::shared_ptr<trace::ByteSource> source{}; // null: opened by its path when its turn comes
-    std::size_t buffer_bytes = trace::ByteSource::kBufferBytes; // of the reader of its slots, at most
-    std::optional<ChunkKey> key{};                              // as its header says
-    std::size_t order = 0;                                      // in the input
-    bool damaged = false;                                       // the manifest's checksum of the file is another
-    bool followed = false;                                      // a pipe of parts of chunks
+    std::uint64_t oldest_bytes = 0;   // where reading starts; 0: at begin_bytes
+    std::vector<Stretch> stretches{}; // between the places that lost or gained bytes; none: the segment is one stretch
+    std::uint64_t preamble_slots = 0; // slots that are left of a preamble whose header was lost; records follow
+    std::shared_ptr<trace::ByteSource> source{};                // null: opened by its path when its turn comes
+    std::size_t buffer_bytes = trace::ByteSource::kBufferBytes; // greatest buffer of the reader of its slots
+    std::optional<ChunkKey> key{};                              // from its header
+    std::size_t order = 0;                                      // position in the input
+    bool damaged = false;                                       // the checksum of the file differs from the manifest's
+    bool followed = false;                                      // the segment is a pipe of parts of chunks
     bool holes_listed = false; // the manifest lists lost slots of it, and its checksum is right
-    lib::Ticks first_stamp{};  // of the first record that is no metadata, as far as the file can be believed
+    lib::Ticks first_stamp{};  // of the first record that is not metadata, if the file can be trusted
 };
 
-// With which the file begins; nothing if that is no chunk that describes itself.
+// Returns the header with which the file begins; nothing if the file does not begin with a chunk that describes itself.
 [[nodiscard]] std::optional<tracer::ChunkBegin> header_of(SlotWindow& window);
 
-// Appends the segments of a seekable file, which the window has looked at up to its header at most. header: header_of()
-// it. Reports E-EMPTY, E-TRUNC, E-IO; damage inside chunks is for the reader of the chunk to report.
+// Appends the segments of a seekable file, of which the window has read at most the header. header: header_of() the
+// window. Reports E-EMPTY, E-TRUNC, E-IO; damage inside chunks is reported by the reader of the chunk.
 void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
                 std::vector<Segment>& segments, trace::Diagnostics& diagnostics);
 
-// Null if its file cannot be opened (any more).
+// Returns null if its file cannot be opened (any more).
 [[nodiscard]] std::shared_ptr<trace::ByteSource> source_of(const Segment& segment);
 
-// Keeps the first of several chunks of one number: W-DUP if another is the same byte by byte, E-CONFLICT if it is not.
-// Each is compared with the first.
+// Keeps the first of several chunks of one number. Each other one is compared with it: W-DUP if all bytes are equal,
+// E-CONFLICT if not.
 void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics);
 
 } // namespace host::formats::dat

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files of a session by their names, the words of a manifest, and the manifest on the disk.
+// Recognizes the files of a session by their names, has the words of a manifest, and reads and writes the manifest on
+// the disk.
 #include "host/formats/dat/manifest.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
@@ -36,7 +37,7 @@ lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path) 
                : code == std::errc::permission_denied       ? lib::Error::refused
                                                             : lib::Error::io;
     }
-    // At most nine digits: is_chunk_file_name() has looked.
+    // There are at most nine digits, because is_chunk_file_name() has checked the name.
     std::ranges::sort(files, {}, [](const std::string& name) { return std::stoul(name); });
     return files;
 }
@@ -139,7 +140,7 @@ lib::Result<void> save_text(std::string_view text, const std::string& directory,
 lib::Result<void> save_text(std::string_view text, int directory, std::string_view name, Flush flush) {
     const std::string final_name(name);
     const std::string beside = final_name + ".new";
-    ::unlinkat(directory, beside.c_str(), 0); // what another writer left there, and a link, which would be followed
+    ::unlinkat(directory, beside.c_str(), 0); // removes what another writer left, or a link, which would be followed
     const int descriptor =
         ::openat(directory, beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (descriptor < 0) {
@@ -154,7 +155,7 @@ lib::Result<void> save_text(std::string_view text, int directory, std::string_vi
     if (::renameat(directory, beside.c_str(), directory, final_name.c_str()) != 0) {
         return error_of_errno();
     }
-    // A file system that cannot flush a directory says so with EINVAL.
+    // A file system that cannot flush a directory returns EINVAL.
     const bool kept = flush == Flush::later || ::fsync(directory) == 0 || errno == EINVAL;
     return kept ? lib::Result<void>() : error_of_errno();
 }
@@ -191,7 +192,7 @@ lib::Result<FileChecksum> checksum_file(const std::string& path) {
     if (!source) {
         return source.error();
     }
-    // One more than the file has: its end shows in the read that brings its last byte.
+    // The buffer has one byte more than the file, so that the read that returns the last byte also finds the end.
     const std::size_t size = std::min<std::uint64_t>(source.value()->size_bytes() + 1, trace::ByteSource::kBufferBytes);
     const auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
     const std::span buffer(memory.get(), size);
@@ -213,7 +214,7 @@ lib::Result<FileChecksum> checksum_file(const std::string& path) {
 
 namespace {
 
-// The first name is `unknown`, which is used for any other number, too.
+// The first name is `unknown`, which is also used for any other number.
 template <typename Enum, std::size_t Count>
 std::string_view name_in(const std::array<std::string_view, Count>& names, Enum value) {
     const auto index = static_cast<std::size_t>(value);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// From the first slot on, as long as they look like records. Where they do not, the next records are looked for at
-// every byte. A slot is known by its code and by the high half of its stamp, its first eight bytes: whether its other
-// bytes are those of the machine, it cannot say itself. So what a place may have damaged follows from where it may be.
+// Finds records that are off their slots. The slots are examined from the first one on as long as they look like
+// records; after that the next records are searched at every byte. A slot is recognized by its code and the high half
+// of its stamp, which are its first eight bytes; its other bytes cannot be checked. So the records that a place may
+// have damaged follow from where the place may be.
 #include "host/formats/dat/segment.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/trace/event.hpp"
 #include "tracer/chunk/chunk_seal.hpp"
 
@@ -17,19 +17,19 @@ namespace host::formats::dat {
 
 namespace {
 
-constexpr std::uint64_t kCheckedBytes = 8; // of a slot
+constexpr std::uint64_t kCheckedBytes = 8; // bytes of a slot that can be checked
 
-// Other bytes look like a record in less than one of ten cases: enough in a row are no accident. At the end of the
-// chunk, where the last of them must end, fewer are enough.
+// Other bytes look like a record in less than one of ten cases, so that enough of them in a row are not a coincidence.
+// At the end of the chunk, where the last record must end, fewer are enough.
 constexpr std::uint64_t kRunMin = 8;
 constexpr std::uint64_t kRunAtEndMin = 2;
 
-// A chunk_begin has so many slots: its last field is the checksum.
+// A chunk_begin has so many slots; its last field is the checksum.
 constexpr std::uint64_t kHeaderSlots = tracer::combine_slots(tracer::kCrc32cOffset + sizeof(std::uint32_t));
 
 enum class Known : std::uint8_t { no, single, combined };
 
-// By event code, because it is asked at every byte. Code 0 is that of an empty slot.
+// The table is indexed by the event code, because it is read at every byte. Code 0 is that of an empty slot.
 constexpr auto kKnown = [] {
     std::array<Known, 256> known{};
     for (std::size_t code = 1; code < known.size(); ++code) {
@@ -41,21 +41,22 @@ constexpr auto kKnown = [] {
     return known;
 }();
 
-// Code 0 or all ones: nothing was ever there, or it was erased.
+// Returns whether the slot has code 0 or is all ones: it was never written, or was erased.
 bool is_blank(const tracer::Record& record) {
     return record.empty() || record.code == 0xFFFF;
 }
 
-// Bytes between `broken` and `resumed` are missing, or too many.
+// A place at which bytes between `broken` and `resumed` are missing or were added.
 struct Place {
-    std::uint64_t broken = 0;  // the first slot that is no record: those before it look like records
+    std::uint64_t broken = 0;  // the first slot that is not a record; those before it look like records
     std::uint64_t resumed = 0; // the first slot that looks like one again, or the end; it may be less than `broken`
 
-    // The slots after it are off those before it: so many bytes were added, or 16 less so many lost.
+    // Returns by how much the slots after the place are off those before it: so many bytes were added, or 16 less so
+    // many were lost.
     [[nodiscard]] std::uint64_t shift() const { return (resumed - broken) % tracer::kRecordBytes; }
 };
 
-// What the number of bytes says about all places, provided that none has lost or gained a slot or more.
+// What the number of bytes shows about all places, provided that none has lost or gained a slot or more.
 enum class Places : std::uint8_t { unknown, lost, added };
 
 class Search {
@@ -92,17 +93,17 @@ class Search {
     trace::ByteSource& m_source;
     SlotWindow m_window;
     std::uint64_t m_begin;
-    std::uint64_t m_end; // or the next chunk, once it was met
-    std::uint64_t m_run; // where the slots begin that are looked through
+    std::uint64_t m_end; // or the beginning of the next chunk, once it was found
+    std::uint64_t m_run; // where the slots that are examined begin
     std::optional<Announced> m_announced;
-    std::optional<lib::Ticks> m_near; // of a run that was found: other stamps are close to it
+    std::optional<lib::Ticks> m_near; // stamp of a run that was found: other stamps are close to it
     std::vector<Place> m_places;
     Places m_kind = Places::unknown;
     bool m_is_exact = false; // there is one place, and it is known how many bytes it lost or gained
 };
 
-// The slots of a header, all of one stamp, and others of its chunk, eight in a row: a stamp that is read off its place
-// may look like one of them.
+// Recognizes a chunk by the slots of its header, which all have one stamp, and by eight further slots in a row, because
+// a stamp that is read off its place may look like a header's.
 bool Search::carries_on_header(std::uint64_t offset) {
     const auto first = m_window.at(offset);
     bool is_header = true;
@@ -117,12 +118,12 @@ bool Search::carries_on_header(std::uint64_t offset) {
     return true;
 }
 
-// The next chunk begins here.
+// Returns whether the next chunk begins here.
 bool Search::ends_chunk(std::uint64_t offset, const tracer::Record& record) {
     if (record.event_code() != trace::kCodeOf<"chunk_begin">) {
         return false;
     }
-    if (!begins_chunk(record)) { // its first slot is lost, unless it is one of this chunk's
+    if (!begins_chunk(record)) { // its first slot is lost, unless the slot belongs to this chunk
         return record.combine() >= tracer::Combine::middle && offset > m_begin + kHeaderSlots * tracer::kRecordBytes &&
                carries_on_header(offset);
     }
@@ -131,7 +132,7 @@ bool Search::ends_chunk(std::uint64_t offset, const tracer::Record& record) {
     return got && read_chunk_begin(std::span<const std::byte>(bytes).first(got.value()));
 }
 
-// Eight records in a row whose time does not fall, or fewer up to the end.
+// Returns whether eight records in a row follow whose stamps do not decrease, or fewer at the end.
 bool Search::is_run(std::uint64_t offset, bool is_shifted) {
     std::optional<lib::Ticks> last;
     for (std::uint64_t count = 0; count < kRunMin; ++count, offset += tracer::kRecordBytes) {
@@ -148,10 +149,10 @@ bool Search::is_run(std::uint64_t offset, bool is_shifted) {
     return true;
 }
 
-// The next run at any byte: it may overlap the slot before `broken`, which may be damaged as well.
+// Finds the next run at any byte. It may overlap the slot before `broken`, which may be damaged as well.
 std::optional<std::uint64_t> Search::find_run(std::uint64_t broken) {
     if (is_run(broken + tracer::kRecordBytes,
-               false)) { // one slot is damaged in its place: what other places hold is no matter
+               false)) { // one slot is damaged in its place: the other places do not matter
         return broken + tracer::kRecordBytes;
     }
     for (std::uint64_t offset = std::max(m_run + 1, broken - std::min(broken, tracer::kRecordBytes - 1));
@@ -163,8 +164,8 @@ std::optional<std::uint64_t> Search::find_run(std::uint64_t broken) {
     return std::nullopt;
 }
 
-// The slots are in their places again. Between, a record is off its place, at a time between those before and after:
-// what was lost was gained again, or the other way round.
+// Returns whether the slots are in their places again, although a record between is off its place, with a stamp between
+// those before and after: what was lost was gained again, or the reverse.
 bool Search::hides_a_shift(const Place& place) {
     const auto after = m_window.at(place.resumed);
     const auto before = place.broken >= m_run + 2 * tracer::kRecordBytes
@@ -196,8 +197,8 @@ std::uint64_t Search::first_of_run(std::uint64_t offset) {
     return offset;
 }
 
-// What most of a chunk is: the slots that the window holds and that look like records, none of them of a chunk_begin.
-// Returns the offset after them; last: in and out, the stamp of the slot before it.
+// Steps over what most of a chunk consists of: the slots in the window that look like records, none of them of a
+// chunk_begin. Returns the offset after them; last: in and out, the stamp of the slot before it.
 std::uint64_t Search::pass_records(std::uint64_t offset, lib::Ticks& last) {
     const std::span<const std::byte> window = m_window.from(offset);
     const auto slots = window.first(
@@ -208,7 +209,8 @@ std::uint64_t Search::pass_records(std::uint64_t offset, lib::Ticks& last) {
     for (; slot != end; slot += tracer::kRecordBytes) {
         const tracer::Record record = load_record(slot);
         const std::uint64_t stamp = load_stamp(slot);
-        const bool is_plain = plain_row(record.code) != nullptr && stamp - latest < kStampsApartMax; // most are
+        const bool is_plain =
+            plain_row(record.code) != nullptr && stamp - latest < kStampsApartMax; // true for most records
         if (!is_plain && (record.event_code() == trace::kCodeOf<"chunk_begin"> ||
                           !looks_like_a_record(record, lib::Ticks{latest}))) {
             break;
@@ -224,7 +226,7 @@ void Search::find_places() {
         run > m_begin && is_run(run, true)) {
         m_near = m_window.at(run)->stamp();
     }
-    std::optional<lib::Ticks> last; // of the slot before
+    std::optional<lib::Ticks> last; // stamp of the slot before
     for (std::uint64_t offset = m_begin; offset + tracer::kRecordBytes <= m_end;) {
         const auto record = m_window.at(offset);
         if (!record) {
@@ -272,7 +274,7 @@ void Search::judge() {
         }
         if_added += static_cast<std::int64_t>(place.shift());
     }
-    const std::uint64_t tail = (m_end - m_places.back().resumed) % tracer::kRecordBytes; // of a slot that is not whole
+    const std::uint64_t tail = (m_end - m_places.back().resumed) % tracer::kRecordBytes; // bytes of an incomplete slot
     if_added += static_cast<std::int64_t>(tail);
     const std::uint64_t places = m_places.size() + (tail != 0 ? 1 : 0);
     if (gained == if_added) {
@@ -280,12 +282,13 @@ void Search::judge() {
     } else if (gained == if_added - static_cast<std::int64_t>(places * tracer::kRecordBytes)) {
         m_kind = Places::lost;
     }
-    const Place& first = m_places.front(); // if it is long, it may be two, of which one took back most of the other
+    const Place& first =
+        m_places.front(); // if it is long, it may be two places, of which one reversed most of the other
     m_is_exact = m_kind != Places::unknown && places == 1 && first.resumed <= first.broken + 2 * tracer::kRecordBytes;
 }
 
-// The slot before the one that looks damaged may be damaged, too, in what it does not show. No byte before the place
-// is: the place is not so far in front of the first record after it that another would be whole.
+// The slot before the one that looks damaged may be damaged, too, in bytes that cannot be checked. Bytes before the
+// place are not damaged: the place is not so far before the first record after it that another record would be whole.
 std::uint64_t Search::end_before(const Place& place, std::uint64_t begin) {
     const std::uint64_t after = place.resumed - std::min(place.resumed, tracer::kRecordBytes - 1 + added_at(place));
     const std::uint64_t limit =
@@ -294,7 +297,7 @@ std::uint64_t Search::end_before(const Place& place, std::uint64_t begin) {
     while (end > begin && end > limit) {
         end -= tracer::kRecordBytes;
     }
-    // A long event whose end is in the place.
+    // Leaves out a long event whose end is in the place.
     for (auto record = end > begin ? m_window.at(end - tracer::kRecordBytes) : std::nullopt;
          end > begin && record && record->combine() != tracer::Combine::simple;
          record = end > begin ? m_window.at(end - tracer::kRecordBytes) : std::nullopt) {
@@ -306,7 +309,7 @@ std::uint64_t Search::end_before(const Place& place, std::uint64_t begin) {
     return std::max(end, begin);
 }
 
-// Finds the first slot after a place, which begins within what shows that a slot is damaged.
+// Finds the first slot after a place. It begins within the bytes that show that a slot is damaged.
 std::uint64_t Search::begin_after(const Place& place) {
     const auto before = place.broken >= m_begin + tracer::kRecordBytes
                             ? m_window.at(place.broken - tracer::kRecordBytes)
@@ -319,7 +322,7 @@ std::uint64_t Search::begin_after(const Place& place) {
            (begin < safe || (!m_is_exact && begin == place.resumed))) {
         begin += tracer::kRecordBytes;
     }
-    // A long event whose beginning is in the place.
+    // Leaves out a long event whose beginning is in the place.
     for (auto record = m_window.at(begin); begin < m_end && record && record->combine() >= tracer::Combine::middle;
          record = m_window.at(begin)) {
         begin += tracer::kRecordBytes;
@@ -327,7 +330,7 @@ std::uint64_t Search::begin_after(const Place& place) {
     return std::min(begin, m_end);
 }
 
-// Where the preamble ends is known exactly: its last slot repeats the count.
+// The end of the preamble is known exactly, because its last slot repeats the count.
 void Search::anchor(Stretch& stretch) {
     const std::uint64_t last = m_announced ? m_announced->preamble + m_places.size() : 0;
     for (std::uint64_t slot = 0; stretch.index + slot < last; ++slot) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/formats/fat/chunk_files.hpp"
+// Finds the files of a trace in the root directory of a volume and copies them out.
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/manifest.hpp"
@@ -21,7 +21,8 @@ bool same_name(std::string_view name, std::string_view lower) {
     return std::ranges::equal(name, lower, same);
 }
 
-// N of "Ntrace.dat", whatever its case; none if it is another name, or N has leading zeros or more than nine digits.
+// Returns N of "Ntrace.dat" in upper or lower case; nothing if it is another name, or if N has leading zeros or more
+// than nine digits.
 std::optional<std::uint32_t> file_number(std::string_view name) {
     constexpr std::string_view kSuffix = "trace.dat";
     constexpr std::size_t kDigitsMax = 9;
@@ -126,7 +127,7 @@ class Importer {
         }
     }
 
-    // A file that is damaged is copied as far as it goes; errors are those of the copy.
+    // Copies a file; of a damaged one what can be read. The errors are those of writing the copy.
     [[nodiscard]] lib::Result<void> copy(Volume& volume, const File& file) {
         auto spool = trace::Spool::create();
         if (!spool) {
@@ -168,7 +169,7 @@ class Importer {
     std::optional<tracer::ExportEnd> m_totals;
     std::uint64_t m_left_out = 0;
     bool m_strict;
-    std::uint64_t m_damages; // before anything was read
+    std::uint64_t m_damages; // damages that were reported before anything was read
     std::vector<trace::NamedSource> m_sources;
 };
 

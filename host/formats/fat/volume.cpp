@@ -36,12 +36,12 @@ std::byte short_checksum(std::span<const std::byte> entry) {
 
 std::string short_name(std::span<const std::byte> entry) {
     std::string name;
-    std::size_t end = 0; // after the last character that is no blank
+    std::size_t end = 0; // position after the last character that is not a blank
     for (std::size_t i = 0; i < kShortChars; ++i) {
         if (i == kBaseChars) {
             name.resize(end);
             name += '.';
-            end = name.size() - 1; // the dot goes if nothing follows
+            end = name.size() - 1; // the dot is removed if nothing follows
         }
         const auto code = std::to_integer<unsigned char>(entry[i]);
         name += code >= 0x20 && code < 0x7F ? static_cast<char>(code) : '?';
@@ -103,7 +103,7 @@ constexpr std::uint32_t kFat12ClustersMax = 4084;
 constexpr std::uint32_t kFat16ClustersMax = 65'524;
 constexpr std::uint32_t kFat32ClustersMax = 0x0FFF'FFF5;
 constexpr std::uint32_t kFirstCluster = 2;
-constexpr std::size_t kRootEntriesMax = 65'536; // of FAT32: the most that a directory may have
+constexpr std::size_t kRootEntriesMax = 65'536; // of FAT32: the greatest number that a directory may have
 
 std::uint32_t half(std::span<const std::byte> bytes, std::size_t at) {
     return lib::load_le<std::uint16_t>(bytes.subspan(at));
@@ -113,10 +113,10 @@ std::uint32_t word(std::span<const std::byte> bytes, std::size_t at) {
     return lib::load_le<std::uint32_t>(bytes.subspan(at));
 }
 
-// The clusters of a walk: a bit for each cluster up to the greatest, 32 MiB at most.
+// The clusters that a walk has visited: a bit for each cluster up to the greatest, at most 32 MiB.
 class Visited {
   public:
-    // Takes the next cluster; true if the walk was here before.
+    // Takes the next cluster. Returns true if the walk has visited it before.
     [[nodiscard]] bool again(std::uint32_t cluster) {
         if (cluster >= m_seen.size()) {
             m_seen.resize(cluster + 1);
@@ -239,7 +239,7 @@ std::uint64_t Volume::entry_place(std::uint32_t cluster) const {
     return m_fat_bytes + std::uint64_t{cluster} * m_bits / 8;
 }
 
-// What follows in the chain: a cluster, or something that is none (the end, a bad cluster, nonsense).
+// Returns the next value of the chain: a cluster, or another value (the end, a bad cluster, an invalid number).
 lib::Result<std::uint32_t> Volume::next_cluster(std::uint32_t cluster, Fault& fault) {
     std::array<std::byte, 4> entry{};
     const std::size_t size = m_bits == 32 ? 4 : 2;
@@ -291,7 +291,7 @@ lib::Result<void> Volume::read(const File& file,
     return {};
 }
 
-// Hands over each directory entry with its place, until `use` returns false.
+// Passes each directory entry with its place to `use`, until `use` returns false.
 lib::Result<void> Volume::read_root(const std::function<bool(std::span<const std::byte>, std::uint64_t)>& use,
                                     Fault& fault) {
     std::array<std::byte, kEntryBytes> entry{};

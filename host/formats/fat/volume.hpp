@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A FAT12, FAT16 or FAT32 volume in an image, read-only: its geometry, its chains of clusters, its root directory. An
-// image is input: every sector and cluster number is checked before it is used, every walk is bounded. Source: the
-// Microsoft FAT specification, version 1.03.
+// Reads a FAT12, FAT16 or FAT32 volume in an image: its geometry, its chains of clusters, its root directory. Every
+// sector and cluster number is checked before it is used, and every walk is bounded, because the image is input.
+// Source: the Microsoft FAT specification, version 1.03.
 #pragma once
 
+#include "host/formats/dat/record_stream.hpp"
 #include "host/trace/byte_source.hpp"
 #include "lib/result.hpp"
 
@@ -18,21 +19,22 @@
 
 namespace host::formats::fat {
 
-// Directory entries: short names, and long ones spread over entries of their own ("Long directory entries").
+// Directory entries have short names; long names are distributed over entries of their own ("Long directory entries").
 inline constexpr std::size_t kEntryBytes = 32;
 inline constexpr std::byte kEndOfDirectory{0x00};
 
-// A file that is there: no directory, label or deleted entry. Precondition: entry.size() == kEntryBytes.
+// Returns whether the entry is an existing file: not a directory, label or deleted entry. Precondition: entry.size() ==
+// kEntryBytes.
 [[nodiscard]] bool is_file(std::span<const std::byte> entry);
 
 // Collects the pieces of a long name, which precede their short entry, the last piece first.
 class LongName {
   public:
-    // False: the entry is no piece of a long name.
+    // Takes a piece of a long name. Returns false if the entry is not one.
     [[nodiscard]] bool take(std::span<const std::byte> entry);
 
-    // The name of a short entry: the long one collected, if it is complete and belongs to it. Characters outside ASCII
-    // become '?'.
+    // Returns the name of a short entry: the long name that was collected, if it is complete and belongs to the entry.
+    // Characters outside ASCII become '?'.
     [[nodiscard]] std::string name_of(std::span<const std::byte> entry) const;
 
   private:
@@ -41,7 +43,7 @@ class LongName {
 
     std::array<char, kPieceChars * kPiecesMax> m_text{};
     unsigned m_pieces = 0;
-    unsigned m_expected = 0; // number of the next piece; 0: all are there, or none
+    unsigned m_expected = 0; // number of the next piece; 0: all pieces were collected, or none
     std::byte m_checksum{};
 };
 
@@ -52,28 +54,30 @@ struct File {
     std::uint64_t entry_bytes = 0; // where its directory entry is
 };
 
-// What is wrong, and where in the image.
+// An error and its place in the image.
 struct Fault {
     std::uint64_t offset_bytes = 0;
     std::string text;
 };
 
-// Whether the type, from an entry of a partition table, is that of a FAT volume.
+// Returns whether the type, from an entry of a partition table, is that of a FAT volume.
 [[nodiscard]] bool is_fat_partition(std::byte type);
 
 class Volume {
   public:
-    // The volume in the image, or the first FAT partition of its partition table. corrupt, io: `fault` says why.
-    // Precondition: image->seekable().
+    // Opens the volume in the image, or the first FAT partition of its partition table. Errors: corrupt, io; `fault`
+    // says why. Precondition: image->seekable().
     [[nodiscard]] static lib::Result<Volume> open(std::shared_ptr<trace::ByteSource> image, Fault& fault);
 
-    Volume() = default; // of nothing
+    Volume() = default; // no volume
 
-    // Each file of the root directory; directories, labels and deleted entries are left out. corrupt, io.
+    // Passes each file of the root directory to `use`; directories, labels and deleted entries are left out. Errors:
+    // corrupt, io.
     [[nodiscard]] lib::Result<void> for_each_file(const std::function<void(const File&)>& use, Fault& fault);
 
-    // The file's bytes in order, piece after piece, as far as the image goes. The fault is set where a chain ends
-    // early, leaves the volume or comes back on itself, and where the image ends. corrupt, io; or what `use` returns.
+    // Passes the bytes of the file to `use`, piece after piece, up to the end of the image. The fault is set if a chain
+    // ends early, leaves the volume or returns to itself, and if the image ends. Errors: corrupt, io, or what `use`
+    // returns.
     [[nodiscard]] lib::Result<void>
     read(const File& file, const std::function<lib::Result<void>(std::span<const std::byte>)>& use, Fault& fault);
 
@@ -91,12 +95,22 @@ class Volume {
     unsigned m_bits = 0;
     std::uint32_t m_cluster_bytes = 0;
     std::uint32_t m_clusters = 0;
-    std::uint64_t m_fat_bytes = 0; // where the first table begins
+    std::uint64_t m_fat_bytes = 0; // offset of the first table
     std::uint64_t m_root_bytes = 0;
     std::uint32_t m_root_entries = 0; // FAT12, FAT16
     std::uint32_t m_root_cluster = 0; // FAT32
     std::uint64_t m_data_bytes = 0;
     std::vector<std::byte> m_buffer;
 };
+
+// If a volume has more files, the rest is reported and left out.
+inline constexpr std::size_t kFilesMax = 512;
+
+// Reads the image of a FAT volume as a trace: the files Ntrace.dat of its root directory, in order of N, which are
+// copied to files without names, and the totals of the run in endtrace.dat. Memory is constant; the copies are on disk.
+// Any error is reported to diagnostics. Errors: corrupt (no FAT volume, or none of our files on it), io, no_space.
+// Reports E-FAT (a contradiction, with its place), W-CAP.
+[[nodiscard]] lib::Result<std::unique_ptr<dat::RecordStream>>
+open(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
 
 } // namespace host::formats::fat

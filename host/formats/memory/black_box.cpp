@@ -18,7 +18,7 @@ using tracer::black_box::Descriptor;
 using tracer::black_box::Table;
 using Bytes = std::span<const std::byte>;
 
-constexpr std::size_t kNameTimes = 5; // of a task
+constexpr std::size_t kNameTimes = 5; // names of a task
 constexpr std::uint8_t kNameKinds = 8;
 
 template <typename T>
@@ -48,7 +48,7 @@ std::string fault_of_order(const Area& order, const Table& table, std::string_vi
                : fmt::format("{}: {} bytes for {} entries", name, order.bytes, table.entries);
 }
 
-// Returns the end of the last field; offsets are 16 bits wide.
+// Returns the end of the last field. Offsets are 16 bits wide.
 std::size_t end_of_chunk_fields(const Descriptor& of) {
     const auto& chunk = of.chunk;
     const std::size_t words =
@@ -70,7 +70,7 @@ std::size_t end_of_declaration_fields(const Descriptor& of) {
                     of.declaration.size + sizeof(std::uint16_t));
 }
 
-// The first field that contradicts itself or a limit; empty if all hold.
+// Returns the first field that contradicts itself or a limit; empty if all are valid.
 std::string fault_of(const Descriptor& of) {
     if (of.arena.bytes > BlackBox::kArenaBytesMax || !is_free_of_wrap(of.arena.address, of.arena.bytes)) {
         return fmt::format("arena: {} bytes at 0x{:x}; up to {} can be read", of.arena.bytes, of.arena.address,
@@ -132,7 +132,7 @@ ChunkHead decode_head(const tracer::black_box::ChunkFields& at, Bytes entry) {
     return head;
 }
 
-// The first field that does not hold; empty if all do.
+// Returns the first invalid field; empty if all are valid.
 std::string fault_of(const ChunkHead& head, std::uint32_t index, std::uint32_t emergency_bytes, const Area& arena) {
     const std::uint64_t main = allocated(head.size_bytes);
     const std::size_t unit = head.compact() ? 4 : tracer::kRecordBytes;
@@ -163,7 +163,7 @@ std::string fault_of(const ChunkHead& head, std::uint32_t index, std::uint32_t e
     return "";
 }
 
-// Reads the descriptor; what is wrong with it is reported.
+// Reads the descriptor and reports what is wrong with it.
 bool read_descriptor(const Image& image, std::string_view file, Descriptor& out, trace::Diagnostics& diagnostics) {
     const std::uint64_t address = image.descriptor_address();
     const trace::Place place{.file = file, .offset_bytes = image.offset_of(address)};
@@ -205,7 +205,7 @@ std::uint64_t ChunkHead::records_held() const {
 bool ChunkHead::continues(const ChunkHead& earlier) const {
     const bool same_use = uses == earlier.uses && data == earlier.data && size_bytes == earlier.size_bytes &&
                           compressed == earlier.compressed && compact() == earlier.compact();
-    // The word never falls: laps and position of a plain chunk, the position of a compact one.
+    // The word never decreases: it has laps and position of a plain chunk, or the position of a compact one.
     const bool later = lap() != earlier.lap() ? lap() > earlier.lap() : position() >= earlier.position();
     return same_use && later && emergency_position() >= earlier.emergency_position();
 }
@@ -358,7 +358,7 @@ BlackBox::Listed<tracer::EncodedDeclaration> BlackBox::declarations() const {
             break;
         }
         std::ranges::copy(Bytes(*entry).subspan(at.bytes, declaration.bytes.size()), declaration.bytes.begin());
-        // Its id is its place, as NameRegistry::declaration() has it.
+        // The id of a declaration is its place, as in NameRegistry::declaration().
         lib::store_le(std::span(declaration.bytes).subspan(sizeof(std::uint16_t)),
                       static_cast<std::uint16_t>(declarations.entries.size()));
         declarations.entries.push_back(declaration);

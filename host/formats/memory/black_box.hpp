@@ -1,34 +1,86 @@
 // SPDX-License-Identifier: MIT
-// The black box in a machine's memory (tracer/black_box/descriptor.hpp): its descriptor, checked, and what its tables
-// say at this moment. The machine may be running: a head or a counter is that of the instant at which it is read.
-// Nothing in the memory is trusted; every length is checked before it is used.
+// Reads the black box in a machine's memory (tracer/black_box/descriptor.hpp): its descriptor, which is checked, and
+// what its tables contain at this moment. The machine may be running: a head or a counter is that of the instant at
+// which it is read. Nothing in the memory is trusted; every length is checked before it is used.
 #pragma once
 
-#include "host/formats/memory/image.hpp"
+#include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
-#include "host/trace/failure.hpp"
+#include "lib/result.hpp"
 #include "tracer/black_box/descriptor.hpp"
 #include "tracer/names/names.hpp"
 #include "tracer/record/record_path_layout.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace host::formats::memory {
 
-// An entry of the table of chunks, checked: its areas are in the arena, and its positions in its areas.
+// Reads the memory of a machine in a file by physical address. The file is a guest's RAM (offset = address, also while
+// the guest runs), a part of it that QEMU's pmemsave wrote (the descriptor of the black box says where it begins), or
+// an ELF core of dump-guest-memory. Sizes and offsets in the file are checked before they are used. Sources: System V
+// ABI, chapter 5 (program headers); QEMU's documentation of pmemsave and dump-guest-memory.
+class Image {
+  public:
+    // A pmemsave file is searched up to this offset for the descriptor, page by page.
+    static constexpr std::uint64_t kSearchBytesMax = std::uint64_t{1} << 32;
+    // An ELF core may have so many segments; QEMU writes a few.
+    static constexpr std::size_t kSegmentsMax = 1024;
+
+    Image() = default; // no memory: read() fails
+
+    // source: one that can be positioned. Errors: corrupt (an ELF file that is not a core of a 64-bit machine, or whose
+    // headers contradict themselves), not_found (the file has no descriptor; the text says where it was searched).
+    [[nodiscard]] static lib::Result<Image, trace::Failure<lib::Error>> open(std::shared_ptr<trace::ByteSource> source);
+
+    // Fills `out` from this address on. Returns false if the file does not contain all of it.
+    [[nodiscard]] bool read(std::uint64_t address, std::span<std::byte> out) const;
+
+    // Returns the offset of the address in the file, for messages; 0 if it is not there.
+    [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const;
+
+    // Returns the address of the descriptor's magic.
+    [[nodiscard]] std::uint64_t descriptor_address() const { return m_descriptor; }
+
+  private:
+    struct Segment {
+        std::uint64_t address = 0;
+        std::uint64_t bytes = 0;
+        std::uint64_t offset_bytes = 0;
+    };
+
+    [[nodiscard]] std::optional<trace::Failure<lib::Error>> take_core();
+    [[nodiscard]] bool has_magic(std::uint64_t address) const;
+    [[nodiscard]] bool find_base();
+    [[nodiscard]] const Segment* segment_of(std::uint64_t address) const;
+
+    std::shared_ptr<trace::ByteSource> m_source;
+    std::vector<Segment> m_segments; // one for the whole file, unless it is a core
+    std::uint64_t m_descriptor = 0;
+};
+
+// Returns whether the source is an ELF core, or has the descriptor at its address or at its beginning. This is a fast
+// check for an input whose kind is not known.
+[[nodiscard]] bool is_memory(trace::ByteSource& source);
+
+// Searches the whole source for a descriptor.
+[[nodiscard]] bool holds_descriptor(trace::ByteSource& source);
+
+// A checked entry of the table of chunks: its areas are in the arena, and its positions in its areas.
 struct ChunkHead {
     std::uint32_t number = 0;
     std::uint32_t uses = 0;
     std::uint8_t flags = 0;
     bool compressed = false;        // a compact stream in place of records; recording into it has ended
     std::uint32_t stream_bytes = 0; // of a compressed chunk
-    std::uint64_t written = 0;      // likewise; records
-    std::uint64_t overwritten = 0;  // likewise
+    std::uint64_t written = 0;      // records of a compressed chunk
+    std::uint64_t overwritten = 0;  // overwritten records of a compressed chunk
     std::uint64_t word = 0;
     std::uint64_t data = 0; // addresses
     std::uint64_t emergency_data = 0;
@@ -41,26 +93,27 @@ struct ChunkHead {
 
     [[nodiscard]] std::size_t position() const { return word & TRACER_WORD_POSITION_MASK; }
 
-    // The record path writes it compactly.
+    // Returns whether the record path writes the chunk as a compact stream.
     [[nodiscard]] bool compact() const { return (mode & TRACER_MODE_COMPACT) != 0; }
 
     [[nodiscard]] std::uint64_t lap() const { return compact() ? 0 : word >> 32; }
 
-    // Bytes that were ever written to the main area.
+    // Returns how many bytes were ever written to the main area.
     [[nodiscard]] std::uint64_t end() const { return lap_base[lap() & 1] + position(); }
 
     [[nodiscard]] std::size_t emergency_position() const { return emergency_word & 0xFFFF'FFFF; }
 
-    // Records that its memory has now; of a compact stream that is still written: 0.
+    // Returns how many records its memory has now; 0 for a compact stream that is still being written.
     [[nodiscard]] std::uint64_t records_held() const;
 
-    // Its use began with the same areas: what was copied of one is part of the other.
+    // Returns whether both heads belong to one use of the chunk with the same areas, so that what was copied of the
+    // earlier one is part of the later one.
     [[nodiscard]] bool continues(const ChunkHead& earlier) const;
 };
 
 // The counts of one processor.
 struct ProcessorCounts {
-    std::uint64_t active = 0;  // address of the ChunkControl that records go to
+    std::uint64_t active = 0;  // address of the ChunkControl that receives records
     std::uint64_t dropped = 0; // records
     std::uint64_t refused = 0;
 };
@@ -69,12 +122,12 @@ class BlackBox {
   public:
     static constexpr std::uint64_t kArenaBytesMax = std::uint64_t{1} << 30;
     static constexpr std::uint32_t kEntriesMax = 4096;    // of a table
-    static constexpr std::uint32_t kEntryBytesMax = 4096; // likewise
+    static constexpr std::uint32_t kEntryBytesMax = 4096; // of an entry
     static constexpr std::uint64_t kFormatsBytesMax = std::uint64_t{1} << 20;
 
     BlackBox() = default;
 
-    // Any error was reported to diagnostics. Reports E-MAGIC (no black box), E-HEADER (an ELF file or a descriptor that
+    // Any error is reported to diagnostics: E-MAGIC (no black box), E-HEADER (an ELF file or a descriptor that
     // contradicts itself), E-VERSION, E-HCRC.
     [[nodiscard]] static lib::Result<BlackBox> open(const trace::NamedSource& input, trace::Diagnostics& diagnostics);
 
@@ -82,17 +135,18 @@ class BlackBox {
 
     [[nodiscard]] const tracer::black_box::Descriptor& descriptor() const { return m_descriptor; }
 
-    // As the machine has it now. Nothing if it has been started again, or cannot be read any more.
+    // Returns the state that the machine has now; nothing if it has been restarted, or if its memory cannot be read any
+    // more.
     [[nodiscard]] std::optional<tracer::black_box::State> state() const;
 
-    // Nothing if there is no chunk of this number; the refusal names the field that does not hold.
-    // Precondition: index < descriptor().chunks.entries.
+    // Returns nothing if there is no chunk of this number; the refusal names the invalid field. Precondition: index <
+    // descriptor().chunks.entries.
     [[nodiscard]] lib::Result<std::optional<ChunkHead>, trace::Refusal> head(std::uint32_t index) const;
 
-    // All heads at once, unchecked, for a look at what has changed; false if they are not in the file.
+    // Reads all heads at once, unchecked, to find out what has changed. Returns false if they are not in the file.
     [[nodiscard]] bool read_table(std::vector<std::byte>& table) const;
 
-    // What changes when records come. Precondition: the table was read, and has this index.
+    // The values that change when records are written. Precondition of mark(): the table was read and has this index.
     struct Mark {
         std::uint32_t uses = 0; // 0: no such chunk
         std::uint64_t word = 0;
@@ -103,13 +157,13 @@ class BlackBox {
 
     [[nodiscard]] ProcessorCounts processor(std::uint32_t index) const;
 
-    // The number of the one that records go to; that of the table's end if there is none.
+    // Returns the number of the chunk that receives records; the number of entries of the table if there is none.
     [[nodiscard]] std::uint32_t active_chunk() const;
 
-    // Records of chunks that were emptied or deleted.
+    // Returns the number of records of chunks that were emptied or deleted.
     [[nodiscard]] std::uint64_t retired_records() const;
 
-    // In the order of their publication. One that does not hold ends the list, and the fault names it.
+    // Entries in the order of their publication. An invalid one ends the list, and the fault names it.
     template <typename Entry>
     struct Listed {
         std::vector<Entry> entries;
@@ -119,13 +173,13 @@ class BlackBox {
     [[nodiscard]] Listed<tracer::NameEntry> names() const;
     [[nodiscard]] Listed<tracer::EncodedDeclaration> declarations() const;
 
-    // The texts of trace_printf, if the image holds them.
+    // Returns the texts of trace_printf, if the image has them.
     [[nodiscard]] std::vector<std::byte> formats() const;
 
   private:
     [[nodiscard]] bool read_entry(const tracer::black_box::Table& table, std::uint32_t index,
                                   std::vector<std::byte>& entry) const;
-    // The entry in the place of this order; nothing after the last one.
+    // Returns the entry at this place of the order; nothing after the last one.
     [[nodiscard]] std::optional<std::vector<std::byte>> published(const tracer::black_box::Table& table,
                                                                   const tracer::black_box::Area& order,
                                                                   std::size_t place, std::string& why) const;

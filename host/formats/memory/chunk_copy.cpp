@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/memory/chunk_copy.hpp"
 
-#include "host/formats/dat/plain_record.hpp"
+#include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/facts.hpp"
 #include "tracer/compact/decoder.hpp"
@@ -20,8 +20,8 @@ namespace {
 using Bytes = std::span<const std::byte>;
 using tracer::kRecordBytes;
 
-// Adds the records of a stream after the first `skipped` of them to `out`, unless it is null. The number of records of
-// the stream; the fault if it does not hold.
+// Adds the records of a stream after the first `skipped` of them to `out`, unless it is null. Returns the number of
+// records of the stream, or what is wrong with it.
 lib::Result<std::uint64_t, trace::Refusal> decode_stream(Bytes stream, std::uint64_t skipped,
                                                          std::vector<std::byte>* out) {
     tracer::compact::Decoder decoder(stream.size());
@@ -41,8 +41,8 @@ lib::Result<std::uint64_t, trace::Refusal> decode_stream(Bytes stream, std::uint
     return records;
 }
 
-// The offset of the first record that no machine writes: without a code, with reserved bits, or with a stamp that
-// falls.
+// Returns the offset of the first record that no machine writes: without a code, with reserved bits, or with a stamp
+// less than the one before it.
 std::optional<std::size_t> first_invalid(Bytes records) {
     std::uint64_t before = 0;
     for (std::size_t at = 0; at < records.size(); at += kRecordBytes) {
@@ -56,8 +56,8 @@ std::optional<std::size_t> first_invalid(Bytes records) {
     return std::nullopt;
 }
 
-// How much of the records, which begin at `begin` of their area, is before `offset`, or is left of a long event whose
-// first slots are gone.
+// Returns how many bytes of the records, which begin at `begin` of their area, are before `offset`, or belong to a long
+// event whose first slots are missing.
 std::size_t bytes_before(std::size_t offset, std::size_t begin, Bytes records) {
     const std::size_t before = offset > begin ? std::min(offset - begin, records.size()) : 0;
     return before + tracer::first_event(records.subspan(before));
@@ -70,7 +70,7 @@ ChunkCopier::Outcome ChunkCopier::refuse(std::string text) {
     return Outcome::refused;
 }
 
-// Nothing if the chunk has been used anew since.
+// Returns nothing if a new use of the chunk has begun.
 std::optional<ChunkHead> ChunkCopier::head_again(const ChunkHead& head) {
     const auto again = m_box.head(head.number);
     return again && again.value() && again.value()->continues(head) ? again.value() : std::nullopt;
@@ -82,7 +82,7 @@ lib::Result<bool, trace::Refusal> ChunkCopier::copy(std::uint32_t index, const C
     for (int tries = 0; tries < kTriesMax; ++tries) {
         const auto head = m_box.head(index);
         if (!head) {
-            torn = head.error().text; // perhaps it is being changed
+            torn = head.error().text; // the head may be changing at this moment
             continue;
         }
         if (!head.value()) {
@@ -134,7 +134,7 @@ ChunkCopier::Outcome ChunkCopier::copy_once(const ChunkHead& head, ChunkPlace fr
 ChunkCopier::Outcome ChunkCopier::copy_plain(const ChunkHead& head, std::uint64_t from_bytes, ChunkCopy& out) {
     const std::uint64_t lap = head.lap();
     const std::uint64_t lap_begin = head.lap_base[lap & 1];
-    // Of the previous lap, whose length is among the figures of the present one.
+    // The older part is from the previous lap, whose length is one of the values of the present head.
     const std::uint64_t older_end = lap != 0 ? head.lap_end[lap & 1] : 0;
     const std::uint64_t older_base = lap_begin - older_end;
     const std::uint64_t older_from = std::max<std::uint64_t>(from_bytes > older_base ? from_bytes - older_base : 0,
@@ -172,7 +172,7 @@ ChunkCopier::Outcome ChunkCopier::copy_stream(const ChunkHead& head, std::uint64
     if (!head_again(head)) {
         return Outcome::overtaken;
     }
-    // The records that a compressed chunk had lost before it was compressed.
+    // Returns the number of records that a compressed chunk had lost before it was compressed.
     const std::uint64_t before = head.compressed ? head.overwritten : 0;
     const std::uint64_t from = from_bytes / kRecordBytes;
     const auto decoded = decode_stream(Bytes(stream).first(size), from > before ? from - before : 0,
@@ -195,7 +195,7 @@ ChunkCopier::Outcome ChunkCopier::copy_stream(const ChunkHead& head, std::uint64
     return Outcome::copied;
 }
 
-// What was copied is a sequence of records; the first stamp is known.
+// Checks that the copy is a valid sequence of records, and takes the first stamp.
 ChunkCopier::Outcome ChunkCopier::verify(ChunkCopy& out) {
     const auto check = [&](Bytes records, std::string_view area) {
         if (const auto at = first_invalid(records)) {
@@ -233,7 +233,7 @@ tracer::TraceCost cost_of(const Descriptor& of) {
             .timer_ticks = of.timer_ticks};
 }
 
-// More are announced as so many: a reader believes no header with 2^28 records.
+// A greater number of missing records is announced as this, because a reader rejects a header with 2^28 records.
 constexpr std::uint64_t kMissingMax = 1U << 27;
 
 tracer::ChunkBegin begin_of(const Descriptor& of, const ProcessorCounts& counts, const ChunkCopy& copy) {
@@ -257,7 +257,7 @@ tracer::ChunkBegin begin_of(const Descriptor& of, const ProcessorCounts& counts,
     return begin;
 }
 
-// Each text ends with a zero; its number is the low half of its address, as the kernel's exporter has it.
+// Each text ends with a zero byte. Its number is the low half of its address, as in the kernel's exporter.
 template <typename Use>
 void for_each_format(std::span<const std::byte> formats, std::uint64_t address, Use use) {
     std::string_view rest(reinterpret_cast<const char*>(formats.data()), formats.size());
@@ -272,7 +272,7 @@ void for_each_format(std::span<const std::byte> formats, std::uint64_t address, 
     }
 }
 
-// Slots of the longest event of each kind that a preamble holds.
+// The slots of the longest event of each kind that a preamble has.
 constexpr std::size_t kFixedSlots = 64;
 constexpr std::size_t kNameSlots = 1 + 9 + 8;
 constexpr std::size_t kFormatSlots = tracer::kCombineSlotsMax;
@@ -307,7 +307,7 @@ std::span<const std::byte> ChunkImage::preamble(const ChunkCopy& copy, bool whol
 
     tracer::ChunkBegin begin = begin_of(of, m_box.processor(0), copy);
     if (!whole) {
-        begin.generation = m_parts++; // no two images of one chunk are the same
+        begin.generation = m_parts++; // so that no two images of one chunk have the same generation
     }
     begin.boot_id = m_other_run ? ~of.boot_id : of.boot_id;
     const lib::Ticks stamp = copy.stamp.value_or(lib::Ticks{});
@@ -346,7 +346,7 @@ std::span<const std::byte> ChunkImage::of_another_run() {
     ChunkCopy empty;
     empty.head.uses = 1;
     const auto whole = preamble(empty, false);
-    std::size_t bytes = tracer::kRecordBytes; // of chunk_begin alone
+    std::size_t bytes = tracer::kRecordBytes; // of a preamble with only chunk_begin
     while (bytes < whole.size() &&
            tracer::decode_record(whole.subspan(bytes)).event_code() == trace::kCodeOf<"chunk_begin">) {
         bytes += tracer::kRecordBytes;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The order: the active chunk is copied first. Whatever is copied of the other chunks after it is older than its
-// records, or newer than what was copied of it: recording has moved on meanwhile. The newer is left for the next step.
-#include "host/formats/memory/follower.hpp"
-
-#include <sys/socket.h>
-#include <unistd.h>
+// Copies what all chunks have got since the last look, in time order. The active chunk is copied first. The records
+// that are copied from the other chunks afterwards are older than its records, or newer than what was copied of it,
+// because recording has moved on meanwhile; the newer ones are left for the next step.
+#include "host/formats/memory/chunk_copy.hpp"
+#include "host/formats/memory/memory.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace host::formats::memory {
@@ -31,7 +33,7 @@ bool send_all(int descriptor, std::span<const std::byte> bytes) {
     return true;
 }
 
-// The thread and the end of the stream that it writes to.
+// The thread, and the end of the stream to which it writes.
 class Pump {
   public:
     Pump(BlackBox box, const trace::FollowOptions& options, int descriptor)
@@ -83,10 +85,10 @@ class Pump {
     trace::FollowOptions m_options;
     int m_descriptor;
     std::atomic<bool> m_stop = false;
-    std::thread m_thread; // last: it uses the others
+    std::thread m_thread; // last member, because the thread uses the others
 };
 
-// The reading end is closed first: a thread that waits in send() then ends.
+// The reading end is closed first, which ends a thread that waits in send().
 struct Followed {
     Followed(BlackBox box, const trace::FollowOptions& options, const std::array<int, 2>& ends)
         : pump(std::move(box), options, ends[1])
@@ -106,7 +108,7 @@ Follower::Follower(BlackBox box)
     , m_refused(m_places.size())
     , m_before(m_box.retired_records()) {}
 
-// Adds what the chunk has got.
+// Adds what is new in the chunk.
 void Follower::collect(std::uint32_t index) {
     const ChunkPlace& from = m_places[index];
     if (m_used == m_pieces.size()) {
@@ -119,7 +121,7 @@ void Follower::collect(std::uint32_t index) {
         return;
     }
     if (piece.copy.events() == 0) {
-        // What was lost is counted in the next part that has records.
+        // Lost records are counted in the next part that has records.
         if (piece.copy.lost == 0) {
             m_places[index] = piece.copy.place;
         }
@@ -146,7 +148,7 @@ bool Follower::wake(const Take& take) {
     return take(m_image.preamble(empty, false));
 }
 
-// Counts the records of a refused chunk: as many as its head says, and at least one more than were taken.
+// Counts the records of a refused chunk: the number in its head, but at least one more than were taken.
 std::uint64_t Follower::written_to_refused(std::uint32_t index) const {
     const auto head = m_box.head(index);
     const ChunkPlace& place = m_places[index];
@@ -161,7 +163,7 @@ std::uint64_t Follower::written_to_refused(std::uint32_t index) const {
     return std::max(place.records() + 1, main + of.emergency_position() / tracer::kRecordBytes);
 }
 
-// Records that were ever written, everything that holds having been taken.
+// Returns how many records were ever written. Must be called after everything valid was taken.
 std::uint64_t Follower::written() const {
     std::uint64_t records = m_box.retired_records();
     for (std::uint32_t index = 0; index < m_places.size(); ++index) {
@@ -174,8 +176,8 @@ std::uint64_t Follower::written() const {
     return records;
 }
 
-// Records of emptied chunks that were neither taken nor counted. `emptied` was read before the table: of a chunk that
-// was emptied in between, it is known at the next look.
+// Returns the number of records of emptied chunks that were neither taken nor counted. `emptied` was read before the
+// table: if a chunk was emptied in between, its records are counted by the next step.
 std::uint64_t Follower::emptied_unseen(std::uint64_t emptied) const {
     std::uint64_t records = emptied;
     for (std::uint32_t index = 0; index < m_places.size(); ++index) {
@@ -185,7 +187,7 @@ std::uint64_t Follower::emptied_unseen(std::uint64_t emptied) const {
     return records - std::min(records, known());
 }
 
-// What was lost before the following began is no hole in it.
+// Records that were lost before the following began are not a hole in it.
 void Follower::count_unseen(std::uint64_t records, ChunkCopy& copy) {
     const std::uint64_t before = std::min(records, m_before);
     m_before -= before;
@@ -193,7 +195,7 @@ void Follower::count_unseen(std::uint64_t records, ChunkCopy& copy) {
     copy.missing += records - before;
 }
 
-// A part without records that states what no other part does.
+// Gives a part without records that states the losses that no other part states.
 bool Follower::give_losses(std::uint64_t unseen, const Take& take) {
     ChunkCopy empty;
     empty.head.uses = 1;
@@ -214,7 +216,7 @@ Follower::Step Follower::restarted(const Take& take) {
     return wake(take) && take(m_image.of_another_run()) ? Step::restarted : Step::closed;
 }
 
-// Gives them, and what was emptied unseen before them. There is one at least.
+// Gives the pieces, of which there is at least one, and the number of records that were emptied unseen before them.
 Follower::Step Follower::give_all(std::span<Piece> pieces, std::uint64_t unseen, const Take& take) {
     std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.stamp < b.stamp; });
     count_unseen(unseen, pieces.front().copy);
@@ -228,7 +230,7 @@ Follower::Step Follower::give_all(std::span<Piece> pieces, std::uint64_t unseen,
     return Step::more;
 }
 
-// Collects from all chunks but the active one. How much was emptied unseen before that.
+// Collects from all chunks except the active one. Returns how much was emptied unseen before that.
 std::optional<std::uint64_t> Follower::collect_others(std::uint32_t active) {
     const std::uint64_t emptied = m_box.retired_records();
     if (!m_box.read_table(m_table)) {
@@ -248,19 +250,20 @@ std::optional<std::uint64_t> Follower::collect_others(std::uint32_t active) {
 }
 
 Follower::Step Follower::step(const Take& take) {
-    const auto state = m_box.state(); // before the records: what is recorded before the end is taken
+    const auto state =
+        m_box.state(); // read before the records, so that everything that is recorded before the end is taken
     m_used = 0;
     const std::uint32_t active = m_box.active_chunk();
     if (active < m_places.size()) {
         collect(active);
     }
-    // A chunk without a record holds nothing back.
+    // A chunk without a record delays nothing.
     const std::uint64_t latest = active == m_places.size() ? 0
                                  : m_used != 0             ? m_pieces.front().copy.place.last_stamp
                                                            : m_places[active].last_stamp;
     const std::uint64_t horizon = latest != 0 ? latest : ~std::uint64_t{0};
     const auto unseen = collect_others(active);
-    if (!state || !unseen || !m_box.state()) { // what a boot writes meanwhile is of no run
+    if (!state || !unseen || !m_box.state()) { // what a boot writes meanwhile belongs to no run
         return restarted(take);
     }
     m_looked = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "host/formats/memory/image.hpp"
+// Finds the black box in a file of memory and reads the file by physical address.
+#include "host/formats/memory/black_box.hpp"
 
 #include "host/text/format.hpp"
 #include "lib/endian.hpp"
@@ -41,7 +42,7 @@ bool begins_with_magic(Bytes bytes) {
                               [](std::byte byte, char character) { return byte == static_cast<std::byte>(character); });
 }
 
-// All of it, or false.
+// Fills all of `out`, or returns false.
 bool read_all(trace::ByteSource& source, std::uint64_t offset_bytes, std::span<std::byte> out) {
     const auto count = source.read(offset_bytes, out);
     return count && count.value() == out.size();
@@ -52,7 +53,8 @@ bool has_magic_at(trace::ByteSource& source, std::uint64_t offset_bytes) {
     return offset_bytes < source.size_bytes() && read_all(source, offset_bytes, bytes) && begins_with_magic(bytes);
 }
 
-// A descriptor states its own address. Nothing if there is no descriptor whose address may be that of the page.
+// Returns the address that a descriptor states as its own; nothing if there is no descriptor whose address may be that
+// of the page.
 std::optional<std::uint64_t> stated_address(Bytes page, std::uint64_t offset_bytes) {
     constexpr std::size_t kAddressAt = offsetof(tracer::black_box::Descriptor, address);
     const auto address = lib::load_le<std::uint64_t>(page.subspan(kAddressAt));
@@ -129,7 +131,7 @@ bool Image::has_magic(std::uint64_t address) const {
     return read(address, bytes) && begins_with_magic(bytes);
 }
 
-// Finds the address at which a file begins that does not begin at 0.
+// Finds the address at which the file begins if that is not 0.
 bool Image::find_base() {
     const auto found = search(*m_source);
     if (found) {
@@ -139,7 +141,7 @@ bool Image::find_base() {
     return found.has_value();
 }
 
-// The failure, or nothing.
+// Returns the failure, or nothing.
 std::optional<trace::Failure<lib::Error>> Image::take_core() {
     const auto corrupt = [](std::string text) {
         return trace::Failure<lib::Error>{lib::Error::corrupt, std::move(text)};
@@ -166,7 +168,7 @@ std::optional<trace::Failure<lib::Error>> Image::take_core() {
         if (lib::load_le<std::uint32_t>(entry) != kTypeLoad || segment.offset_bytes >= size) {
             continue;
         }
-        segment.bytes = std::min(segment.bytes, size - segment.offset_bytes); // of a core that was cut
+        segment.bytes = std::min(segment.bytes, size - segment.offset_bytes); // the core may have been cut
         segment.bytes = std::min(segment.bytes, ~std::uint64_t{0} - segment.address);
         m_segments.push_back(segment);
     }

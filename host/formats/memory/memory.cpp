@@ -2,7 +2,6 @@
 #include "host/formats/memory/memory.hpp"
 
 #include "host/formats/memory/chunk_copy.hpp"
-#include "host/formats/memory/follower.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>
@@ -24,8 +23,8 @@ class Snapshot {
         , m_copier(box)
         , m_image(box) {}
 
-    // Appends every chunk that holds, the oldest first: what a chunk that is left out had is missing before the next
-    // one. no_space, io: of the spool.
+    // Appends every valid chunk, the oldest first. Records of a chunk that is left out are missing before the next one.
+    // Errors: no_space, io (of the spool).
     [[nodiscard]] lib::Result<void> take(trace::Spool& spool) {
         for (const std::uint32_t index : oldest_first()) {
             if (const auto taken = take_chunk(index, spool); !taken) {
@@ -51,8 +50,8 @@ class Snapshot {
     }
 
   private:
-    // Recording goes round: the oldest chunk is the one after the active. If none is active, those that were used less
-    // often are older.
+    // The chunks are used in a circle: the oldest one follows the active one. If none is active, those that were used
+    // less often are older.
     [[nodiscard]] std::vector<std::uint32_t> oldest_first() const {
         std::vector<std::uint32_t> order(m_box.descriptor().chunks.entries);
         std::iota(order.begin(), order.end(), 0U);
@@ -74,7 +73,7 @@ class Snapshot {
         if (!copied.value() || m_copy.events() == 0) {
             return {};
         }
-        // Chunks do not overlap, so all of them together are no larger than the arena.
+        // Chunks do not overlap, so all of them together are not larger than the arena.
         m_bytes += m_copy.records.size() + m_copy.emergency.size();
         if (m_bytes > m_box.descriptor().arena.bytes) {
             leave_out(index, "the chunks before it fill the arena: their areas overlap");
@@ -97,7 +96,8 @@ class Snapshot {
         m_last_left_out = index;
     }
 
-    // At least: its head may not hold, and what a compact stream has, only the stream says.
+    // This is a lower bound: the head may be invalid, and only the stream itself says how many records a compact stream
+    // has.
     [[nodiscard]] std::uint64_t records_of(std::uint32_t index) const {
         const auto head = m_box.head(index);
         return std::max<std::uint64_t>(head && head.value() ? head.value()->records_held() : 1, 1);
@@ -121,14 +121,14 @@ class Snapshot {
     ChunkCopier m_copier;
     ChunkCopy m_copy;
     ChunkImage m_image;
-    std::uint64_t m_missing = 0; // records of chunks that were left out, and not yet stated
-    std::uint64_t m_bytes = 0;   // of the chunks so far
+    std::uint64_t m_missing = 0; // records of chunks that were left out and are not yet announced
+    std::uint64_t m_bytes = 0;   // size of the chunks so far
     std::optional<std::uint32_t> m_last_left_out;
-    std::optional<lib::Ticks> m_stamp; // of the first record of the chunk before
-    bool m_disordered = false;         // a chunk begins before the one in front of it
+    std::optional<lib::Ticks> m_stamp; // first stamp of the chunk before
+    bool m_disordered = false;         // the stamp of a chunk is less than that of the one before it
 };
 
-// A machine that was just started has no black box yet.
+// Waits for the black box, which a machine that was just started does not have yet.
 void wait_for_kernel(const trace::NamedSource& input, const trace::FollowOptions& options) {
     constexpr std::chrono::milliseconds kRetryPause{10};
     const auto begin = std::chrono::steady_clock::now();

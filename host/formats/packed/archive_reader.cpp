@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finding, judging and unpacking of blocks. Every number in a header is checked before it is used for anything,
-// whatever its checksum says.
-#include "host/formats/packed/archive_reader.hpp"
+// Finds, judges and unpacks blocks. Every number in a header is checked before it is used, even if its checksum is
+// right.
+#include "host/formats/packed/archive.hpp"
 
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kWindowBytes = 64 * 1024;
 constexpr std::uint32_t kFilesMax = 65'536;
-// With its sizes a column may be larger than its contents.
+// A column with its sizes may be larger than its contents.
 constexpr std::size_t kBodyBytesMax = kRawBytesMax + kRawBytesMax / 4 + 64;
 
 bool is_safe_name(std::string_view name) {
@@ -77,7 +77,7 @@ lib::Result<void> ArchiveReader::find_blocks() {
             break;
         }
         if (count.value() < kHeaderBytes) {
-            break; // reported below: the last block is missing
+            break; // it is reported below that the last block is missing
         }
         const bool magic = has_magic(bytes);
         if (!magic || !has_sound_checksum(bytes)) {
@@ -108,7 +108,7 @@ lib::Result<void> ArchiveReader::find_blocks() {
     return {};
 }
 
-// The next place from which a header with a sound checksum starts, or the end.
+// Returns the next offset at which a header with a valid checksum begins, or the end.
 std::uint64_t ArchiveReader::find_header(std::uint64_t from) {
     std::vector<std::byte> window(kWindowBytes);
     for (std::uint64_t at = from; at + kHeaderBytes <= m_size;) {
@@ -128,7 +128,7 @@ std::uint64_t ArchiveReader::find_header(std::uint64_t from) {
     return m_size;
 }
 
-// Whether a header that its checksum vouches for makes sense.
+// Returns whether a header whose checksum is right is valid.
 bool ArchiveReader::judge(const Entry& entry) {
     const BlockHeader& header = entry.header;
     if (header.major != kMajor) {
@@ -170,7 +170,7 @@ bool ArchiveReader::judge(const Entry& entry) {
     return true;
 }
 
-// By sequence; of two with the same one the first counts.
+// Sorts by sequence number; of two with the same number the first is used.
 void ArchiveReader::order_blocks() {
     const auto sequence = [](const Entry& entry) { return entry.header.sequence; };
     if (!std::ranges::is_sorted(m_entries, {}, sequence)) {
@@ -197,7 +197,7 @@ void ArchiveReader::order_blocks() {
     m_entries = std::move(kept);
 }
 
-// Reads and unpacks the piece of a file. False: it cannot be had, and that was reported.
+// Reads and unpacks the piece of a file. Returns false if that is not possible, which was reported.
 bool ArchiveReader::read_piece(const Entry& entry) {
     const BlockHeader& header = entry.header;
     m_body.resize(header.body_bytes);
@@ -269,7 +269,7 @@ void ArchiveReader::read_table() {
     name_lost_files();
 }
 
-// Blocks of files that the table does not have: the table is damaged.
+// Handles blocks of files that are not in the table, because the table is damaged.
 void ArchiveReader::name_lost_files() {
     for (const Entry& entry : m_entries) {
         if (entry.header.content != Content::data) {
@@ -340,7 +340,7 @@ open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, 
         return reader.error();
     }
     const auto& files = reader.value()->files();
-    // All in one file: there may be more of them than a process may hold open.
+    // All files are unpacked to one file, because there may be more of them than a process may keep open.
     auto spool = trace::Spool::create();
     std::vector<std::vector<trace::ByteSource::Part>> parts(files.size());
     const auto keep = [&](std::size_t file, std::span<const std::byte> bytes) -> lib::Result<void> {

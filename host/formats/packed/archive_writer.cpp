@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cutting files into blocks. No block crosses from one chunk to the next, so that each has one processor.
-#include "host/formats/packed/archive_writer.hpp"
+// Cuts files into blocks. No block extends from one chunk to the next, so that each has one processor.
+#include "host/formats/packed/archive.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/escape.hpp"
@@ -17,8 +17,8 @@ namespace host::formats::packed {
 
 namespace {
 
-// A chunk that describes itself is worth nothing without its beginning; a compact stream nothing without all that
-// comes before. A chunk whose description cannot be read may be either.
+// A chunk that describes itself cannot be used without its beginning, and a compact stream cannot be used without
+// everything before it. A chunk whose description cannot be read may be either.
 void describe(std::span<const std::byte> first_block, BlockHeader& header) {
     if (first_block.size() < tracer::kRecordBytes || !dat::begins_chunk(tracer::decode_record(first_block))) {
         return;
@@ -62,7 +62,7 @@ void ArchiveWriter::write_table(std::span<const FileToPack> files) {
         const auto name = std::as_bytes(std::span(file.name));
         table.insert(table.end(), name.begin(), name.end());
     }
-    // A long table takes several blocks, as a long file does.
+    // A long table needs several blocks, as a long file does.
     BlockHeader header{.content = Content::table, .flags = kNeedsAll};
     for (std::size_t at = 0; at < table.size(); at += kRawBytesMax) {
         write_block(header, std::span(table).subspan(at, std::min(kRawBytesMax, table.size() - at)));
@@ -77,7 +77,7 @@ lib::Result<void> ArchiveWriter::write_file(const FileToPack& file) {
     }
     const std::uint64_t size = file.size_bytes();
     if (bytes.value()->size_bytes() != size) {
-        return lib::Error::io; // the table states another size
+        return lib::Error::io; // the size differs from that in the table
     }
     std::vector<dat::Segment> segments;
     if (file.records) {
@@ -92,7 +92,7 @@ lib::Result<void> ArchiveWriter::write_file(const FileToPack& file) {
         }
         at = segment.end_bytes;
     }
-    // What is no trace, or could not be divided into chunks.
+    // Packs bytes that are not a trace, or could not be divided into chunks.
     return write_segment(*bytes.value(), at, size, {.flags = kNeedsAll}, false);
 }
 
@@ -113,7 +113,7 @@ lib::Result<void> ArchiveWriter::write_segment(trace::ByteSource& source, std::u
         if (records && at == begin) {
             describe(raw, header);
         }
-        // Trailing bytes after the last record make a block of their own.
+        // Trailing bytes after the last record are a block of their own.
         const std::size_t whole = records ? wanted / tracer::kRecordBytes * tracer::kRecordBytes : 0;
         if (whole != 0) {
             header.method = Method::records;
@@ -184,7 +184,7 @@ lib::Result<std::vector<FileToPack>, trace::Refusal> files_to_pack(const std::st
         if (!file) {
             return file.error();
         }
-        // Of a single file, whatever its name: bytes of any other kind survive, too.
+        // A single file may have any name; bytes of any other kind are preserved, too.
         file.value().records = !directory || path.extension() == ".dat";
         files.push_back(std::move(file.value()));
     }

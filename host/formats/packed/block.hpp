@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The header in front of each block of a packed session. Blocks are independent of each other: any of them can be lost
-// without harm to the rest, and after damage a reader continues at the next header whose checksum is right. All numbers
-// are little-endian. docs/packed-format.md describes the whole file.
+// The header of each block of a packed session. Blocks are independent of each other: any of them can be lost without
+// harm to the rest, and after damage a reader continues at the next header whose checksum is right. All numbers are
+// little-endian. docs/packed-format.md describes the whole file.
 #pragma once
 
 #include "lib/crc32c.hpp"
@@ -23,7 +23,7 @@ inline constexpr std::uint16_t kMinor = 0;
 
 enum class Content : std::uint8_t {
     table = 1, // names and sizes of the files; the first block
-    data = 2,  // a piece of a file
+    data = 2,  // part of a file
     end = 3,   // without a body; the last block
 };
 
@@ -32,9 +32,9 @@ enum class Method : std::uint8_t {
     records = 2, // columns of records
 };
 
-// Without the first block of its segment this one cannot be attributed: that one describes the chunk.
+// This block cannot be attributed without the first block of its segment, which describes the chunk.
 inline constexpr std::uint16_t kNeedsFirst = 1;
-// Without all blocks before it in its segment this one cannot be decoded.
+// This block cannot be decoded without all blocks before it in its segment.
 inline constexpr std::uint16_t kNeedsAll = 2;
 
 inline constexpr std::uint16_t kNoProcessor = 0xFFFF;
@@ -45,13 +45,13 @@ struct BlockHeader {
     Content content = Content::data;
     Method method = Method::bytes;
     std::uint16_t flags = 0;
-    std::uint16_t cpu = kNoProcessor; // of the chunk that the bytes belong to
-    std::uint32_t file = 0;           // in the table
+    std::uint16_t cpu = kNoProcessor; // processor of the chunk that the bytes belong to
+    std::uint32_t file = 0;           // index in the table
     std::uint32_t segment = 0;        // a chunk, counted from 0 through all files
     std::uint32_t index = 0;          // of the block within its segment
     std::uint32_t raw_bytes = 0;      // of the piece; never 0 but in the last block
-    std::uint32_t body_bytes = 0;     // that follow the header
-    std::uint64_t sequence = 0;       // of the block in the whole
+    std::uint32_t body_bytes = 0;     // bytes that follow the header
+    std::uint64_t sequence = 0;       // number of the block in the archive
     std::uint32_t raw_crc = 0;        // CRC-32C of the piece
     std::uint32_t body_crc = 0;       // CRC-32C of the body
 
@@ -89,7 +89,7 @@ struct BlockHeader {
     return lib::load_le<std::uint32_t>(bytes.subspan(60)) == lib::crc32c(bytes.first(60));
 }
 
-// What the numbers mean is for the reader to check.
+// Decodes the header; the reader must check the numbers.
 [[nodiscard]] inline BlockHeader decode_header(std::span<const std::byte> bytes) {
     const auto get16 = [&](std::size_t at) { return lib::load_le<std::uint16_t>(bytes.subspan(at)); };
     const auto get32 = [&](std::size_t at) { return lib::load_le<std::uint32_t>(bytes.subspan(at)); };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The body of a block of records: six columns one after the other, each preceded by its sizes (see
+// Packs and unpacks the body of a block of records: six columns one after the other, each preceded by its sizes (see
 // docs/packed-format.md). A column that the entropy coder cannot make smaller is stored uncoded. Unpacking trusts
-// nothing: each column's raw size is checked against what the number of records allows before anything is decoded.
+// nothing: each column's raw size is compared with the number of records before anything is decoded.
 #include "host/formats/packed/column_codec.hpp"
 
-#include "host/formats/dat/plain_record.hpp"
-#include "host/formats/packed/prediction.hpp"
+#include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>
@@ -18,20 +17,20 @@ namespace host::formats::packed {
 namespace {
 
 constexpr std::size_t kColumnHeadBytes = 8; // stored size, raw size
-// Level 1 looks for few repetitions and codes the rest by frequency, which is all that these columns want.
+// Level 1 searches few repetitions and codes the rest by frequency, which is sufficient for these columns.
 constexpr int kLevel = 1;
 
 using Context = std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)>;
 using Decoder = std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)>;
 
-// The six columns of a block. They grow to what the largest block so far needs, never beyond kRawBytesMax's worth.
+// The six columns of a block. They grow to the size that the largest block so far needs, which kRawBytesMax limits.
 struct Columns {
     std::vector<std::byte> guesses; // a Guess for each record
-    std::vector<std::byte> symbols; // of each stamp
-    std::vector<std::byte> codes;   // of records that no guess met: code,
+    std::vector<std::byte> symbols; // a symbol for each stamp
+    std::vector<std::byte> codes;   // of records that were not guessed: the code
     std::vector<std::byte> values;  // par1 and par2
-    std::vector<std::byte> stamps;  // that are no distance
-    std::vector<std::byte> bits;    // that follow the symbols, lowest bit first; eight bytes more than there can be
+    std::vector<std::byte> stamps;  // stamps that are not stored as a distance
+    std::vector<std::byte> bits;    // bits that follow the symbols, lowest bit first; eight bytes more than needed
 
     void make_room(std::size_t records) {
         if (guesses.size() < records) {
@@ -74,14 +73,14 @@ void put_plain_column(std::span<const std::byte> column, std::vector<std::byte>&
     body.insert(body.end(), column.begin(), column.end());
 }
 
-// Takes column after column from a body.
+// Takes the columns from a body, one after another.
 class ColumnReader {
   public:
     ColumnReader(ZSTD_DCtx* context, std::span<const std::byte> body)
         : m_context(context)
         , m_body(body) {}
 
-    // Into the front of `out`, whose size is the limit. Nothing after a fault.
+    // Unpacks a column into the front of `out`, whose size is the limit. Does nothing after a fault.
     std::span<const std::byte> take(std::span<std::byte> out) {
         if (failed()) {
             return {};
@@ -119,7 +118,7 @@ class ColumnReader {
         return {};
     }
 
-    // All of the body must have been used.
+    // Checks that all of the body was used.
     Fault finish() {
         if (!failed() && m_at != m_body.size()) {
             fail(kTrailing, fmt::format("{} bytes after the last column", m_body.size() - m_at));
@@ -130,7 +129,7 @@ class ColumnReader {
     [[nodiscard]] bool failed() const { return m_fault.code.has_value(); }
 
   private:
-    // The text is the stable part of the library's interface; the numbers of its errors are not.
+    // The text is the stable part of the library's interface; its error numbers are not.
     static bool is_too_small(std::size_t code) {
         return std::string_view(ZSTD_getErrorName(code)).find("too small") != std::string_view::npos;
     }
@@ -141,21 +140,21 @@ class ColumnReader {
     Fault m_fault;
 };
 
-// The columns of records, read from their beginnings.
+// Reads the columns of records from their beginnings.
 struct RecordColumns {
     std::span<const std::byte> guesses;
     std::span<const std::byte> symbols;
-    std::span<const std::byte> codes;  // of contents that were not guessed: two bytes each
-    std::span<const std::byte> values; // likewise: six bytes each
-    std::span<const std::byte> stamps; // of those that are no small step: eight bytes each
-    std::span<const std::byte> bits;   // of the small steps
+    std::span<const std::byte> codes;  // codes of records that were not guessed: two bytes each
+    std::span<const std::byte> values; // values of records that were not guessed: six bytes each
+    std::span<const std::byte> stamps; // stamps that are not stored as a distance: eight bytes each
+    std::span<const std::byte> bits;   // bits of the distances
     Prediction& prediction;
     std::size_t misses = 0;
     std::size_t escapes = 0;
     std::size_t bit = 0;
     std::uint64_t stamp = 0; // of the last record
 
-    // Null, or what is wrong.
+    // Returns null, or what is wrong.
     [[nodiscard]] const char* next_content(std::size_t record, std::uint64_t& content) {
         const auto guess = static_cast<Guess>(guesses[record]);
         if (guess == Guess::long_memory) {
@@ -225,7 +224,7 @@ void ColumnCodec::pack_records(std::span<const std::byte> raw, std::vector<std::
     std::size_t misses = 0;
     std::size_t escapes = 0;
     std::size_t bit_bytes = 0;
-    std::uint64_t waiting = 0; // bits not yet in a byte; fewer than 8 between records
+    std::uint64_t waiting = 0; // bits that are not yet written; fewer than 8 between records
     unsigned waiting_bits = 0;
     std::uint64_t last = 0;
     for (std::size_t i = 0; i < records; ++i) {
@@ -253,7 +252,7 @@ void ColumnCodec::pack_records(std::span<const std::byte> raw, std::vector<std::
             columns.symbols[i] = std::byte{delta.symbol};
             waiting |= delta.rest << waiting_bits;
             waiting_bits += delta.bits;
-            // Always writes eight bytes and keeps the whole ones: cheaper than a branch on their number.
+            // Always writes eight bytes and keeps the complete ones, which is cheaper than a branch on their number.
             __builtin_memcpy(columns.bits.data() + bit_bytes, &waiting, 8);
             bit_bytes += waiting_bits / 8;
             waiting >>= waiting_bits / 8 * 8;
@@ -261,7 +260,7 @@ void ColumnCodec::pack_records(std::span<const std::byte> raw, std::vector<std::
         }
         last = stamp;
     }
-    bit_bytes += waiting_bits != 0 ? 1 : 0; // the bits that wait were written with the last record
+    bit_bytes += waiting_bits != 0 ? 1 : 0; // the waiting bits were written with the last record
     ZSTD_CCtx* const context = m_state->packing.get();
     put_column(context, std::span(columns.guesses).first(records), body);
     put_column(context, std::span(columns.symbols).first(records), body);
@@ -298,7 +297,7 @@ Fault ColumnCodec::unpack_records(std::span<const std::byte> body_untrusted, std
         reader.fail("E-COMP", "its columns hold another number of records than its header says");
         return reader.finish();
     }
-    // Eight bytes are read at a time: the bytes after the last bit are zero.
+    // Eight bytes are read at a time, so the bytes after the last bit must be zero.
     std::ranges::fill(std::span(columns.bits).subspan(bits.size()).first(8), std::byte{0});
     m_state->prediction = Prediction{};
     RecordColumns record_columns{.guesses = guesses,

@@ -62,7 +62,7 @@ void Feed::answer_locked() {
     m_answering.notify_all();
 }
 
-// A cut that is not known any more is that of another run, or of a page that slept.
+// An unknown cut belongs to another run, or to a page that was inactive for long.
 std::optional<std::vector<std::byte>> Feed::block_after(std::optional<std::uint64_t> number) {
     const Trace trace = m_tables();
     const auto known = std::ranges::find_if(m_cuts, [&](const Known& one) { return number == one.number; });

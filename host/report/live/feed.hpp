@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a page gets of a trace that continues: at each request what came after the cut that it has. One thread reads the
-// trace, and lets requests be answered between two of its events; the server's thread waits for that. What was read is
-// packed once for each page that shows it: a request costs what is new since the last one.
+// What a page receives of a continuing trace: at each request what is new after the cut that it has. One thread reads
+// the trace and lets requests be answered between two of its events; the server's thread waits for that. Each block is
+// packed for one page, so a request costs what is new since the previous one.
 #pragma once
 
 #include "host/report/document.hpp"
@@ -22,37 +22,37 @@ namespace host::report::live {
 
 class Feed {
   public:
-    // A page whose cut is older than so many gets everything anew.
+    // A page whose cut is older than so many cuts gets everything again.
     static constexpr std::size_t kCutsMax = 1024;
 
-    // What is read now, as it is now.
+    // The trace that is being read, in its present state.
     using Tables = std::function<Trace()>;
 
     enum class State : std::uint8_t { waiting, running, ended, reset };
 
     // --- the thread that reads
 
-    // A new run of the machine; its trace is there until the next one, or remove().
+    // Sets the trace of a new run of the machine, which is used until the next one, or until remove().
     void begin(Tables tables);
 
     void change(State state) { m_state = state; }
 
-    // Answers what was asked meanwhile.
+    // Answers the requests that have arrived.
     void answer();
 
-    // Likewise, and waits for more that long.
+    // Answers the requests that have arrived, and waits for further ones for this time.
     void answer_for(std::chrono::milliseconds time);
 
-    // From here on there is no trace.
+    // Removes the trace.
     void remove();
 
     // --- the thread of the server
 
-    // The bytes of a block, not yet packed: what came after this cut, or everything from the beginning. Nothing: there
-    // is nothing new.
+    // Returns the bytes of a block, not yet packed: what is new after this cut, or everything from the beginning.
+    // Returns nothing if there is nothing new.
     [[nodiscard]] std::optional<std::vector<std::byte>> after(std::optional<std::uint64_t> cut);
 
-    // From here on after() does not wait, and has nothing new.
+    // From here on after() does not wait and returns nothing.
     void close();
 
   private:
@@ -74,11 +74,11 @@ class Feed {
     std::mutex m_mutex;
     std::condition_variable m_asking;
     std::condition_variable m_answering;
-    Asked* m_asked = nullptr; // there is one thread of the server
+    Asked* m_asked = nullptr; // at most one request waits, because the server has one thread
     bool m_has_trace = false;
     bool m_closed = false;
 
-    // Of the thread that reads.
+    // The following members belong to the thread that reads.
     Tables m_tables;
     State m_state = State::waiting;
     std::deque<Known> m_cuts; // of this run

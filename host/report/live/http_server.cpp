@@ -2,6 +2,7 @@
 // One thread drives libmicrohttpd and ends connections that take too long.
 #include "host/report/live/http_server.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/format.hpp"
 
 #include <arpa/inet.h>
@@ -14,7 +15,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <map>
@@ -30,7 +30,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kTurn{200}; // between two looks at what takes too long
+constexpr std::chrono::milliseconds kTurn{200}; // between two searches for connections that take too long
 constexpr std::size_t kTokenBytes = 32;
 
 constexpr auto kHeaders = std::to_array<std::pair<const char*, const char*>>({
@@ -63,7 +63,7 @@ struct Closer {
     }
 };
 
-// The values that a header of a request may have; others are foreign.
+// A header of a request and the values that it may have; other values are foreign.
 struct Own {
     const char* name;
     const std::array<std::string, 2>& values;
@@ -128,13 +128,13 @@ class Daemon final : public HttpServer {
     void run() {
         sigset_t all{};
         sigfillset(&all);
-        pthread_sigmask(SIG_BLOCK, &all, nullptr); // the program's other thread takes them
+        pthread_sigmask(SIG_BLOCK, &all, nullptr); // so that the program's other thread handles the signals
         while (!m_stop) {
             MHD_run_wait(m_daemon, static_cast<std::int32_t>(kTurn.count()));
             const auto now = Clock::now();
             for (const auto& [connection, open] : m_open) {
                 if (now >= open.end) {
-                    ::shutdown(open.descriptor, SHUT_RDWR); // the library closes it in the next turn
+                    ::shutdown(open.descriptor, SHUT_RDWR); // the library then closes the descriptor
                 }
             }
         }
@@ -170,7 +170,7 @@ class Daemon final : public HttpServer {
         if (!host.found || host.foreign || origin.foreign) {
             return {.status = MHD_HTTP_FORBIDDEN};
         }
-        const std::size_t end = m_token.size() + 2; // after a slash, the token and a slash
+        const std::size_t end = m_token.size() + 2; // length of a slash, the token and a slash
         const bool is_long = url.size() >= end;
         const bool is_ours = is_same_secret(is_long ? url.substr(1, m_token.size()) : std::string_view(), m_token);
         if (!is_ours || url[0] != '/' || url[end - 1] != '/') {
@@ -181,13 +181,10 @@ class Daemon final : public HttpServer {
         }
         const char* const after = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "after");
         const std::string_view digits = after != nullptr ? after : "";
-        std::uint64_t number = 0;
-        const auto [parsed, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        const bool is_number = error == std::errc{} && parsed == digits.data() + digits.size();
-        return m_handler({.path = url.substr(end), .n = is_number ? std::optional(number) : std::nullopt});
+        return m_handler({.path = url.substr(end), .n = text::number_of<std::uint64_t>(digits)});
     }
 
-    // The answer lives as long as it is sent.
+    // The answer lives until it is sent.
     [[nodiscard]] MHD_Result send(MHD_Connection* connection, Answer answer) const {
         auto kept = std::make_unique<std::vector<std::byte>>(std::move(answer.body));
         MHD_Response* const response = MHD_create_response_from_buffer_with_free_callback_cls(
@@ -222,7 +219,7 @@ class Daemon final : public HttpServer {
     std::array<std::string, 2> m_hosts;
     std::array<std::string, 2> m_origins;
     MHD_Daemon* m_daemon = nullptr;
-    std::map<MHD_Connection*, Open> m_open; // used by the thread alone
+    std::map<MHD_Connection*, Open> m_open; // used only by the server's thread
     std::atomic<bool> m_stop = false;
     std::thread m_thread;
 };

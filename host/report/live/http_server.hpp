@@ -9,7 +9,7 @@
 // most kConnectionsMax. Nothing of a request reaches the file system. HTTP itself is libmicrohttpd's.
 #pragma once
 
-#include "host/trace/failure.hpp"
+#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <chrono>
@@ -42,15 +42,15 @@ struct Answer {
 
 class HttpServer {
   public:
-    // In a thread of the server.
+    // Is called in the server's thread.
     using Handler = std::function<Answer(const Request&)>;
 
     struct Options {
         std::uint16_t port = 0; // 0: one that is free
-        std::string policy;     // Content-Security-Policy of all answers
+        std::string policy;     // the Content-Security-Policy of all answers
     };
 
-    // Serves from here on, until it is destroyed.
+    // Serves from here on, until the object is destroyed.
     [[nodiscard]] static lib::Result<std::unique_ptr<HttpServer>, trace::Refusal> start(const Options& options,
                                                                                         Handler handler);
 
@@ -58,7 +58,7 @@ class HttpServer {
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
 
-    // For a browser.
+    // Returns the address for a browser.
     [[nodiscard]] const std::string& address() const { return m_address; }
 
   protected:
@@ -67,7 +67,7 @@ class HttpServer {
     std::string m_address;
 };
 
-// Whether both are the same, in a time that depends on their lengths alone.
+// Returns whether both texts are equal, in a time that depends only on their lengths.
 [[nodiscard]] bool is_same_secret(std::string_view one, std::string_view other);
 
 } // namespace host::report::live

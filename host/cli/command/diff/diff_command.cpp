@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// remora diff: where two runs begin to differ, and what became of each task; or one run and the text of a schedule that
-// `remora schedule` has printed. Exit status 7 if they differ.
+// remora diff shows where two runs begin to differ, and how each task has changed. It compares two runs, or one run and
+// the text of a schedule that `remora schedule` has printed. The exit status is 7 if they differ.
 #include "host/cli/command/diff/diff_view.hpp"
-#include "host/cli/command/run_input.hpp"
 #include "host/cli/command/trace_input.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 
-#include <charconv>
 #include <fstream>
 #include <memory>
 
@@ -43,7 +42,7 @@ ExitStatus read_run(const TraceInput& input, Context context, analyse::Phrases& 
     });
 }
 
-// A line of `remora schedule`: milliseconds with three decimals, " ms  ", the decision.
+// Reads a line of `remora schedule`: milliseconds with three decimals, " ms  ", the decision.
 std::optional<analyse::RunDecision> decision_of(std::string_view line, analyse::Phrases& phrases) {
     constexpr std::string_view kUnit = " ms  ";
     const std::size_t digits = line.find_first_not_of(' ');
@@ -53,12 +52,11 @@ std::optional<analyse::RunDecision> decision_of(std::string_view line, analyse::
     }
     const std::string number =
         std::string(line.substr(digits, unit - 4 - digits)) + std::string(line.substr(unit - 3, 3));
-    std::int64_t time_us = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), time_us);
-    if (error != std::errc{} || end != number.data() + number.size()) {
+    const auto time_us = text::number_of<std::int64_t>(number);
+    if (!time_us) {
         return std::nullopt;
     }
-    return analyse::RunDecision{time_us * kNsPerUs, phrases.number_of(line.substr(unit + kUnit.size()))};
+    return analyse::RunDecision{*time_us * kNsPerUs, phrases.number_of(line.substr(unit + kUnit.size()))};
 }
 
 ExitStatus read_golden(const std::string& path, Context context, analyse::Phrases& phrases, analyse::Run& run) {
@@ -66,7 +64,7 @@ ExitStatus read_golden(const std::string& path, Context context, analyse::Phrase
     std::ifstream file(path);
     std::string line;
     while (std::getline(file, line)) {
-        if (line.ends_with('\r')) { // of another system's editor
+        if (line.ends_with('\r')) { // another system's editor writes it
             line.pop_back();
         }
         const auto decision = decision_of(line, phrases);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/analyse/run_comparison.hpp"
+#include "host/cli/event/selection.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/text/format.hpp"
 
@@ -25,7 +26,7 @@ struct DiffView {
 
     [[nodiscard]] bool are_same() const { return !first && (!tasks || analyse::are_same(*tasks, tolerance)); }
 
-    // The decision of a run; null after its end.
+    // Returns the decision of a run; null after its end.
     [[nodiscard]] const analyse::RunDecision* decision(std::size_t run, std::size_t index) const {
         const std::vector<analyse::RunDecision>& all = runs[run]->decisions;
         return index < all.size() ? &all[index] : nullptr;
@@ -39,12 +40,48 @@ struct DiffView {
     }
 };
 
-// In what way the decision `first` differs.
+// Returns in what way the decision `first` differs.
 [[nodiscard]] std::string difference_text(const DiffView& view);
 
 void print_diff_text(Output& out, const DiffView& view);
-// The JSON of `remora diff`, which a page that compares has, too.
+// Writes the JSON of `remora diff`, which a page that compares contains, too.
 void write_diff_json(fmt::memory_buffer& buffer, const DiffView& view);
 void print_diff_json(Output& out, const DiffView& view);
+
+// Reads a run that is compared with another one from the events of a trace; only the decisions that the user selected.
+class RunInput {
+  public:
+    // All parameters must outlive this object.
+    RunInput(analyse::Phrases& phrases, analyse::Run& run, const SelectionOptions& options)
+        : m_selection(options)
+        , m_run(run)
+        , m_reader(phrases, run, [this](const analyse::Decision& decision) {
+            return m_selection.everything() || m_selection.is_about(decision.event, decision.context);
+        }) {}
+
+    RunInput(const RunInput&) = delete;
+    RunInput& operator=(const RunInput&) = delete;
+
+    // Takes each event, in time order. khz: the clock's rate as far as it is known, else 0.
+    void add(const trace::Event& event, std::uint32_t khz) {
+        if (!event.metadata && event.is_sound()) {
+            m_selection.take_note(event);
+            m_reader.add(event, khz);
+        }
+    }
+
+    // names: those of the whole trace.
+    void finish(const trace::Names& names) {
+        m_reader.finish();
+        m_run.names = names;
+    }
+
+    [[nodiscard]] const Selection& selection() const { return m_selection; }
+
+  private:
+    Selection m_selection;
+    analyse::Run& m_run;
+    analyse::RunReader m_reader;
+};
 
 } // namespace host::cli

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// remora check: did the kernel decide as the scheduling theory says, and does the trace fulfil a file of expectations?
-// Exit status 2 if not.
+// remora check: has the kernel decided as the scheduling theory requires, and does the trace fulfil a file of
+// expectations? The exit status is 2 if not.
 #include "host/analyse/oracle/oracle.hpp"
-#include "host/cli/command/judge/finding_report.hpp"
 #include "host/cli/command/judge/judged_trace.hpp"
 #include "host/cli/command/judge/verdict.hpp"
-#include "host/cli/command/seconds.hpp"
-#include "host/cli/expect/outcomes.hpp"
+#include "host/cli/command/time_text.hpp"
+#include "host/cli/expect/expectation.hpp"
 #include "host/trace/byte_source.hpp"
 
 #include <algorithm>
@@ -33,7 +32,7 @@ using analyse::oracle::Verdicts;
 
 constexpr const char* kUndecided = "no dispatch could be checked, and --must-decide was asked for";
 
-// For one statement `sql` of a file of expectations.
+// This is the limit for one statement `sql` of a file of expectations.
 constexpr double kStatementSecondsDefault = 60;
 
 struct CheckOptions {
@@ -48,7 +47,7 @@ struct CheckOptions {
     double timeout_s = kStatementSecondsDefault;
 };
 
-// What was expected, and what of it the trace fulfils.
+// The expectations, and which of them the trace fulfils.
 struct Fulfilled {
     std::vector<Expectation> expectations;
     std::vector<ExpectationOutcome> outcomes;
@@ -190,7 +189,7 @@ void add_cases(JunitReport& junit, const Verdicts& verdicts, const Fulfilled& fu
     for (std::size_t i = 0; i < fulfilled.outcomes.size(); ++i) {
         const ExpectationOutcome& outcome = fulfilled.outcomes[i];
         const Expectation& expectation = fulfilled.expectations[i];
-        // Programs that read the report keep one case of each name.
+        // The names of cases must differ, because programs that read the report keep one case of each name.
         const bool again = std::ranges::count(fulfilled.expectations, expectation.text, &Expectation::text) > 1;
         junit.add({.group = "expectations",
                    .name = again ? fmt::format("{} (line {})", expectation.text, expectation.line) : expectation.text,
@@ -201,12 +200,12 @@ void add_cases(JunitReport& junit, const Verdicts& verdicts, const Fulfilled& fu
     }
 }
 
-// The rules that were applied to the trace, and what was expected of it.
+// Judges the trace by the rules and by the expectations, and prints the result.
 trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Context context, formats::Trace& trace,
                         JunitReport& junit) {
     FindingReport report(context.out, trace, FindingReport::Subject::decisions, options.input.json);
     Selection selection(options.input.selection);
-    // The first violations of the part asked for; all of the trace are counted.
+    // Shows the first violations of the selected part; all of the trace are counted.
     const auto show = [&, shown = std::uint64_t{0}](const Finding& finding) mutable {
         const RuleRow& row = row_of(finding.rule);
         const std::string text = text::escaped(finding.text);
@@ -259,7 +258,7 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
     return worse(status, status_of("check", selection, trace, context));
 }
 
-// What is wrong with the file, a line each; empty: the expectations were read.
+// Returns what is wrong with the file, in lines; empty: the expectations were read.
 std::vector<std::string> read_expectations(const CheckOptions& options, std::vector<Expectation>& expectations) {
     const std::string file = text::escaped(options.expect);
     if (trace::ByteSource::is_stream(options.input.path)) {
@@ -267,7 +266,7 @@ std::vector<std::string> read_expectations(const CheckOptions& options, std::vec
     }
     std::ifstream stream(options.expect, std::ios::binary);
     std::ostringstream content;
-    if (!(content << stream.rdbuf())) { // of an empty file, too
+    if (!(content << stream.rdbuf())) { // this also fails for an empty file
         return {fmt::format("remora check: --expect {}: the file is empty or cannot be read", file)};
     }
     Expectations parsed = parse_expectations(content.str());
@@ -283,7 +282,8 @@ std::vector<std::string> read_expectations(const CheckOptions& options, std::vec
     return errors;
 }
 
-// The report has nothing else: a file of an earlier run must not be taken for this one's.
+// Refuses the expectations. The report has only this error, so that a file of an earlier run is not taken for the
+// result of this one.
 trace::ExitStatus refuse(std::span<const std::string> errors, JunitReport junit, Context context) {
     for (const std::string& error : errors) {
         context.err.print("{}\n", error);
@@ -327,9 +327,9 @@ void add_check(CommandLine& line, Context context, OutcomesOf outcomes) {
                  "expectation does not hold");
     const auto options = std::make_shared<CheckOptions>();
     options->outcomes = outcomes;
-    options->input.options.whole_first = true; // it never accuses on damaged data
+    options->input.options.whole_first = true; // damaged data must not cause reports of violations
     add_trace_options(command, options->input, "--to-time,--to");
-    command.described("TRACE").required(false); // --rules needs none
+    command.described("TRACE").required(false); // --rules needs no trace
     command.flag("--json", options->input.json, "as JSON");
     command.flag("--rules", options->rules, "list the rules, what they say and where they come from");
     add_junit_option(command, options->junit);

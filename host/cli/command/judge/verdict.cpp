@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Adding up. Counters of a CPU are cumulative, so the greatest of its chunks counts; those of a chunk are summed.
+// Adds up the counters. Those of a CPU are cumulative, so the greatest of its chunks is used; those of a chunk are
+// summed.
 #include "host/cli/command/judge/verdict.hpp"
 
 #include "host/analyse/account.hpp"
@@ -14,7 +15,7 @@ namespace host::cli {
 
 namespace {
 
-// Saturates, so that a wrong counter cannot make the sum small.
+// Returns the sum, saturated so that a wrong counter cannot make it small.
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
     return a > ~b ? ~std::uint64_t{0} : a + b;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The accounts of a trace: what was recorded, what the tracer dropped, what the transfer lost, what the reader had to
-// skip; and one sentence that sums them up. Valid once the trace has been read to its end.
+// The accounts of a trace: what was recorded, what the tracer dropped, what was lost in transfer, what the reader had
+// to skip; and one sentence that sums them up. They are valid after the trace has been read to its end.
 #pragma once
 
 #include "host/cli/terminal/output.hpp"
@@ -12,17 +12,17 @@
 namespace host::cli {
 
 struct Accounts {
-    std::uint64_t committed = 0;      // records after the preambles that are here
-    std::uint64_t received = 0;       // the same as they came: a compact stream counts by its pieces of 16 bytes
+    std::uint64_t committed = 0;      // records that are here, preambles not counted
+    std::uint64_t received = 0;       // the same as received: a compact stream counts by its pieces of 16 bytes
     std::uint64_t dropped = 0;        // by the tracer: no space
     std::uint64_t refused = 0;        // by the tracer: it was disabled
     std::uint64_t overwritten = 0;    // by cyclic recording
     std::uint64_t lost_packets = 0;   // in the transfer
     std::uint64_t missing = 0;        // announced by a chunk and not here
-    std::uint64_t skipped = 0;        // here, and not decodable
+    std::uint64_t skipped = 0;        // here, but cannot be decoded
     std::uint64_t damaged_chunks = 0; // with a wrong checksum
     std::uint64_t lost_chunks = 0;    // announced by the sender and not here
-    std::uint64_t elsewhere = 0;      // kept by the machine, by its totals, and in no chunk that was sent here
+    std::uint64_t elsewhere = 0; // kept by the machine, according to its totals, but in no chunk that was sent here
 };
 
 [[nodiscard]] Accounts accounts_of(const formats::Trace& trace);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// remora verify: does the structure of the trace hold, and does its account close? Exit status 2 on any violation, 6 if
-// there is none and the account stays open.
+// remora verify: is the structure of the trace valid, and does its account close? The exit status is 2 on any
+// violation, 6 if there is none and the account remains open.
 #include "host/analyse/account.hpp"
 #include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
 #include "host/analyse/time_check.hpp"
-#include "host/cli/command/judge/finding_report.hpp"
 #include "host/cli/command/judge/judged_trace.hpp"
 #include "host/schedule/pass.hpp"
 
@@ -21,7 +20,7 @@ using analyse::Violation;
 
 constexpr std::uint64_t kViolationsShown = 100; // per rule
 
-// After the reason why the account is open.
+// This text follows the reason why the account is open.
 constexpr const char* kOpenRemedy =
     ", so whether every record is here is not known\n"
     "  remedy: verify a session of `remora record`, a capture of the whole export, or a ramdisk with its endtrace.dat";
@@ -40,10 +39,10 @@ analyse::Rule rule_of(analyse::TimeFault::Kind kind) {
 struct VerifyInput {
     TraceInput trace;
     std::string capture; // empty: none
-    std::string junit;   // likewise
+    std::string junit;   // a file; empty: none
 };
 
-// The machine's packets as another receiver saw them. False: it cannot be read.
+// Reads the machine's packets as another receiver saw them. Returns false if they cannot be read.
 bool add_capture(const std::string& path, Context context, const formats::Trace& trace, analyse::Account& account) {
     trace::Diagnostics diagnostics(diagnostics_to(context));
     const auto capture = formats::Trace::open(path, {.kind = trace::InputKind::capture}, diagnostics);

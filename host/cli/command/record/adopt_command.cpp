@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// remora adopt: makes a session of a directory of Ntrace.dat files, as they come from the ramdisk's FAT image, or as a
-// collector left them that was killed. What the manifest says is read from the files themselves, and from the totals
-// beside them (endtrace.dat), if the ramdisk has them; the files are not touched.
+// remora adopt makes a session of a directory of Ntrace.dat files, as the ramdisk's FAT image has them, or as a
+// collector left them that was killed. The contents of the manifest are read from the files themselves, and from the
+// totals beside them (endtrace.dat), if the ramdisk has them. The files are not changed.
 #include "host/cli/command/commands.hpp"
 
 #include "host/analyse/account.hpp"
@@ -34,7 +34,7 @@ struct Adopted {
     std::uint64_t events = 0; // records, decoded
 };
 
-// Reads one file to its end. False if it could not be read at all.
+// Reads one file to its end. Returns false if it could not be read at all.
 bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Diagnostics& diagnostics,
                 Adopted& adopted) {
     formats::dat::Manifest& manifest = adopted.manifest;
@@ -73,7 +73,7 @@ bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Dia
     return true;
 }
 
-// A transfer that was cut off stays as incomplete as it was: what the files do not hold was never received.
+// A transfer that was cut off remains incomplete: what the files do not have was never received.
 void keep_transfer(const formats::dat::Manifest& old, formats::dat::Manifest& manifest) {
     manifest.started_s = old.started_s;
     if (old.complete || !old.transfer) {
@@ -104,7 +104,7 @@ std::string missing(const formats::dat::Manifest& manifest) {
     return missing_records != 0 ? fmt::format("{} records are missing", missing_records) : "";
 }
 
-// Takes the totals beside the files, if they are there, and states what is missing.
+// Takes the totals beside the files, if there are any, and states what is missing.
 void adopt_totals(const std::string& directory, Adopted& adopted) {
     formats::dat::Manifest& manifest = adopted.manifest;
     manifest.reason = missing(manifest);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// remora pack and remora unpack: a session, or a single trace file, as one small file, and back, byte for byte. Every
-// command reads a packed session as it is; unpacking is for those who want the files again.
+// remora pack makes one small file of a session or a single trace file; remora unpack restores it byte for byte. Every
+// command reads a packed session directly; unpacking is for users who need the files.
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/terminal/progress.hpp"
+#include "host/cli/terminal/output.hpp"
 
-#include "host/formats/packed/archive_reader.hpp"
-#include "host/formats/packed/archive_writer.hpp"
+#include "host/formats/packed/archive.hpp"
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 
@@ -68,7 +67,7 @@ ExitStatus pack(const PackOptions& options, Context context) {
     return ExitStatus::clean;
 }
 
-// Files come one after the other: one is open at a time.
+// Restores the files one after the other, so that one is open at a time.
 ExitStatus unpack(const PackOptions& options, Context context) {
     const auto fail = [&](const output::Failure& failure) {
         context.err.print("remora unpack: {}: {}\n", text::escaped(options.output), failure.text);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// remora record: the collector on the command line.
+// remora record runs the collector.
 #include "host/cli/command/commands.hpp"
-#include "host/cli/command/record/publishing.hpp"
 #include "host/cli/command/record/record_report.hpp"
-#include "host/cli/command/seconds.hpp"
+#include "host/cli/command/time_text.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 
 #include "host/collector/collector.hpp"
@@ -92,7 +91,7 @@ bool write_ready_file(const std::string& path, const collector::Address& address
     return std::fclose(file) == 0 && written;
 }
 
-// The key in a file, or what is wrong with the file; its content is never shown.
+// Returns the key in a file, or what is wrong with the file. Its contents are never shown.
 lib::Result<tracer::reliable::SipKey, std::string> read_key(const std::string& path) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
 
@@ -117,7 +116,7 @@ lib::Result<tracer::reliable::SipKey, std::string> read_key(const std::string& p
     return key.value();
 }
 
-// A number of bytes with a unit: 4K, 100M, 2G. 0: it is none.
+// Returns a number of bytes with a unit: 4K, 100M, 2G; 0 if the text is not such a number.
 std::uint64_t bytes_of(const std::string& text) {
     std::uint64_t number = 0;
     const char* const end = text.data() + text.size();
@@ -142,7 +141,8 @@ collector::Limits limits_of(const RecordOptions& options) {
     return limits;
 }
 
-// Of a session that is served: its sender may have stopped without an end.
+// By default a session that is served ends after so long without packets, because its sender may have stopped without
+// an end.
 constexpr std::chrono::seconds kServeIdle{60};
 
 ExitStatus collect(const RecordOptions& options, Context context, collector::UdpSocket& socket,
@@ -170,7 +170,7 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
                                     .stop = &stop_requested(),
                                     .key = key},
                                    publishing ? static_cast<collector::Observer&>(*publishing) : report);
-    // The handler stays until the process ends: a second signal must not cut off the closing of a session.
+    // The handler remains until the process ends, because a second signal must not interrupt the closing of a session.
     const collector::SessionTable::Outcome outcome = collector.run();
     report.end();
     const bool published = !publishing || publishing->finish();
@@ -181,7 +181,7 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
     return damaged ? ExitStatus::damaged : ExitStatus::clean;
 }
 
-// What is wrong with the options of publishing together; empty: nothing.
+// Returns what is wrong with the options of publishing together; empty: nothing.
 std::string publishing_fault(const RecordOptions& options) {
     return options.publishing != nullptr ? options.publishing->fault(!options.serve.empty()) : "";
 }
@@ -240,7 +240,7 @@ ExitStatus record(const RecordOptions& options, Context context) {
                           collector::UdpSocket::kReceiveBufferBytes);
         context.err.flush();
     }
-    catch_stop_signals(); // before the session is announced as one that can be stopped
+    catch_stop_signals(); // must precede the announcement that the session can be stopped
     if (!options.ready_file.empty() && !write_ready_file(options.ready_file, socket.local())) {
         return complain(context, fmt::format("{} cannot be written", text::escaped(options.ready_file)));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/cli/command/record/record_report.hpp"
 
-#include "host/cli/event/json_version.hpp"
+#include "host/cli/event/event_lines.hpp"
 #include "host/collector/session_formats.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -20,7 +20,7 @@ std::string sender_of(const SessionView& session) {
     return session.sender ? to_text(*session.sender) : "no sender";
 }
 
-// {"version":1,"event":"...", members}
+// Prints {"version":1,"event":"...", members}.
 template <typename Members>
 void put_event(Output& out, std::string_view event, Members members) {
     text::JsonText json(out.buffer());
@@ -30,10 +30,10 @@ void put_event(Output& out, std::string_view event, Members members) {
     members(json);
     json.end_object();
     out.buffer().push_back('\n');
-    out.flush(); // who reads them follows them
+    out.flush(); // readers follow the lines as they are written
 }
 
-// As a member of an event.
+// Writes it as a member of an event.
 void put_session(text::JsonText& json, const SessionView& session) {
     json.member("session", session.directory);
     json.member("sender", session.sender ? std::optional(to_text(*session.sender)) : std::nullopt);
@@ -128,7 +128,8 @@ void RecordReport::published(const std::string& directory, bool removed) {
     }
 }
 
-// Beside the session that this kernel sent. Otherwise says why not: the session is whole without them.
+// Stores the formats beside the session that this kernel sent. If that fails, it reports why; the session is complete
+// without them.
 void RecordReport::keep_formats(const SessionView& session, Manifest& manifest) {
     if (!m_formats) {
         return;
@@ -171,7 +172,7 @@ void RecordReport::print_report(const SessionView& session, const Manifest& mani
                                      : out.styled(Style::bad, "incomplete: " + text::escaped(manifest.reason)));
 }
 
-// At most one line a second, however many are refused.
+// Prints at most one line a second, for any number of refusals.
 void RecordReport::refused(std::string_view why) {
     ++m_refusals;
     const auto now = std::chrono::steady_clock::now();

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-// remora report: a run as one HTML page.
-#include "host/cli/command/raises_option.hpp"
-#include "host/cli/command/report/report_comparison.hpp"
-#include "host/cli/command/report/report_live.hpp"
+// remora report shows a run as one HTML page.
+#include "host/cli/command/diff/diff_view.hpp"
 #include "host/cli/command/report/report_reading.hpp"
-#include "host/cli/command/run_input.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
@@ -26,7 +23,7 @@ struct ReportOptions {
     std::uint64_t port = 0; // of the live page; 0: one that is free
 };
 
-// How the trace was opened, as another command takes it.
+// Returns how the trace was opened, as options that another command accepts.
 std::vector<std::string> words_of(const trace::OpenOptions& options) {
     std::vector<std::string> words;
     const auto add = [&words](bool is_given, std::initializer_list<std::string> more) {
@@ -59,7 +56,7 @@ void explain_full(const Reading& reading, const ReportOptions& options, Context 
     }
 }
 
-// Which options do not fit each other; empty: they do.
+// Returns which options do not fit each other; empty: all fit.
 std::string contradiction_in(const ReportOptions& options) {
     const SelectionOptions& part = options.input.selection;
     if (!options.other.empty() && !options.phases.empty()) {
@@ -90,13 +87,13 @@ trace::ExitStatus live_report(const ReportOptions& options, Context context) {
                        context);
 }
 
-// What the page is made of.
+// The parts of the page.
 struct Parts {
     std::vector<std::vector<std::byte>> traces{};
     std::vector<std::byte> comparison{};
 };
 
-// What is compared with what, collected while the traces are read.
+// What is compared, collected while the traces are read.
 struct Compared {
     analyse::Phrases phrases{};
     analyse::Both<analyse::Run> runs{};
@@ -108,7 +105,7 @@ trace::ExitStatus complain(Context context, const std::string& text) {
     return trace::ExitStatus::usage;
 }
 
-// One trace; what was read of it is one more of the parts, unless nothing usable is in it.
+// Reads one trace and adds its contents to the parts, unless it has nothing usable.
 trace::ExitStatus read_trace(const ReportOptions& options, const TraceInput& input,
                              std::optional<std::vector<schedule::Observed>> raises, Compared& compared, Parts& parts,
                              Context context) {
@@ -131,7 +128,7 @@ trace::ExitStatus read_trace(const ReportOptions& options, const TraceInput& inp
             run->finish(trace.facts().names);
         }
         if (trace.facts().usable_events == 0) {
-            return trace::ExitStatus::clean; // the caller reports it; an existing file is worth more than an empty page
+            return trace::ExitStatus::clean; // the caller reports it; an existing file is not replaced by an empty page
         }
         parts.traces.push_back(report::contents(reading.tables()));
         compared.phases = phases.phases();
@@ -140,8 +137,8 @@ trace::ExitStatus read_trace(const ReportOptions& options, const TraceInput& inp
     });
 }
 
-// The phases of a trace from which a page was made without --compare: few traces have them, so that all decisions are
-// kept only of these, in a second pass. What is wrong with the trace was reported in the first one.
+// Finds the phases of a trace from which a page was made without --compare. Few traces have phases, so all decisions
+// are kept only for these, in a second pass. The first pass has reported what is wrong with the trace.
 void read_again(const TraceInput& input, Compared& compared) {
     trace::Diagnostics silent([](std::string_view) {});
     const auto trace = formats::Trace::open(input.path, input.options, silent);
@@ -154,7 +151,7 @@ void read_again(const TraceInput& input, Compared& compared) {
     run.finish(trace.value()->facts().names);
 }
 
-// Why the phases asked for cannot be compared; empty if they can.
+// Returns why the selected phases cannot be compared; empty if they can.
 std::string contradiction_in(const std::optional<PhasePair>& pair, const Compared& compared, const std::string& path) {
     const std::string name = text::escaped(path);
     if (!pair) {
@@ -173,7 +170,7 @@ bool is_usable(trace::ExitStatus status) {
     return status == trace::ExitStatus::clean || status == trace::ExitStatus::damaged;
 }
 
-// All traces, and what differs. Without traces nothing can be written.
+// Reads all traces and compares them. If `parts` has no traces afterwards, nothing can be written.
 trace::ExitStatus read_all(const ReportOptions& options, std::optional<std::vector<schedule::Observed>> raises,
                            Parts& parts, Context context) {
     Compared compared;
@@ -244,7 +241,7 @@ trace::ExitStatus report(const ReportOptions& options, Context context) {
 void add_report(CommandLine& line, Context context) {
     Command command = line.command("report", "write a run as one HTML page: timeline, jobs, figures");
     const auto options = std::make_shared<ReportOptions>();
-    options->input.options.whole_first = true; // the oracle never accuses on damaged data
+    options->input.options.whole_first = true; // damaged data must not cause reports of violations
     add_trace_options(command, options->input, "--to-time,--to", Selectable::span);
     command.option("OTHER", options->other, "a second trace: the page compares TRACE with it");
     command

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The trace is read in this thread, which answers the page's requests between two batches of events; the server's
-// thread packs the answers. A machine that is started anew is a new run, and a new trace.
-#include "host/cli/command/report/report_live.hpp"
+// Implements `remora report --live`. This thread reads the trace and answers the page's requests between two batches of
+// events; the server's thread packs the answers. If the machine is restarted, this is a new run and a new trace.
+#include "host/cli/command/report/report_reading.hpp"
 
 #include "host/formats/memory/black_box.hpp"
 #include "host/output/output_file.hpp"
+#include "host/report/frame.hpp"
 #include "host/report/live/feed.hpp"
 #include "host/report/live/http_server.hpp"
-#include "host/report/packing.hpp"
 #include "host/text/escape.hpp"
 
 #include <filesystem>
@@ -21,10 +21,10 @@ namespace {
 using report::live::Feed;
 using report::live::HttpServer;
 
-constexpr std::chrono::milliseconds kWake{50};  // a request waits at most so long for a machine that records nothing
-constexpr std::chrono::milliseconds kLook{200}; // between two looks for a machine that is started anew
+constexpr std::chrono::milliseconds kWake{50};  // a request waits at most so long if the machine records nothing
+constexpr std::chrono::milliseconds kLook{200}; // between two checks whether the machine was restarted
 
-// Of the run that the memory holds. Nothing: no kernel has been started in it.
+// Returns the id of the run in the memory; nothing if no kernel has been started in it.
 std::optional<std::uint64_t> boot_in(const std::string& path) {
     const auto source = trace::ByteSource::open_file(path);
     if (!source || !formats::memory::is_memory(*source.value())) {
@@ -106,7 +106,7 @@ class LivePages {
         return true;
     }
 
-    // In the server's thread.
+    // Is called in the server's thread.
     [[nodiscard]] report::live::Answer answer(const report::live::Request& request) {
         if (request.path.empty()) {
             return {.status = 200, .type = "text/html; charset=utf-8", .body = bytes_of(m_page.html)};
@@ -171,7 +171,7 @@ class LivePages {
     std::unique_ptr<output::Destination> m_destination;
     const report::LivePage m_page = report::live_page();
     Feed m_feed;
-    std::unique_ptr<HttpServer> m_server; // after what its thread uses
+    std::unique_ptr<HttpServer> m_server; // declared after the members that its thread uses
     bool m_again = false;                 // another run of the machine has begun
 };
 

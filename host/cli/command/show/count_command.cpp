@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// remora count: how many of each event, and how long each task had the processor. The quickest look at a long trace.
+// remora count shows the number of each event, and how long each task had the processor. It is the fastest overview of
+// a long trace.
 #include "host/cli/command/trace_input.hpp"
+#include "host/cli/event/event_lines.hpp"
 #include "host/cli/event/event_text.hpp"
-#include "host/cli/event/json_version.hpp"
 
 #include "host/analyse/tally.hpp"
 #include "host/trace/names.hpp"

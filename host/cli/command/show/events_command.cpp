@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// remora events: the event table, for people and for scripts.
+// remora events prints the event table, for people and for scripts.
 #include "host/cli/command/commands.hpp"
 
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/event/json_version.hpp"
+#include "host/cli/event/event_lines.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
 #include "host/trace/names.hpp"
@@ -96,7 +96,7 @@ void print_declarations_json(Output& out, const trace::Names& names) {
     json.blank("\n");
 }
 
-// The typed events that a trace declares.
+// Prints the typed events that a trace declares.
 trace::ExitStatus print_declarations(const TraceInput& input, Context context) {
     return with_trace(input, context, "", [&](formats::Trace& trace) {
         trace.for_each([](const trace::Event&) {});

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// remora goto: one place of a trace, a record or a time, with the events before and after it. Its places are those that
-// `remora why`, `check`, `verify` and the page of `remora report` name.
+// remora goto shows one place of a trace, a record or a time, with the events before and after it. The places are those
+// that `remora why`, `check`, `verify` and the page of `remora report` name.
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/event/event_lines.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr std::uint64_t kContextMax = 1'000'000;
 constexpr std::string_view kPlaceRule =
     "must be RECORD, CHUNK:RECORD, FILE:RECORD, FILE:CHUNK:RECORD, or a time with its unit, like 20us";
 
-// A record of these numbers, as far as they are given; without any, the first event at the time or later.
+// Identifies a record by the numbers that are given; without any, the first event at the time or later.
 struct Place {
     std::string file{};
     std::optional<std::uint16_t> chunk{};
@@ -34,23 +35,15 @@ struct Place {
     }
 
   private:
-    // The file's path, or the end of it.
+    // Returns whether no file was named, or the name is the file's path or the end of it.
     [[nodiscard]] bool is_of(std::string_view path) const {
         return file.empty() || path == file || (path.ends_with(file) && path[path.size() - file.size() - 1] == '/');
     }
 };
 
-template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-    Number number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc{} && parsed == end ? std::optional(number) : std::nullopt;
-}
-
-// A number alone is a record, since times have a unit here.
+// A number without a unit is a record, because times have a unit here.
 std::optional<Place> place_of(const std::string& text) {
-    if (const auto record = number_of<std::uint64_t>(text)) {
+    if (const auto record = text::number_of<std::uint64_t>(text)) {
         return Place{.file = {}, .chunk = {}, .record = record, .time_ns = 0};
     }
     const std::size_t colon = text.rfind(':');
@@ -58,13 +51,13 @@ std::optional<Place> place_of(const std::string& text) {
         const auto time = time_of(text);
         return time ? std::optional(Place{.file = {}, .chunk = {}, .record = {}, .time_ns = *time}) : std::nullopt;
     }
-    const auto record = number_of<std::uint64_t>(std::string_view(text).substr(colon + 1));
+    const auto record = text::number_of<std::uint64_t>(std::string_view(text).substr(colon + 1));
     std::string carrier = text.substr(0, colon);
     if (!record || carrier.empty()) {
         return std::nullopt;
     }
     const std::size_t before = carrier.rfind(':');
-    const auto chunk = number_of<std::uint16_t>(std::string_view(carrier).substr(before + 1)); // npos + 1 is 0
+    const auto chunk = text::number_of<std::uint16_t>(std::string_view(carrier).substr(before + 1)); // npos + 1 is 0
     if (chunk) {
         carrier.resize(before == std::string::npos ? 0 : before);
     }
@@ -78,7 +71,7 @@ struct GotoOptions {
     bool ticks = false;
 };
 
-// Reads up to the place, and the lines after it; keeps only the lines around it.
+// Reads up to the place and the lines after it, and keeps only the lines around it.
 class Surroundings {
   public:
     Surroundings(const GotoOptions& options, Place place)
@@ -86,7 +79,7 @@ class Surroundings {
         , m_size(options.context)
         , m_lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds) {}
 
-    // False: no more is wanted.
+    // Returns false if no more is wanted.
     bool take(const trace::Event& event, const trace::TraceFacts& facts) {
         const bool is_here = !m_found && m_place.is_at(event, facts);
         if (event.metadata && !is_here) {

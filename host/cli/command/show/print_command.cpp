@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// remora print: one line, or one JSON object, per event. remora attach: the same of a machine's memory.
+// remora print shows one line, or one JSON object, for each event; remora attach does the same for a machine's memory.
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/event/disassembly.hpp"
 #include "host/cli/event/event_lines.hpp"
-#include "host/cli/event/json_lines.hpp"
 #include "host/cli/event/run_printer.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 
@@ -26,7 +25,7 @@ struct PrintOptions {
     std::uint64_t limit = 0; // 0: none
 };
 
-// After the text of the line that ends the output: what objdump says of the event's instruction.
+// Appends to the last line of the output what objdump prints for the event's instruction.
 void append_instruction(fmt::memory_buffer& out, std::string_view instruction) {
     if (instruction.empty()) {
         return;
@@ -37,7 +36,7 @@ void append_instruction(fmt::memory_buffer& out, std::string_view instruction) {
     out.push_back('\n');
 }
 
-// Nothing if it was not asked for.
+// Returns nothing if it was not asked for.
 lib::Result<std::optional<Disassembly>> disassembly_for(const PrintOptions& options, Context context) {
     if (!options.disassemble) {
         return std::optional<Disassembly>();
@@ -65,7 +64,7 @@ bool is_shown(const PrintOptions& options, Selection& selection, const trace::Ev
     return (selection.everything() || selection.contains(event)) && is_of_kind(options, event);
 }
 
-// With several threads: for what shows each event by itself, whatever was shown before.
+// Prints with several threads. This is possible if each event is shown independently of those before.
 void print_in_parallel(const PrintOptions& options, unsigned threads, formats::Trace& trace, Output& out) {
     RunPrinter printer(
         out, threads, options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds,
@@ -100,10 +99,10 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
         EventLines lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds);
         JsonLines objects;
         std::uint64_t left = options.limit;
-        // A pipe is followed live; a file is worth whole buffers.
+        // The lines of a pipe are written at once; those of a file fill whole buffers.
         const bool follows = options.input.options.follow.wanted;
         const bool live = options.input.path == "-" && context.out.is_terminal();
-        // False: no more is wanted.
+        // Returns false if no more is wanted.
         const auto show = [&](const trace::Event& event) {
             if (!is_shown(options, selection, event)) {
                 return true;
@@ -134,10 +133,7 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
 }
 
 std::string check_limit(const std::string& text) {
-    std::uint64_t lines = 0;
-    const char* const end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, lines);
-    const bool fits = error == std::errc{} && parsed == end && lines != 0;
+    const bool fits = text::number_of<std::uint64_t>(text).value_or(0) != 0;
     return fits ? "" : "must be a whole number from 1 on; without --limit every line is shown";
 }
 

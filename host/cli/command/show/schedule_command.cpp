@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `remora schedule`: what the scheduler did, in words. Times are cut to a resolution (100 us unless said otherwise), so
-// that under an instruction clock the text changes when the schedule does, not when the kernel becomes an instruction
-// longer: the golden files under tests/golden/ are this text.
+// remora schedule shows in words what the scheduler did. Times are cut to a resolution (100 us by default), so that
+// under an instruction clock the text changes if the schedule changes, not if the kernel becomes an instruction longer.
+// The golden files under tests/golden/ have this text.
 #include "host/cli/command/trace_input.hpp"
 
 #include "host/analyse/narrator.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// remora top: tasks, load, misses and losses of a machine that runs, out of its memory, refreshed in the terminal.
-#include "host/cli/command/seconds.hpp"
+// remora top shows tasks, load, misses and losses of a running machine, from its memory, and refreshes them in the
+// terminal.
+#include "host/cli/command/time_text.hpp"
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/event/json_version.hpp"
+#include "host/cli/event/event_lines.hpp"
 
 #include "host/analyse/load.hpp"
 #include "host/text/escape.hpp"
@@ -22,11 +23,11 @@ struct TopOptions {
     bool once = false;
 };
 
-// What the machine has lost, as the latest chunk says.
+// The losses of the machine, from the latest chunk.
 struct Losses {
     std::uint64_t dropped = 0;
     std::uint64_t refused = 0;
-    std::uint64_t overwritten = 0; // before they could be read
+    std::uint64_t overwritten = 0; // overwritten before they could be read
 };
 
 Losses losses_of(const trace::TraceFacts& facts) {
@@ -39,7 +40,7 @@ Losses losses_of(const trace::TraceFacts& facts) {
     return losses;
 }
 
-// The idle task has the number 0: what it has of a processor is free.
+// The idle task has the number 0: its share of a processor is free.
 bool is_idle(const trace::Names& names, std::uint16_t context) {
     const trace::TaskNames* const task = names.task(context);
     return task != nullptr && task->pid == 0U;
@@ -77,7 +78,7 @@ class Screen {
 
     void show_text(const analyse::Load& load, const trace::TraceFacts& facts, lib::Ticks capacity, double busy) {
         if (m_out.is_terminal() && !m_options.once) {
-            m_out.print("\x1B[H\x1B[J"); // from the first line on
+            m_out.print("\x1B[H\x1B[J"); // clears the screen and begins at its first line
         }
         const Losses losses = losses_of(facts);
         constexpr double kNsPerMs = 1e6;
@@ -143,7 +144,7 @@ trace::ExitStatus top(const TopOptions& options, Context context) {
         Screen screen(options, context.out);
         const auto interval = duration(options.interval_s).value_or(std::chrono::seconds(1));
         auto next_look = std::chrono::steady_clock::now() + interval;
-        // Parts of the trace come at each interval, empty ones of a machine that records nothing.
+        // Parts of the trace arrive at each interval; they are empty if the machine records nothing.
         for (auto batch = trace.next_batch(); !batch.empty() && !context.out.failed(); batch = trace.next_batch()) {
             std::ranges::for_each(batch, [&meter](const trace::Event& event) { meter.add(event); });
             if (const auto now = std::chrono::steady_clock::now(); !options.once && now >= next_look) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// `remora check --expect`: each expectation is answered by the tables of `remora sql`, or by the oracle's verdicts.
-#include "host/cli/expect/outcomes.hpp"
+// Implements `remora check --expect`: each expectation is evaluated by the tables of `remora sql`, or by the oracle's
+// verdicts.
+#include "host/cli/expect/expectation.hpp"
 
 #include "host/sql/database.hpp"
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/nearest.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -55,7 +56,7 @@ class Asked {
         bool stopped = false;
     };
 
-    // A statement of the file, within the limit of time.
+    // Runs a statement of the file, within the limit of time.
     Answer ask_limited(std::string_view statement) {
         m_end = std::chrono::steady_clock::now() + m_limit;
         Answer answer = ask(statement);
@@ -92,7 +93,7 @@ class Asked {
 
   private:
     std::chrono::milliseconds m_limit;
-    std::optional<std::chrono::steady_clock::time_point> m_end; // of the statement that is being asked
+    std::optional<std::chrono::steady_clock::time_point> m_end; // end of the time for the running statement
     std::unique_ptr<sql::Source> m_source;
     std::unique_ptr<sql::Database> m_database;
 };
@@ -101,7 +102,7 @@ ExpectationOutcome outcome_of(const Expectation& expectation, long double found)
     return {.holds = expectation.holds_for(found), .found = value_text(expectation.figure->unit, found)};
 }
 
-// What the oracle knows: its figures have no query.
+// Evaluates the figures that the oracle knows, which have no query.
 ExpectationOutcome judged_outcome(const Expectation& expectation, const JudgedTrace& judged) {
     if (expectation.figure->words == "no loss") {
         return {.holds = judged.loss.empty(), .found = judged.loss};
@@ -123,7 +124,7 @@ ExpectationOutcome judged_outcome(const Expectation& expectation, const JudgedTr
             .found = fmt::format("{} violation{}", tally.violations, tally.violations == 1 ? "" : "s")};
 }
 
-// Why no figure of these names can be computed; empty: it can.
+// Returns why no figure of these names can be computed; empty: it can be.
 std::string missing_name(const Expectation& expectation, Asked& asked) {
     const bool mutex_first = expectation.figure->words.find(" MUTEX") != std::string_view::npos;
     for (std::size_t i = 0; i < expectation.names.size(); ++i) {
@@ -161,14 +162,13 @@ ExpectationOutcome asked_outcome(const Expectation& expectation, Asked& asked) {
         return {.found = "nothing"};
     }
     const std::string& text = answer.values.front();
-    long double found = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
-    if (answer.values.size() != 1 || error != std::errc{} || end != text.data() + text.size()) {
+    const auto found = text::number_of<long double>(text);
+    if (answer.values.size() != 1 || !found) {
         return {.invalid = true,
                 .found = answer.values.size() == 1 ? fmt::format("{}, no number", text::escaped(text))
                                                    : fmt::format("{} values, not one", answer.values.size())};
     }
-    return outcome_of(expectation, found);
+    return outcome_of(expectation, *found);
 }
 
 } // namespace
@@ -176,7 +176,7 @@ ExpectationOutcome asked_outcome(const Expectation& expectation, Asked& asked) {
 OutcomesOfTrace outcomes_of(std::span<const Expectation> expectations, const AskOptions& options,
                             const JudgedTrace& judged) {
     OutcomesOfTrace result;
-    std::unique_ptr<Asked> asked; // at one address: its source asks it for the time
+    std::unique_ptr<Asked> asked; // has a fixed address, because its source calls it for the time
     for (const Expectation& expectation : expectations) {
         const bool known = expectation.figure->query.empty() && !expectation.figure->words.starts_with("sql ");
         if (!known && asked == nullptr) {

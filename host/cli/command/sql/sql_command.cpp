@@ -1,22 +1,214 @@
 // SPDX-License-Identifier: MIT
-// remora sql: one SQL statement over a trace, without importing it.
-#include "host/cli/command/seconds.hpp"
-#include "host/cli/command/sql/sql_output.hpp"
+// remora sql runs one SQL statement over a trace, without importing the trace.
+#include "host/cli/command/time_text.hpp"
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/terminal/last_resort.hpp"
-
+#include "host/cli/event/event_lines.hpp"
+#include "host/cli/terminal/output.hpp"
+#include "host/cli/terminal/stop_signal.hpp"
 #include "host/sql/database.hpp"
 #include "host/sql/tables.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/json_writer.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace host::cli {
 
 namespace {
+
+// --- rows as columns, CSV or JSON
+// -------------------------------------------------------------------------------------
+
+enum class SqlFormat : std::uint8_t {
+    columns, // aligned; numbers to the right
+    csv,     // RFC 4180, with a head
+    json,    // an object with the array `rows`, one row to a line
+};
+
+class SqlOutput {
+  public:
+    SqlOutput(Output& out, SqlFormat format)
+        : m_out(out)
+        , m_json(out.buffer())
+        , m_format(format) {}
+
+    void begin(std::span<const std::string> names);
+
+    // Returns false once the output cannot be written.
+    [[nodiscard]] bool row(std::span<const sql::Value> values);
+
+    void finish();
+
+  private:
+    // So many rows are kept to determine the widths of the columns, which later rows use.
+    static constexpr std::size_t kRowsKept = 1000;
+
+    struct Field {
+        std::string text;
+        bool number = false;
+    };
+
+    void print_kept();
+    void print_fields(std::span<const Field> fields);
+    void print_csv(std::span<const sql::Value> values);
+    void print_json(std::span<const sql::Value> values);
+
+    Output& m_out;
+    text::JsonText m_json;
+    SqlFormat m_format;
+    std::vector<std::string> m_names;
+    std::vector<std::vector<Field>> m_kept;
+    std::vector<std::size_t> m_widths;
+    bool m_widths_known = false;
+};
+
+// Texts that a query makes may contain anything, so they are escaped for a terminal.
+using Kind = sql::Value::Kind;
+
+std::string hexadecimal(std::string_view bytes) {
+    std::string text;
+    for (const char byte : bytes) {
+        text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+    }
+    return text;
+}
+
+// Returns the columns of a terminal that a text takes. Names are nearly always ASCII; each other character counts as
+// one column.
+std::size_t width_of(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char character) { return (static_cast<unsigned char>(character) & 0xC0) != 0x80; }));
+}
+
+void SqlOutput::begin(std::span<const std::string> names) {
+    m_names.assign(names.begin(), names.end());
+    if (m_format == SqlFormat::csv) {
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            m_out.print("{}{}", i == 0 ? "" : ",", text::csv_field(names[i]));
+        }
+        m_out.print("\n");
+    } else if (m_format == SqlFormat::json) {
+        m_out.print("{{\"version\": {},\n\"rows\": ", kJsonVersion);
+        m_json.begin_array();
+    }
+}
+
+bool SqlOutput::row(std::span<const sql::Value> values) {
+    switch (m_format) {
+    case SqlFormat::csv:
+        print_csv(values);
+        break;
+    case SqlFormat::json:
+        print_json(values);
+        break;
+    case SqlFormat::columns: {
+        std::vector<Field> fields;
+        for (const sql::Value& value : values) {
+            const bool number = value.kind == Kind::integer || value.kind == Kind::real;
+            fields.push_back(
+                {value.kind == Kind::blob ? hexadecimal(value.text) : text::made_printable(value.text), number});
+        }
+        if (m_widths_known) {
+            print_fields(fields);
+        } else {
+            m_kept.push_back(std::move(fields));
+            if (m_kept.size() == kRowsKept) {
+                print_kept();
+            }
+        }
+        break;
+    }
+    }
+    return !m_out.failed();
+}
+
+void SqlOutput::finish() {
+    if (m_format == SqlFormat::json) {
+        m_json.end_lines();
+        m_out.print("\n}}\n");
+    } else if (m_format == SqlFormat::columns && !m_widths_known) {
+        print_kept();
+    }
+}
+
+void SqlOutput::print_kept() {
+    m_widths_known = true;
+    std::vector<Field> head;
+    for (std::size_t i = 0; i < m_names.size(); ++i) {
+        std::size_t width = width_of(m_names[i]);
+        bool number = false;
+        for (const std::vector<Field>& fields : m_kept) {
+            width = std::max(width, width_of(fields[i].text));
+            number = number || fields[i].number;
+        }
+        m_widths.push_back(width);
+        head.push_back({text::made_printable(m_names[i]), number});
+    }
+    print_fields(head);
+    for (const std::vector<Field>& fields : m_kept) {
+        print_fields(fields);
+    }
+    m_kept.clear();
+}
+
+void SqlOutput::print_fields(std::span<const Field> fields) {
+    std::string line;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const std::size_t width = width_of(fields[i].text);
+        const std::string gap(m_widths[i] - std::min(width, m_widths[i]), ' ');
+        line += i == 0 ? "" : "  ";
+        line += fields[i].number ? gap + fields[i].text : fields[i].text + gap;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    m_out.print("{}\n", line);
+}
+
+void SqlOutput::print_csv(std::span<const sql::Value> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const bool blob = values[i].kind == Kind::blob;
+        m_out.print("{}{}", i == 0 ? "" : ",", blob ? hexadecimal(values[i].text) : text::csv_field(values[i].text));
+    }
+    m_out.print("\n");
+}
+
+// Values are written as SQLite has them; invalid UTF-8 is replaced.
+void SqlOutput::print_json(std::span<const sql::Value> values) {
+    m_json.line();
+    m_json.begin_object();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const sql::Value& value = values[i];
+        m_json.key(m_names[i]);
+        switch (value.kind) {
+        case Kind::null:
+            m_json.value(nullptr);
+            break;
+        case Kind::integer:
+            m_json.plain(value.text);
+            break;
+        case Kind::real: // JSON has no infinity
+            m_json.plain(value.text.find_first_of("In") == std::string_view::npos ? value.text : "null");
+            break;
+        case Kind::text:
+            m_json.value(value.text);
+            break;
+        case Kind::blob:
+            m_json.value(hexadecimal(value.text));
+            break;
+        }
+    }
+    m_json.end_object();
+    m_out.flush_if_full();
+}
+
+// --- the command -----------------------------------------------------------------------------------------------------
 
 struct SqlOptions {
     TraceInput input;
@@ -28,7 +220,7 @@ struct SqlOptions {
     double timeout_s = 0; // 0: none
 };
 
-// The line of the statement, and a mark under the place.
+// Prints the line of the statement, and a mark below the place.
 void print_failure(Output& err, std::string_view statement, const sql::Database::Failure& failure) {
     err.print("remora sql: {}\n", text::escaped(failure.text));
     if (failure.offset < 0 || static_cast<std::size_t>(failure.offset) > statement.size()) {
@@ -43,7 +235,7 @@ void print_failure(Output& err, std::string_view statement, const sql::Database:
               std::string(before.size(), ' '));
 }
 
-// Shows how far the query has come until its first row; false once it has taken too long.
+// Shows the progress of the query until its first row. Returns false once it has taken too long.
 class Watch {
   public:
     Watch(const SqlOptions& options, Context context)
@@ -71,7 +263,7 @@ class Watch {
     bool m_has_rows = false;
 };
 
-// While SQLite computes one value it does not ask the watch.
+// While SQLite computes one value it does not call the watch.
 constexpr std::chrono::milliseconds kGrace{1000};
 
 std::unique_ptr<LastResort> last_resort(const SqlOptions& options) {

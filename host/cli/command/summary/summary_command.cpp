@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// remora summary: what ran, and its figures.
-#include "host/cli/command/raises_option.hpp"
+// remora summary shows what ran, and its figures.
 #include "host/cli/command/summary/summary_view.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/schedule/pass.hpp"

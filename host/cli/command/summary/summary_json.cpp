@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The figures of a trace as JSON. Keys are stable: new ones may be added, none changes its meaning. Durations are in
-// ns, null while the clock's rate is not known or if they were not recorded.
+// Writes the figures of a trace as JSON. Keys are stable: new ones may be added, and none changes its meaning.
+// Durations are in ns, null while the clock's rate is not known or if they were not recorded.
 #include "host/cli/command/summary/summary_view.hpp"
-#include "host/cli/event/json_version.hpp"
+#include "host/cli/event/event_lines.hpp"
 
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -21,7 +21,7 @@ std::optional<std::uint64_t> ns(const SummaryView& view, lib::Ticks ticks) {
     return khz != 0 ? std::optional(lib::TickRate{khz}.to_nanoseconds(ticks).value) : std::nullopt;
 }
 
-// Both exactly and in nanoseconds.
+// Writes a duration both in ticks, which is exact, and in nanoseconds.
 void add_time(Json& json, const SummaryView& view, std::string_view name, lib::Ticks ticks) {
     json.member(std::string(name) + "_ticks", ticks.value);
     json.member(std::string(name) + "_ns", ns(view, ticks));
@@ -41,7 +41,7 @@ void add_durations(Json& json, const SummaryView& view, std::string_view name, c
     json.end_object();
 }
 
-// The quantities of docs/metrics.md. Of a task without complete jobs, zero of each.
+// Writes the quantities of docs/metrics.md. They are zero for a task without complete jobs.
 void add_metrics(Json& json, const SummaryView& view, const analyse::TaskMetrics& metrics) {
     json.begin_object("response");
     add_durations(json, view, metrics.response);
@@ -70,7 +70,7 @@ void add_metrics(Json& json, const SummaryView& view, const analyse::TaskMetrics
     json.member("migrations", metrics.migrations);
 }
 
-// All ticks of a processor, and the shares of a sum of 1.
+// Writes all ticks of a processor, and the shares, whose sum is 1.
 void add_processors(Json& json, const SummaryView& view) {
     json.begin_array("processors");
     for (const auto& [cpu, uses] : view.summary.uses()) {
@@ -141,7 +141,7 @@ void add_vector_figures(Json& json, const SummaryView& view, const analyse::Vect
     json.member("greatest_ns", time(figures.handler.greatest()));
 }
 
-// Of one leg; null if none is known. greatest: the interrupt from which the greatest counts.
+// Writes one leg; null if none is known. greatest: the interrupt from which the greatest duration is counted.
 void add_leg(Json& json, const SummaryView& view, const analyse::Leg& leg) {
     if (!leg.greatest) {
         json.value(nullptr);
@@ -161,7 +161,8 @@ void add_leg(Json& json, const SummaryView& view, const analyse::Leg& leg) {
     json.end_object();
 }
 
-// raises: how many interrupts an observer saw; null without one, and `missing` says why no raise is known.
+// raises: the number of interrupts that an observer saw; null without an observer, and `missing` says why no raise is
+// known.
 void add_latencies(Json& json, const SummaryView& view) {
     const auto& raises = view.latencies.raises();
     const std::string_view missing = analyse::raises_missing(view.latencies);
@@ -194,7 +195,7 @@ void add_latencies(Json& json, const SummaryView& view) {
     json.end_array();
 }
 
-// Null while the cost of a record is not known. An estimate under the clock that clock.mode names.
+// Writes null while the cost of a record is not known. It is an estimate under the clock that clock.mode names.
 void add_tracing(Json& json, const SummaryView& view) {
     const auto tracing = tracing_share(view);
     if (!tracing) {
@@ -217,7 +218,7 @@ void add_tracing(Json& json, const SummaryView& view) {
     json.end_object();
 }
 
-// Null if the run's chunks were written plainly, or by a kernel that does not say.
+// Writes null if the run's chunks are not compact, or if the kernel does not state their layout.
 void add_compact(Json& json, const SummaryView& view) {
     const auto& cost = view.trace.facts().cost;
     if (!cost || cost->choice == tracer::LayoutChoice::plain) {
@@ -232,7 +233,7 @@ void add_compact(Json& json, const SummaryView& view) {
     json.end_object();
 }
 
-// Null if the kernel's clock was never set back.
+// Writes null if the kernel's clock was never set back.
 void add_compensation(Json& json, const SummaryView& view) {
     const auto& compensation = view.trace.facts().compensation;
     if (!compensation) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The first screen that a user sees of a run.
+// Prints the first screen that a user sees of a run.
 #include "host/cli/command/summary/summary_view.hpp"
 #include "host/cli/command/time_text.hpp"
 #include "host/text/format.hpp"
@@ -60,7 +60,7 @@ void print_tracing(Output& out, const SummaryView& view) {
               facts.clock.khz == 0 ? " ticks" : "", formats::dat::clock_mode_name(facts.clock.mode));
 }
 
-// The layout of the run's compact chunks, and why it is this one.
+// Prints the layout of the run's compact chunks, and why it was chosen.
 void print_compact(Output& out, const SummaryView& view) {
     const auto& cost = view.trace.facts().cost;
     if (!cost || cost->choice == tracer::LayoutChoice::plain) {
@@ -73,7 +73,7 @@ void print_compact(Output& out, const SummaryView& view) {
     out.print("  compact    layout {} {}\n", formats::dat::layout_name(cost->layout), reason);
 }
 
-// By how much the clock was set back in all, and how many steps had which outcome.
+// Prints by how much the clock was set back in all, and how many steps had which outcome.
 void print_compensation(Output& out, const SummaryView& view) {
     const auto& compensation = view.trace.facts().compensation;
     if (!compensation) {
@@ -192,7 +192,7 @@ struct TaskWithJobs {
     const analyse::TaskMetrics& metrics;
 };
 
-// Those of which jobs are complete.
+// Returns the tasks that have complete jobs.
 std::vector<TaskWithJobs> tasks_with_jobs(const SummaryView& view) {
     std::vector<TaskWithJobs> tasks;
     for (const auto& [context, metrics] : view.metrics.tasks()) {
@@ -233,7 +233,7 @@ void print_responses(Output& out, const SummaryView& view) {
     }
 }
 
-// All parts of a processor's time.
+// Prints all parts of a processor's time.
 void print_processors(Output& out, const SummaryView& view) {
     const auto uses = view.summary.uses();
     if (uses.empty()) {

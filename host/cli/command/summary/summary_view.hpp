@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The figures of a trace on the screen (at most 100 columns) and as JSON.
+// Prints the figures of a trace on the screen (at most 100 columns) and as JSON.
 #pragma once
 
 #include "host/analyse/latencies.hpp"
@@ -20,16 +20,17 @@ namespace host::cli {
 struct SummaryView {
     const std::string& title; // what the user named on the command line
     const formats::Trace& trace;
-    const Selection& selection;           // what the figures are of
+    const Selection& selection;           // the selected part of the trace
     const analyse::Summary& summary;      // of the span
-    const analyse::TraceMetrics& metrics; // of the span, as the rest
-    const analyse::Summary& shown;        // of the events asked for: only their numbers mean anything
+    const analyse::TraceMetrics& metrics; // of the span, as all others
+    const analyse::Summary& shown;        // of the selected events: only their numbers are valid
     const analyse::Latencies& latencies;  // of the span
     const Accounts& accounts;
     const Verdict& verdict;
 };
 
-// What tracing took of the run; nothing of a part of it, or if the trace does not state the cost of a record.
+// Returns the share of the run that tracing took; nothing for a part of the run, or if the trace does not state the
+// cost of a record.
 [[nodiscard]] inline std::optional<analyse::TracingShare> tracing_share(const SummaryView& view) {
     if (!view.selection.everything()) {
         return std::nullopt; // the records are counted for the whole trace
@@ -43,7 +44,7 @@ struct SummaryView {
 void print_summary(Output& out, const SummaryView& view);
 void print_summary_json(Output& out, const SummaryView& view);
 
-// Response times under an emulated clock are the host's noise, and every output says so in these words.
+// Response times under an emulated clock are noise of the host, which every output states in these words.
 inline constexpr std::string_view kEmulatedNote =
     "the clock is emulated: times show the host's clock, not the kernel's timing";
 

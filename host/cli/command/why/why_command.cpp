@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// remora why: why a job took as long as it did, and what would have been needed for it to be on time.
+// remora why shows why a job took as long as it did, and what would have been needed for it to be on time.
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/command/why/why_view.hpp"
 
@@ -33,7 +33,7 @@ Wanted wanted_by(const WhyOptions& options) {
                                 : Wanted{};
 }
 
-// Of a record with a wrong checksum nothing is concluded, and any job depends on those before it.
+// Nothing is concluded from records with a wrong checksum, and any job depends on those before it.
 bool is_damaged(const formats::Trace& trace) {
     return std::ranges::any_of(trace.facts().chunks, &trace::ChunkReport::damaged);
 }
@@ -42,7 +42,7 @@ ExplainedJob explain(const JobCase& job, double ticks_per_record) {
     return {job, job.account.is_known() ? std::optional(analyse::why::diagnose(job, ticks_per_record)) : std::nullopt};
 }
 
-// The first of a row of jobs, if what made it late made the one asked for late, too.
+// Returns the first of a sequence of late jobs, if what made it late also made the selected job late.
 std::optional<ExplainedJob> explain_first(const Found& found, double ticks_per_record) {
     if (!found.first || !found.first->account.is_known() || !found.job->account.is_known()) {
         return std::nullopt;
@@ -52,7 +52,7 @@ std::optional<ExplainedJob> explain_first(const Found& found, double ticks_per_r
                                                                            : std::nullopt;
 }
 
-// Why there is nothing to show.
+// Returns why there is nothing to show.
 std::string missing(const WhyOptions& options, const Found& found) {
     const std::string task = text::escaped(options.input.selection.task);
     if (found.jobs == 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// All that is known of the job, for scripts: docs/json.md.
+// Writes everything that is known of the job, for scripts; docs/json.md describes it.
 #include "host/cli/command/why/why_view.hpp"
 
-#include "host/cli/event/json_version.hpp"
+#include "host/cli/event/event_lines.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
 #include "host/trace/value_text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// At most 20 lines: what was asked for, what happened from the release to the end, the cause, what would have been
-// needed, and where to look further.
+// Prints at most 20 lines: what was asked for, what happened from the release to the end, the cause, what would have
+// been needed, and where to search further.
 #include "host/cli/command/summary/summary_view.hpp"
 #include "host/cli/command/time_text.hpp"
 #include "host/cli/command/why/why_view.hpp"
@@ -32,7 +32,7 @@ using schedule::Part;
 
 constexpr std::size_t kLinesMax = 20;
 constexpr std::size_t kColumns = 110;
-constexpr std::size_t kPassagesLeast = 6; // as long as something else can be left out
+constexpr std::size_t kPassagesLeast = 6; // unless nothing else can be left out
 constexpr std::size_t kPortionsShown = 3;
 constexpr std::uint64_t kPortionLeast = 50;  // part of its passage
 constexpr std::uint64_t kMentionLeast = 100; // part of the response time
@@ -44,8 +44,8 @@ class WhyText {
         : m_view(view)
         , m_khz(view.trace.facts().clock.khz) {}
 
-    // What is least important goes first: details of the story, what could be better too, then more of the story. No
-    // sentence is cut.
+    // The least important parts are left out first: details of the story, what could also be improved, then more of the
+    // story. No sentence is cut.
     [[nodiscard]] std::vector<std::string> lines() {
         Story story = m_view.explained().job.story;
         describe(story);
@@ -63,7 +63,7 @@ class WhyText {
   private:
     enum class Kind : std::uint8_t { essential, also, share, needed, note };
 
-    // What can be left out, in this order.
+    // The parts that can be left out, in this order.
     static constexpr auto kLeast = std::to_array({Kind::also, Kind::share, Kind::needed});
 
     struct Entry {
@@ -71,7 +71,7 @@ class WhyText {
         std::vector<std::string> lines;
     };
 
-    // A passage in words: portions that read the same are one.
+    // Describes a passage in words; portions with equal words become one.
     struct PassageText {
         lib::Ticks begin{};
         lib::Ticks length{};
@@ -112,7 +112,7 @@ class WhyText {
                                [](std::size_t sum, const Entry& entry) { return sum + entry.lines.size(); });
     }
 
-    // without: what is left out of the shorter text, too.
+    // without: what is also left out of the shorter text.
     void shorten(Story& story, std::size_t least, std::span<const Kind> without) {
         while (count() > kLinesMax && story.passages().size() > least) {
             story.reduce(story.passages().size() - 1);
@@ -121,7 +121,7 @@ class WhyText {
         }
     }
 
-    // Of each of these kinds as little as is too much, the last first.
+    // Leaves out as little as necessary of each of these kinds, the last first.
     void drop(std::span<const Kind> kinds) {
         for (const Kind kind : kinds) {
             while (count() > kLinesMax) {
@@ -134,7 +134,7 @@ class WhyText {
         }
     }
 
-    // Neighbours that begin with the same words are one.
+    // Joins neighbours that begin with the same words.
     [[nodiscard]] std::vector<PassageText> passages_of(const Story& story) const {
         std::vector<PassageText> all;
         for (const Passage& passage : story.passages()) {
@@ -178,7 +178,7 @@ class WhyText {
                                                       : fmt::format("record {}", place.record);
     }
 
-    // A line, continued below if it is too long.
+    // Prints a line, which continues on the next one if it is too long.
     void add(std::string_view text, Kind kind = Kind::essential) {
         m_entries.push_back({.kind = kind, .lines = {}});
         std::vector<std::string>& lines = m_entries.back().lines;
@@ -291,7 +291,7 @@ class WhyText {
         add_others(explained, diagnosis.needed);
     }
 
-    // No single cause suffices.
+    // Adds the further causes of a job for which no single cause suffices.
     void add_together(const ExplainedJob& explained, std::string_view spare) {
         const Diagnosis& diagnosis = *explained.diagnosis;
         for (std::size_t i = 1; i < std::min(diagnosis.needed, kTogetherMax); ++i) {
@@ -303,7 +303,7 @@ class WhyText {
         add(fmt::format("only without {}: {}", diagnosis.needed == 2 ? "both" : "all of these", spare));
     }
 
-    // Nothing that is a fault, or could be avoided, explains it.
+    // Adds the shares in the lateness of a job that no fault and nothing avoidable explains.
     void add_shares(const ExplainedJob& explained, std::uint64_t late) {
         const auto& findings = explained.diagnosis->findings;
         const bool unknown = findings.front().cause == analyse::why::Cause::unknown;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Why a job took as long as it did, on the screen (at most 20 lines) and as JSON.
+// Prints why a job took as long as it did, on the screen (at most 20 lines) and as JSON.
 #pragma once
 
 #include "host/analyse/why/diagnosis.hpp"
@@ -22,9 +22,10 @@ struct WhyView {
     const formats::Trace& trace;
     const analyse::why::Found& found;
     ExplainedJob asked;
-    std::optional<ExplainedJob> first; // of the row of late jobs, if the one asked for began late because of it
-    bool damaged = false;              // the trace: nothing is concluded
-    double ticks_per_record = 0;       // 0: not known
+    std::optional<ExplainedJob>
+        first;                   // first of the sequence of late jobs, if the selected one began late because of it
+    bool damaged = false;        // the trace is damaged: nothing is concluded
+    double ticks_per_record = 0; // 0: not known
 
     [[nodiscard]] const ExplainedJob& explained() const { return first ? *first : asked; }
 };
@@ -38,7 +39,7 @@ struct FindingText {
 [[nodiscard]] FindingText text_of(const WhyView& view, const ExplainedJob& explained,
                                   const analyse::why::Finding& finding);
 
-// What a culprit did of a passage: "comm ran". Escaped.
+// Returns what a culprit did in a passage: "comm ran". Escaped.
 [[nodiscard]] std::string text_of(const trace::Names& names, const schedule::Culprit& culprit);
 
 void print_why(Output& out, const WhyView& view);

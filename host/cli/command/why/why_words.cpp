@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Culprits and causes in words.
+// Describes culprits and causes in words.
 #include "host/cli/command/time_text.hpp"
 #include "host/cli/command/why/why_view.hpp"
 #include "host/text/escape.hpp"
@@ -154,7 +154,7 @@ class Words {
         return found != m_job.declared_ns.end() ? time_ns(found->second) : "nothing";
     }
 
-    // Of a mutex whose protocol is recorded.
+    // Returns the protocol of the mutex in words; empty if it is not recorded.
     [[nodiscard]] std::string protocol() const {
         const auto found = m_job.protocols.find(m_finding.object);
         return found != m_job.protocols.end() && found->second ? fmt::format(" (protocol {})", word(*found->second))
@@ -198,7 +198,7 @@ class Words {
                 fmt::format("the {} executed beyond that{}", m_took, since)};
     }
 
-    // A time of the trace, by its distance from the end of the job.
+    // Returns a time of the trace as the distance from the end of the job.
     [[nodiscard]] std::string moment(lib::Ticks ticks) const {
         const schedule::Moment& end = *m_job.account.job.end;
         if (!end.ns || m_khz == 0) {
@@ -228,7 +228,7 @@ class Words {
 
     [[nodiscard]] bool throttled() const { return m_job.share_of(Part::interference, By::throttling) > lib::Ticks{}; }
 
-    // What it executed beyond the budget before its first deadline.
+    // Returns how much it executed beyond its budget before its first deadline.
     [[nodiscard]] std::string shortage() const {
         const lib::Ticks executed = m_job.account.part(Part::execution);
         const lib::Ticks budget =
@@ -247,7 +247,8 @@ class Words {
                            delay ? " (how long a delay it asked for is not recorded)" : "");
     }
 
-    // The tasks that ran the longest during the wait: one of them may keep from running who is to end it.
+    // Returns the tasks that ran the longest during the wait: one of them may keep the task that ends the wait from
+    // running.
     [[nodiscard]] std::string meanwhile() const {
         std::map<std::uint32_t, lib::Ticks> ran;
         const std::span<const Item> items =
@@ -279,7 +280,7 @@ class Words {
         return text;
     }
 
-    // What is no fault by itself.
+    // Returns the texts of a finding that is not a fault by itself.
     [[nodiscard]] FindingText expected() const {
         const std::string without = fmt::format("the {} of ", m_took);
         switch (m_finding.cause) {

@@ -5,7 +5,7 @@
 
 #include "fleet/local/schema.hpp"
 #include "fleet/network/network.hpp"
-#include "host/formats/packed/archive_reader.hpp"
+#include "host/formats/packed/archive.hpp"
 #include "host/text/format.hpp"
 #include "tests/support/fleet_run.hpp"
 

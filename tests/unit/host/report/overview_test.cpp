@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a task did, by buckets that grow.
-#include "host/report/overview.hpp"
+#include "host/report/schedule_tables.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Deflate, base64 and SHA-256, by their standards.
-#include "host/report/packing.hpp"
+#include "host/report/frame.hpp"
 
 #include "host/text/format.hpp"
 

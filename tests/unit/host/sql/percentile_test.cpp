@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // percentile() as a query uses it, without a trace: its numbers, their type, and what has none.
-#include "host/sql/virtual_tables.hpp"
+#include "host/sql/database.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A map that finds values by one look-up after the first.
-#include "host/trace/number_map.hpp"
+#include "host/trace/event.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The text of each type of value, and of each conversion of a format: as printf writes them.
 #include "host/trace/names.hpp"
-#include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

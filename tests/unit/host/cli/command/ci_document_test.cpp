@@ -2,7 +2,7 @@
 // docs/ci.md has the table of exit statuses and that of the figures of expectations: they must equal those in the
 // source. REMORA_UPDATE_DOCS=1 rewrites them. Runs in the root of the checkout, as `make test-unit` does.
 #include "host/cli/command/exit_table.hpp"
-#include "host/cli/expect/figures.hpp"
+#include "host/cli/expect/expectation.hpp"
 
 #include <cstdlib>
 #include <fmt/format.h>

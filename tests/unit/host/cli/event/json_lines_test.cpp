@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The fast path of an object gives the text of the slow one, for every event of the table.
-#include "host/cli/event/json_lines.hpp"
+#include "host/cli/event/event_lines.hpp"
 
 #include "tests/support/table_events.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // From a frame to the datagram in it: what each length must be, and what a frame that ends one byte earlier is.
-#include "host/formats/capture/frame_source.hpp"
+#include "host/formats/capture/capture.hpp"
 
 #include "tests/support/capture_files.hpp"
 

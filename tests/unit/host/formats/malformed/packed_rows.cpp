@@ -3,7 +3,7 @@
 #include "tests/support/malformed_row.hpp"
 #include "tests/support/packed_archives.hpp"
 
-#include "host/formats/packed/archive_reader.hpp"
+#include "host/formats/packed/archive.hpp"
 
 namespace support {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A memory that changes while it is read: every record is taken once, whole and in order, or counted as lost.
-#include "host/formats/memory/follower.hpp"
+#include "host/formats/memory/memory.hpp"
 
 #include "host/formats/dat/record_stream.hpp"
 #include "host/trace/event.hpp"

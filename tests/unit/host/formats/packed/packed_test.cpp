@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Packed sessions: every byte comes back, and no damage ever shows an event that was not logged.
 #include "host/formats/input_kind.hpp"
-#include "host/formats/packed/archive_reader.hpp"
-#include "host/formats/packed/archive_writer.hpp"
-#include "host/formats/packed/prediction.hpp"
+#include "host/formats/packed/archive.hpp"
+#include "host/formats/packed/column_codec.hpp"
 #include "host/formats/trace.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"

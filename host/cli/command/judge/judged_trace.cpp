@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "host/cli/command/judge/junit_report.hpp"
+#include "host/cli/command/judge/judged_trace.hpp"
 
 #include "host/cli/command/exit_table.hpp"
 #include "host/output/output_file.hpp"
