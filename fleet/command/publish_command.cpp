@@ -10,7 +10,6 @@
 #include "fleet/network/network.hpp"
 #include "fleet/session_tree.hpp"
 #include "fleet/spool_publisher.hpp"
-#include "host/collector/directory_lock.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/text/escape.hpp"

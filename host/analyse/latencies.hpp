@@ -5,7 +5,6 @@
 
 #include "host/analyse/summary.hpp"
 #include "host/schedule/latency.hpp"
-#include "host/schedule/raises.hpp"
 #include "host/schedule/schedule.hpp"
 
 #include <array>

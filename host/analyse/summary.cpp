@@ -2,11 +2,13 @@
 // One pass over the events; see the header for what each figure means.
 #include "host/analyse/summary.hpp"
 
+#include "host/analyse/durations.hpp"
 #include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/user_event.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace host::analyse {
@@ -169,6 +171,81 @@ lib::Ticks Summary::interrupt_time() const {
         sum = sum + cpu.interrupts;
     }
     return sum;
+}
+
+void TaskMetrics::add(const schedule::JobAccount& account) {
+    const schedule::Job& job = account.job;
+    if (!job.end || job.end->ticks < job.release.ticks || account.unaccounted == schedule::Unaccounted::early) {
+        return;
+    }
+    const lib::Ticks took = account.response();
+    response.add(took);
+    m_responses.push_back(took.value);
+    if (m_job && *m_job + 1 == job.number) {
+        m_relative = std::max(m_relative, took < m_latest ? m_latest - took : took - m_latest);
+    }
+    m_job = job.number;
+    m_latest = took;
+    if (job.start && job.start->ticks >= job.release.ticks) {
+        start.add(job.start->ticks - job.release.ticks);
+    }
+    if (!account.is_known()) {
+        return;
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        parts[i].add(account.parts[i]);
+    }
+    gross.add(account.gross);
+    records.add({account.records});
+    for (const schedule::Share& share : account.shares) {
+        if (share.culprit.part == schedule::Part::blocking) {
+            lib::Ticks& sum = blocking_by[static_cast<std::size_t>(share.culprit.inversion)];
+            sum = sum + share.ticks;
+        }
+    }
+    dispatches += account.dispatches;
+    preemptions += account.preemptions;
+    migrations += account.migrations;
+}
+
+lib::Ticks TaskMetrics::percentile(std::uint32_t percent) const {
+    return {m_responses.empty() ? 0 : analyse::percentile(std::span(m_responses), percent)};
+}
+
+namespace {
+
+constexpr double kPart = 256;
+
+lib::Ticks time_of(double ticks) {
+    constexpr double kMost = 1e19;
+    return {static_cast<std::uint64_t>(ticks < kMost ? ticks : kMost)};
+}
+
+} // namespace
+
+std::optional<lib::Ticks> tracing_time(const std::optional<tracer::TraceCost>& cost, std::uint64_t records) {
+    return cost && cost->rounds != 0
+               ? std::optional(time_of(static_cast<double>(records) * (cost->enabled_ticks_x256 / kPart)))
+               : std::nullopt;
+}
+
+std::optional<TracingShare> tracing_share(const std::optional<tracer::TraceCost>& cost, std::uint64_t records,
+                                          lib::Ticks duration, std::size_t cpus, lib::Ticks removed) {
+    if (!cost || cost->rounds == 0) {
+        return std::nullopt;
+    }
+    TracingShare result;
+    result.records = records;
+    result.ticks_per_record = static_cast<double>(cost->enabled_ticks_x256) / kPart;
+    // Fits a u64 for any trace that a machine can hold: 2^40 records of 2^24 ticks each.
+    const double ticks = static_cast<double>(records) * result.ticks_per_record;
+    result.time = time_of(ticks);
+    const double whole =
+        static_cast<double>(duration.value) * static_cast<double>(cpus) + static_cast<double>(removed.value);
+    if (whole > 0) {
+        result.share = ticks / whole;
+    }
+    return result;
 }
 
 } // namespace host::analyse

@@ -7,17 +7,21 @@
 #pragma once
 
 #include "host/analyse/durations.hpp"
+#include "host/schedule/accounting.hpp"
 #include "host/schedule/processor_time.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/facts.hpp"
 #include "host/trace/number_map.hpp"
 #include "lib/units.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace host::analyse {
 
@@ -115,5 +119,87 @@ class Summary {
     lib::Ticks m_first{~std::uint64_t{0}};
     lib::Ticks m_last;
 };
+
+// The quantities of each task that follow from its jobs, as docs/metrics.md defines them. Memory depends on the number
+// of tasks, and 8 bytes for each job. All times in ticks.
+
+// Of one task: of its complete jobs, but for missed.
+class TaskMetrics {
+  public:
+    static constexpr std::array<std::uint32_t, 3> kPercentiles = {50, 90, 99};
+
+    // A job that is complete.
+    void add(const schedule::JobAccount& account);
+
+    // In per cent, by the nearest rank; 0 without jobs. Reorders the response times.
+    [[nodiscard]] lib::Ticks percentile(std::uint32_t percent) const;
+
+    // Greatest less least.
+    [[nodiscard]] lib::Ticks absolute_finishing_jitter() const { return response.greatest() - response.least(); }
+
+    [[nodiscard]] lib::Ticks start_jitter() const { return start.greatest() - start.least(); }
+
+    // The greatest difference of two consecutive jobs.
+    [[nodiscard]] lib::Ticks relative_finishing_jitter() const { return m_relative; }
+
+    [[nodiscard]] const Durations& part(schedule::Part of) const { return parts[static_cast<std::size_t>(of)]; }
+
+    Durations response; // of all jobs that are complete
+    Durations start;    // s - r, of those that ran
+    // Of those whose parts are known.
+    std::array<Durations, schedule::kPartNames.size()> parts;
+    Durations gross;
+    Durations records;                                                    // how many, not ticks
+    std::array<lib::Ticks, schedule::kInversionNames.size()> blocking_by; // by inversion, in all
+    std::uint64_t dispatches = 0;
+    std::uint64_t preemptions = 0;
+    std::uint64_t migrations = 0;
+    std::uint64_t missed = 0; // of all jobs, however they ended
+
+  private:
+    mutable std::vector<std::uint64_t> m_responses;
+    std::optional<std::uint64_t> m_job; // the latest one, by number
+    lib::Ticks m_latest;                // its response time
+    lib::Ticks m_relative;
+};
+
+// Of all tasks of a trace.
+class TraceMetrics {
+  public:
+    void add(const schedule::JobAccount& account) {
+        if (account.job.outcome == schedule::Outcome::completed) {
+            m_tasks[account.job.context].add(account);
+        }
+        if (account.job.is_late()) {
+            ++m_tasks[account.job.context].missed;
+        }
+    }
+
+    // By context; of tasks with complete or missed jobs.
+    [[nodiscard]] const std::map<std::uint16_t, TaskMetrics>& tasks() const { return m_tasks.values(); }
+
+  private:
+    trace::NumberMap<TaskMetrics> m_tasks;
+};
+
+// Which part of a run the tracing itself took: records x the cost of one, as the tracer measured it at boot, over the
+// time that the trace spans. An estimate: the cost is that of a warm path, and records that were dropped, filtered or
+// overwritten cost time, too, without being here. If the clock was set back, the time that was removed from it is part
+// of the run.
+struct TracingShare {
+    std::uint64_t records = 0;
+    double ticks_per_record = 0;
+    lib::Ticks time;             // all records together, rounded down
+    std::optional<double> share; // of the processors' time, 0 to 1 and beyond; none if the trace spans no time
+};
+
+// Of so many records, rounded down. Nothing if the trace does not record the cost.
+[[nodiscard]] std::optional<lib::Ticks> tracing_time(const std::optional<tracer::TraceCost>& cost,
+                                                     std::uint64_t records);
+
+// Nothing if the trace does not record the cost. removed: Compensation::removed_meanwhile.
+[[nodiscard]] std::optional<TracingShare> tracing_share(const std::optional<tracer::TraceCost>& cost,
+                                                        std::uint64_t records, lib::Ticks duration, std::size_t cpus,
+                                                        lib::Ticks removed = {});
 
 } // namespace host::analyse

@@ -5,11 +5,11 @@
 // missing.
 #pragma once
 
-#include "host/collector/limits.hpp"
 #include "host/collector/observer.hpp"
 #include "host/collector/reliable_sessions.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/collector/session_table.hpp"
+#include "host/collector/session_writer.hpp"
 #include "host/collector/udp_socket.hpp"
 
 #include <chrono>

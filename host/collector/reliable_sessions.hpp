@@ -10,9 +10,9 @@
 //                                    +--> SessionTable::take() --> Ntrace.dat, manifest
 #pragma once
 
-#include "host/collector/limits.hpp"
 #include "host/collector/reliable/file_store.hpp"
 #include "host/collector/reliable/receiver.hpp"
+#include "host/collector/session_writer.hpp"
 #include "host/collector/udp_socket.hpp"
 
 #include <chrono>

@@ -4,9 +4,10 @@
 // never deletes anything but the files that a session consists of.
 #pragma once
 
-#include "host/collector/directory_lock.hpp"
+#include "host/formats/dat/manifest.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/failure.hpp"
+#include "host/trace/kernel_image.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -16,6 +17,28 @@
 #include <vector>
 
 namespace host::collector {
+
+// One collector for each directory: a file `collector.lock` in it, locked with flock() as long as the collector lives.
+// It holds the collector's process id, for the message to a second one. The system releases the lock with the process,
+// however that ends; the file is removed at a clean end and used again otherwise.
+
+inline constexpr std::string_view kLockName = "collector.lock";
+
+class DirectoryLock {
+  public:
+    DirectoryLock() = default;
+    DirectoryLock(const DirectoryLock&) = delete;
+    DirectoryLock& operator=(const DirectoryLock&) = delete;
+    ~DirectoryLock();
+
+    // directory: an open directory, which outlives the lock. Once. cause: busy: another collector holds it, the text
+    // names its process; refused: the file cannot be made, or is no regular file.
+    [[nodiscard]] lib::Result<void, trace::Failure<lib::Error>> take(int directory);
+
+  private:
+    int m_directory = -1;
+    trace::Descriptor m_file;
+};
 
 // Beside a session directory, NAME.published: how far it is published (fleet/session_publisher.hpp).
 inline constexpr std::string_view kPublishedSuffix = ".published";
@@ -61,5 +84,13 @@ class SessionDirectory {
 
 // The names in an open directory, without . and .. not_found, io.
 [[nodiscard]] lib::Result<std::vector<std::string>> list_names(int directory);
+
+// Keeps the formats of trace_printf in the session of the kernel that they belong to, so that the session can be read
+// when the kernel image is gone.
+
+// Writes formats.json and the manifest, which names it. Refused, and nothing changed: the formats are of another image
+// than the session, the session does not state its image, or they cannot be written.
+[[nodiscard]] lib::Result<void, trace::Refusal>
+store_formats(const trace::KernelImage& formats, const std::string& directory, formats::dat::Manifest& manifest);
 
 } // namespace host::collector

@@ -2,13 +2,147 @@
 #include "host/collector/session_table.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
+#include "host/formats/dat/plain_record.hpp"
 #include "host/text/format.hpp"
+#include "tracer/record/event_table.hpp"
+#include "tracer/record/record.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
 #include <iterator>
+#include <sys/stat.h>
 #include <utility>
 
 namespace host::collector {
+
+namespace {
+
+// Of the files directly in a directory; of anything else 0.
+std::uint64_t bytes_in(int parent, const std::string& name) {
+    const trace::Descriptor directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const auto names = list_names(directory.number());
+    std::uint64_t bytes = 0;
+    for (const std::string& file : names ? names.value() : std::vector<std::string>()) {
+        struct stat status {};
+
+        if (::fstatat(directory.number(), file.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode)) {
+            bytes += static_cast<std::uint64_t>(status.st_size);
+        }
+    }
+    return bytes;
+}
+
+} // namespace
+
+SessionPlaces SessionPlaces::served(std::shared_ptr<SessionDirectory> root, Usage& usage) {
+    SessionPlaces places;
+    places.m_parent = trace::Descriptor(::fcntl(root->descriptor(), F_DUPFD_CLOEXEC, 0));
+    places.m_parent_path = root->path();
+    const auto names = list_names(root->descriptor());
+    for (const std::string& name : names ? names.value() : std::vector<std::string>()) {
+        if (name != kLockName && !name.ends_with(kPublishedSuffix)) {
+            ++places.m_directories;
+            usage.bytes += bytes_in(root->descriptor(), name);
+        }
+    }
+    places.m_root = std::move(root);
+    return places;
+}
+
+SessionPlaces SessionPlaces::beside(const SessionDirectory& first) {
+    std::error_code code;
+    const std::filesystem::path path = std::filesystem::canonical(first.path(), code);
+    SessionPlaces places;
+    places.m_parent_path = path.parent_path().string();
+    places.m_prefix = path.filename().string() + '-';
+    places.m_parent = trace::Descriptor(::open(places.m_parent_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return places;
+}
+
+SessionDirectory::Opened SessionPlaces::make(std::uint64_t boot_id, std::size_t directories_max) {
+    if (m_directories >= directories_max) {
+        return trace::Failure<lib::Error>{
+            lib::Error::no_space,
+            fmt::format("there are {} sessions in {} already: move some elsewhere", m_directories, m_parent_path)};
+    }
+    for (std::size_t number = 0; number <= directories_max; ++number) {
+        const std::string name = fmt::format("{}{:016x}-{}", m_prefix, boot_id, number);
+        auto made = SessionDirectory::create(m_parent.number(), m_parent_path, name);
+        if (made || made.error().cause != lib::Error::exists) {
+            m_directories += made ? 1U : 0U;
+            return made;
+        }
+    }
+    return trace::Failure<lib::Error>{lib::Error::exists, "every name is taken"};
+}
+
+namespace {
+
+constexpr std::size_t kPlausibleMin = 2; // packets
+constexpr std::uint16_t kReservedBits = 0x4F00;
+
+} // namespace
+
+bool plausible_records(std::span<const std::byte> records_untrusted) {
+    std::uint64_t last = 0;
+    int falls = 0;
+    bool any = false;
+    for (; records_untrusted.size() >= tracer::kRecordBytes;
+         records_untrusted = records_untrusted.subspan(tracer::kRecordBytes)) {
+        const tracer::Record record = tracer::decode_record(records_untrusted);
+        const std::uint64_t stamp = record.stamp().value;
+        falls += stamp < last ? 1 : 0;
+        last = stamp;
+        if (record.empty() || (record.code & kReservedBits) != 0 || stamp == 0 || falls > 1 ||
+            formats::dat::is_metadata_family(record.code) || tracer::find_event(record.event_code()) == nullptr) {
+            return false;
+        }
+        any = true;
+    }
+    return any;
+}
+
+std::optional<Strangers::Packets> Strangers::take(const Address& sender, std::uint32_t number,
+                                                  std::span<const std::byte> records, bool begins) {
+    const auto known = std::ranges::find(m_strangers, sender, &Stranger::sender);
+    if (known != m_strangers.end()) {
+        m_strangers.splice(m_strangers.end(), m_strangers, known);
+    } else {
+        if (m_strangers.size() == kSendersMax) {
+            m_strangers.pop_front();
+        }
+        m_strangers.push_back({.sender = sender, .packets = {}});
+    }
+    Stranger& stranger = m_strangers.back();
+    auto& held = stranger.packets[number];
+    stranger.plausible += held.empty() && plausible_records(records) ? 1U : 0U;
+    if (held.empty() || begins) {
+        held.assign(records.begin(), records.end());
+    }
+    if (!begins && stranger.plausible < kPlausibleMin) {
+        if (stranger.packets.size() > kHeldMax) {
+            stranger.packets.erase(stranger.packets.begin());
+        }
+        return std::nullopt;
+    }
+    Packets packets = std::move(stranger.packets);
+    m_strangers.pop_back();
+    return packets;
+}
+
+std::optional<Strangers::Stranger> Strangers::take_plausible() {
+    const auto found =
+        std::ranges::find_if(m_strangers, [](const Stranger& stranger) { return stranger.plausible != 0; });
+    if (found == m_strangers.end()) {
+        return std::nullopt;
+    }
+    Stranger stranger = std::move(*found);
+    m_strangers.erase(found);
+    return stranger;
+}
 
 namespace {
 

@@ -14,18 +14,21 @@
 // no second one. Packets are never moved between sessions; a full table refuses new ones and ends none.
 #pragma once
 
-#include "host/collector/limits.hpp"
 #include "host/collector/observer.hpp"
 #include "host/collector/session.hpp"
-#include "host/collector/session_places.hpp"
-#include "host/collector/strangers.hpp"
+#include "host/collector/session_directory.hpp"
+#include "host/collector/session_writer.hpp"
 #include "host/collector/syncer.hpp"
+#include "host/collector/udp_socket.hpp"
+#include "host/trace/byte_source.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +36,67 @@
 #include <vector>
 
 namespace host::collector {
+
+// Where sessions are stored, under names made here: the boot id as 16 hexadecimal digits, and the first number that is
+// free, <16 digits>-<n>. A served directory holds one such directory for each session. `record --out DIR` writes its
+// run into DIR itself; if the machine restarts meanwhile, the next boot goes beside it, to DIR-<16 digits>-<n>.
+class SessionPlaces {
+  public:
+    // Below `root`, which stays locked. Existing sessions are left as they are, and count for the limits.
+    [[nodiscard]] static SessionPlaces served(std::shared_ptr<SessionDirectory> root, Usage& usage);
+
+    // Beside `first`.
+    [[nodiscard]] static SessionPlaces beside(const SessionDirectory& first);
+
+    // A new directory. no_space: there are `directories_max` already; else it cannot be made.
+    [[nodiscard]] SessionDirectory::Opened make(std::uint64_t boot_id, std::size_t directories_max);
+
+    // So many have been removed.
+    void release(std::size_t directories) { m_directories -= std::min(m_directories, directories); }
+
+  private:
+    std::shared_ptr<SessionDirectory> m_root; // of served sessions
+    trace::Descriptor m_parent;               // where directories are made
+    std::string m_parent_path;
+    std::string m_prefix;
+    std::size_t m_directories = 0;
+};
+
+// Senders that own no session yet. A chunk_begin that can be read makes a sender plausible at once; a published sender,
+// whose packets are plain records, becomes so with its second packet of records that a tracer could have written. Until
+// then its packets are held, so that one that overtook the first is not lost. Number 0, junk and an end without a
+// beginning make no session. Memory: kSendersMax senders with kHeldMax packets each; the sender that was silent for
+// longest makes room.
+
+// Whether a tracer that sends no metadata could have written these records: codes of the event table but metadata, no
+// reserved bits, stamps that never decrease but once (a cyclic chunk, an emergency area).
+[[nodiscard]] bool plausible_records(std::span<const std::byte> records_untrusted);
+
+class Strangers {
+  public:
+    static constexpr std::size_t kSendersMax = 64;
+    static constexpr std::size_t kHeldMax = 64; // the window of PacketOrder
+
+    // By number.
+    using Packets = std::map<std::uint32_t, std::vector<std::byte>>;
+
+    // Holds the packet. The packets of the sender, this one included, if it is plausible from now on. begins: the
+    // packet begins with a chunk_begin that can be read.
+    [[nodiscard]] std::optional<Packets> take(const Address& sender, std::uint32_t number,
+                                              std::span<const std::byte> records, bool begins);
+
+    struct Stranger {
+        Address sender;
+        Packets packets;
+        std::size_t plausible = 0; // packets of plausible records
+    };
+
+    // A sender of one plausible packet, when nothing more will come: a short trace without metadata.
+    [[nodiscard]] std::optional<Stranger> take_plausible();
+
+  private:
+    std::list<Stranger> m_strangers; // the one that sent last is last
+};
 
 class SessionTable {
   public:

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "host/analyse/latencies.hpp"
-#include "host/analyse/tracing_share.hpp"
+#include "host/analyse/summary.hpp"
 #include "host/report/event_tables.hpp"
 #include "host/report/schedule_tables.hpp"
 #include "host/trace/facts.hpp"

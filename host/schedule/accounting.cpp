@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // After each event, each job that is open on the event's processor is classified anew. Where the class changes, a piece
 // ends.
-#include "host/schedule/accounting_step.hpp"
+#include "host/schedule/accounting.hpp"
 
 #include "lib/wire_numbers.hpp"
 

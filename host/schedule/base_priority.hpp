@@ -5,7 +5,7 @@
 // earlier absolute deadline of the job.
 #pragma once
 
-#include "host/schedule/change.hpp"
+#include "host/schedule/schedule.hpp"
 #include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"

@@ -18,7 +18,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace host::schedule {
 
@@ -101,6 +104,111 @@ class Intervals {
     std::map<std::uint16_t, Task> m_tasks;
     std::map<std::uint16_t, Processor> m_processors;
     std::optional<Moment> m_first;
+};
+
+// The interrupt handlers of each processor, nested as they were. A handler is reported when it ends, so after those
+// that interrupted it.
+struct Handler {
+    std::uint32_t vector = 0;
+    std::uint16_t cpu = 0;
+    std::uint32_t task = kUnknownContext; // that it interrupted
+    std::size_t depth = 1;                // 1: it interrupted no other handler
+    Moment begin;
+    std::optional<Moment> end{}; // none: its record is missing
+};
+
+class Handlers {
+  public:
+    using Sink = std::function<void(const Handler&)>;
+
+    explicit Handlers(Sink sink)
+        : m_sink(std::move(sink)) {}
+
+    // changes: what Schedule made of the event. schedule: after it. A handler that ended in a gap is not reported.
+    void take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule);
+
+    // At the end of the trace: reports what is open.
+    void finish();
+
+  private:
+    Sink m_sink;
+    std::map<std::uint16_t, std::vector<Handler>> m_open; // by processor, outermost first
+};
+
+// Who held which mutex, from when to when. A hold is reported when it ends. Where records were dropped it ends with the
+// last record before the gap.
+enum class HoldEnd : std::uint8_t {
+    unlocked,
+    taken, // by another: the record of the unlock is missing
+    owner_died,
+    records_lost,
+    end_of_trace,
+};
+
+struct Hold {
+    std::uint32_t mutex = 0;
+    std::uint32_t context = 0;
+    HoldEnd how = HoldEnd::end_of_trace;
+    Moment begin;
+    std::optional<Moment> end{}; // none: no record of its processor precedes the gap
+};
+
+class Holds {
+  public:
+    using Sink = std::function<void(const Hold&)>;
+
+    explicit Holds(Sink sink)
+        : m_sink(std::move(sink)) {}
+
+    // schedule: after the event. before: the event of this processor before this one.
+    void take(const trace::Event& event, const Schedule& schedule, const std::optional<Moment>& before);
+
+    // At the end of the trace: reports what is open.
+    void finish();
+
+  private:
+    void take_mutex(const trace::Event& event, const Schedule& schedule);
+    void end(Hold hold, const std::optional<Moment>& now, HoldEnd how);
+
+    Sink m_sink;
+    std::map<std::uint32_t, Hold> m_open; // by mutex
+    std::optional<Moment> m_latest;       // of all events
+};
+
+// Where records were dropped: from the last moment of which something is known to the record that counts them.
+struct Loss {
+    std::uint16_t cpu = 0;
+    std::uint32_t records = 0;
+    std::optional<Moment> begin{}; // none: the processor had no event before
+    Moment end;
+};
+
+class Losses {
+  public:
+    using Sink = std::function<void(const Loss&)>;
+
+    explicit Losses(Sink sink)
+        : m_sink(std::move(sink)) {}
+
+    // changes: what Schedule made of the event. before: the event of this processor before this one.
+    void take(const trace::Event& event, std::span<const Change> changes, const std::optional<Moment>& before) {
+        for (const Change& change : changes) {
+            if (change.kind == Change::Kind::lost) {
+                std::optional<Moment> begin = std::exchange(m_blackouts[event.cpu], std::nullopt);
+                m_sink({.cpu = event.cpu,
+                        .records = change.object,
+                        .begin = begin ? begin : before,
+                        .end = Moment::of(event)});
+            }
+        }
+        if (event.is(trace::kCodeOf<"blackout_start">)) {
+            m_blackouts[event.cpu] = Moment::of(event);
+        }
+    }
+
+  private:
+    Sink m_sink;
+    std::map<std::uint16_t, std::optional<Moment>> m_blackouts; // by processor: since when
 };
 
 } // namespace host::schedule

@@ -8,7 +8,7 @@
 //   pass.finish();
 #pragma once
 
-#include "host/schedule/accounting_step.hpp"
+#include "host/schedule/accounting.hpp"
 #include "host/schedule/schedule_step.hpp"
 #include "host/trace/code_set.hpp"
 

@@ -3,7 +3,7 @@
 // exactly one share.
 #pragma once
 
-#include "host/schedule/change.hpp"
+#include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
 #include "lib/units.hpp"
 

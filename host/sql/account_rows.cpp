@@ -3,7 +3,7 @@
 // from the difference of two times.
 #include "host/sql/schedule_rows.hpp"
 
-#include "host/analyse/tracing_share.hpp"
+#include "host/analyse/summary.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/value_text.hpp"

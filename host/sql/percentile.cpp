@@ -2,7 +2,7 @@
 // Source: sqlite.org, "Application-Defined SQL Functions".
 #include "host/sql/virtual_tables.hpp"
 
-#include "host/schedule/nearest_rank.hpp"
+#include "host/analyse/durations.hpp"
 
 #include <new>
 #include <span>
@@ -72,7 +72,7 @@ void finish(sqlite3_context* context) {
     if (values->percent_is_null) {
         sqlite3_result_null(context);
     } else {
-        const Number found = schedule::percentile(std::span(values->numbers), values->percent);
+        const Number found = analyse::percentile(std::span(values->numbers), values->percent);
         found.is_real ? sqlite3_result_double(context, found.real) : sqlite3_result_int64(context, found.integer);
     }
     delete values;

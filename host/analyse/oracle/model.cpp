@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What each record changes in the model. Places and chains are in model_places.cpp.
-#include "host/analyse/oracle/model_step.hpp"
+#include "host/analyse/oracle/model.hpp"
 #include "host/text/format.hpp"
 
 namespace host::analyse::oracle {

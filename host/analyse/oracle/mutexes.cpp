@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See mutexes.hpp. Ceilings are recorded in microseconds: a level equal in microseconds is not higher.
-#include "host/analyse/oracle/mutexes.hpp"
+#include "host/analyse/oracle/theory.hpp"
 
 #include "host/text/format.hpp"
 

@@ -2,7 +2,7 @@
 // Gaps and the order in which theories see an event: all of them look at the model before the event changes it.
 #include "host/analyse/oracle/oracle.hpp"
 
-#include "host/analyse/oracle/model_step.hpp"
+#include "host/analyse/oracle/model.hpp"
 
 #include "host/text/format.hpp"
 #include "host/trace/code_set.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See wakeups.hpp. Without task_block and task_unblock (older kernels) nothing can be decided here.
-#include "host/analyse/oracle/wakeups.hpp"
+#include "host/analyse/oracle/theory.hpp"
 #include "host/text/format.hpp"
 #include "tracer/record/unit_words.hpp"
 

@@ -5,7 +5,6 @@
 // expected.
 #pragma once
 
-#include "host/analyse/why/cause.hpp"
 #include "host/analyse/why/job_case.hpp"
 #include "lib/units.hpp"
 

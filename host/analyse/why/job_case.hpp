@@ -2,20 +2,144 @@
 // All that is known of one job and of what surrounded it: the input of the diagnosis.
 #pragma once
 
-#include "host/analyse/why/replay.hpp"
-#include "host/analyse/why/story.hpp"
 #include "host/schedule/accounting.hpp"
+#include "host/schedule/executor.hpp"
+#include "host/schedule/share.hpp"
 #include "host/trace/names.hpp"
 #include "lib/units.hpp"
 #include "lib/wire_numbers.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace host::analyse::why {
+
+// What can make a job late.
+enum class Cause : std::uint8_t {
+    missing_inheritance, // a task that holds nothing ran while the holder could not
+    lock_across_wait,    // the holder of a mutex waited for something else
+    own_overrun,         // it executed more than it declares
+    others_overrun,      // another task did, or an earlier job of this one
+    server_budget,       // its server had no budget, or postponed its deadline
+    priority_order,      // tasks with later deadlines preceded it
+    interrupts_off,      // a task kept interrupts off when it was to be released, or to run
+    interrupt_load,      // of one vector
+    critical_section,    // of the task that held the mutex
+    late_event,          // what it waited for within its job came late
+    tracing,             // the records that were written meanwhile
+    load,                // of tasks that precede it, as declared
+    execution,           // its own, as declared
+    kernel,              // switches and decisions
+    unknown,             // no record says what ran, or who held the mutex
+};
+
+inline constexpr std::array<std::string_view, 15> kCauseNames = {
+    "missing_inheritance", "lock_across_wait", "own_overrun",      "others_overrun", "server_budget", "priority_order",
+    "interrupts_off",      "interrupt_load",   "critical_section", "late_event",     "tracing",       "load",
+    "execution",           "kernel",           "unknown"};
+
+[[nodiscard]] constexpr std::string_view cause_name(Cause cause) {
+    return kCauseNames[static_cast<std::size_t>(cause)];
+}
+
+// When a job would have ended without some of the work around it: what its processor did, from the time when it was
+// free for the task to the end of the job, is run once more, with parts left out.
+//
+//   items      |section      |H  |own  |own|      H precedes the task, and arrives when the job still waits
+//   without    |own  |H  |own|                    the section: H arrives when it did, the job ends so much earlier
+//
+// Work that precedes the task runs as soon as it arrives. The task's own path is the rest, in order: its execution, and
+// what it cannot continue without. A wait until a moment ends at this moment, whenever it begins.
+struct Item {
+    enum class Role : std::uint8_t {
+        own,       // the task executes
+        path,      // it cannot continue before this is done
+        until,     // it cannot continue before `end`
+        delay,     // it cannot continue before so much time has passed
+        preceding, // runs when it arrives, whatever the task has to do
+        undecided, // preceding if the executor precedes the task; else `otherwise`
+        note,      // only for its length
+    };
+
+    Role role = Role::note;
+    Role otherwise = Role::note;
+    Cause cause = Cause::kernel;
+    std::uint32_t who = schedule::kUnknownContext;    // task, vector or server; of a mutex its holder
+    std::uint32_t object = 0;                         // mutex, or what the task waits for
+    std::uint32_t wait = 0;                           // lock_across_wait: what the holder waits for
+    std::uint32_t for_wait = 0;                       // it counts only as long as the task waits for this
+    std::uint32_t worker = schedule::kUnknownContext; // the task that ends this wait
+    schedule::Executor executor{};
+    schedule::Executor ended_by{};
+    lib::Ticks begin{};
+    lib::Ticks end{};
+    lib::Ticks arrival{};
+    lib::Ticks excess{};    // of the length, beyond what the executing job declares
+    lib::Ticks total{};     // execution of that job so far
+    std::uint64_t job = 0;  // of the task; 0: it had none
+    bool later = false;     // the executing job's deadlines are later, relative and absolute
+    bool postponed = false; // after its server had postponed the task's deadline
+    bool quiet = false;     // its length is another item's
+    schedule::RecordPlace place{};
+
+    [[nodiscard]] lib::Ticks length() const { return end - begin; }
+
+    friend bool operator==(const Item&, const Item&) = default;
+};
+
+// How much of an item is left out.
+using Removed = std::function<lib::Ticks(const Item&)>;
+
+// When the last item of the task's path is complete. items: by their begin, none of them undecided.
+[[nodiscard]] lib::Ticks end_without(std::span<const Item> items, const Removed& removed);
+
+// What happened to one job, from its release to its end, in few passages: pieces that follow each other are united, the
+// shortest first, and neighbours with the same main culprit before others. Every tick stays in its culprit's portion.
+//
+//   pieces     |CC|k|HHHHHHHH|k|CC|v|CCCC|BBBBBBBBBBBBBBBB|CC|      k kernel   v handler
+//   passages   | C |    H      |   C     |       B        |C |
+
+// What one culprit has of a passage.
+struct Portion {
+    schedule::Culprit culprit;
+    lib::Ticks ticks{};
+    schedule::Executor ended_by{}; // suspension: what ran when the wait ended
+};
+
+struct Passage {
+    lib::Ticks begin{};
+    lib::Ticks end{};
+    schedule::RecordPlace place{}; // the record with which it begins
+    std::vector<Portion> portions; // the greatest first
+
+    [[nodiscard]] lib::Ticks length() const { return end - begin; }
+};
+
+class Story {
+  public:
+    // In time order.
+    void add(const schedule::Piece& piece);
+
+    // Unites passages until there are at most `most`, and none is shorter than a two-hundredth of the whole.
+    void reduce(std::size_t most);
+
+    [[nodiscard]] const std::vector<Passage>& passages() const { return m_passages; }
+
+  private:
+    static constexpr std::size_t kPassagesMax = 512; // more are reduced to half of it
+
+    void unite(std::size_t first);
+
+    std::vector<Passage> m_passages;
+};
 
 struct ServerFacts {
     std::uint16_t id = 0;

@@ -2,7 +2,7 @@
 // The work around the jobs of one task, as items of a replay: what happened since its processor was free for it.
 #pragma once
 
-#include "host/analyse/why/replay.hpp"
+#include "host/analyse/why/job_case.hpp"
 #include "host/schedule/accounting.hpp"
 #include "lib/units.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/cli/command/command_line.hpp"
-#include "host/schedule/raises.hpp"
+#include "host/schedule/latency.hpp"
 #include "host/trace/byte_source.hpp"
 
 #include <optional>

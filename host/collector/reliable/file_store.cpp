@@ -2,7 +2,6 @@
 // POSIX, Linux: one open file for the journal and one for each stream.
 #include "host/collector/reliable/file_store.hpp"
 
-#include "host/collector/reliable/journal_entry.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 #include "lib/crc32c.hpp"

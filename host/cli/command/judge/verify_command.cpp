@@ -2,7 +2,6 @@
 // remora verify: does the structure of the trace hold, and does its account close? Exit status 2 on any violation, 6 if
 // there is none and the account stays open.
 #include "host/analyse/account.hpp"
-#include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
 #include "host/analyse/time_check.hpp"
 #include "host/cli/command/judge/finding_report.hpp"

@@ -8,7 +8,6 @@
 // trace: which of the page's traces; from_ns, to_ns: null without a limit; chosen: the pair shown at first, null: none.
 #pragma once
 
-#include "host/analyse/phases.hpp"
 #include "host/analyse/run_comparison.hpp"
 
 #include <cstddef>
