@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task that is to leave its processor runs on until the switch; only then what comes next begins.
+// A task that is to leave its processor continues to run until the switch, and its next interval begins only then.
 #include "host/schedule/intervals.hpp"
 
 #include "host/trace/event.hpp"
@@ -12,7 +12,7 @@ namespace {
 using Kind = Change::Kind;
 using trace::kCodeOf;
 
-// Of set_mutex_block, which has no word of its own.
+// The wait word of set_mutex_block, whose record has none.
 constexpr std::uint32_t kWaitMutex = static_cast<std::uint32_t>(lib::WaitKind::mutex) << 16;
 
 constexpr Beginning kPreempted{Activity::ready, Cause::preempted};
@@ -23,7 +23,7 @@ Cause cause_of(const trace::Event& event) {
     case kCodeOf<"job_release">:
         return Cause::released;
     case kCodeOf<"task_end_cycle">:
-    case kCodeOf<"context_switch">: // of another system's trace: the task that leaves has done its work
+    case kCodeOf<"context_switch">: // in another system's trace: the task that leaves has completed its job
         return Cause::completed;
     case kCodeOf<"job_abort">:
         return Cause::aborted;
@@ -76,7 +76,7 @@ void Intervals::begin(std::uint32_t context, Task& task, Moment now, const Begin
     task.since = later(task.since, now);
 }
 
-// A task that had the context before, and whose end has no record, ends here.
+// If a task had the context before and no record of its end exists, it ends here.
 void Intervals::create(std::uint32_t context, Moment now) {
     const auto found = m_tasks.find(static_cast<std::uint16_t>(context));
     if (found != m_tasks.end() && found->second.now.cause != Cause::ended) {
@@ -118,7 +118,7 @@ void Intervals::take(const trace::Event& event, std::span<const Change> changes,
         case Kind::woken:
         case Kind::waits:
             if (change.kind == Kind::woken && event.is(kCodeOf<"context_switch">)) {
-                break; // it was ready before without a record, and runs now
+                break; // its wake-up has no record, and it runs now
             }
             if (Task& of = task(change.context); of.now.activity == Activity::running) {
                 of.next = change.kind == Kind::woken ? kPreempted : beginning_of(event, change);
@@ -208,7 +208,7 @@ void Holds::end(Hold hold, const std::optional<Moment>& now, HoldEnd how) {
     m_sink(hold);
 }
 
-// The schedule knows who holds a mutex after the event.
+// Compares the holder after the event, which the schedule knows, with the open hold.
 void Holds::take_mutex(const trace::Event& event, const Schedule& schedule) {
     const std::uint32_t mutex = event.par2;
     const std::uint32_t holder = schedule.holder(mutex);

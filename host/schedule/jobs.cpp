@@ -36,7 +36,8 @@ void Jobs::end(Task& task, std::optional<Moment> now, Outcome outcome) {
         --m_opened;
         job.end = now;
         job.outcome = outcome;
-        if (task.server && outcome == Outcome::ended) { // work without an end of its own: nothing was due
+        // The work has no end of its own, so nothing was due.
+        if (task.server && outcome == Outcome::ended) {
             job.deadline.reset();
         }
         m_sink(job);
@@ -67,7 +68,7 @@ void Jobs::follow(const trace::Event& event, const Change& change, std::uint32_t
     case Kind::switched:
         switch_to(event, context);
         break;
-    // A task that had the context before is another one; the record of its end is missing.
+    // The task that had the context before is another task, and the record of its end is missing.
     case Kind::created:
         end(task(context), std::nullopt, Outcome::lost);
         task(context) = {};
@@ -111,13 +112,13 @@ void Jobs::note_server(const trace::Event& event) {
     }
 }
 
-// Of the open job of the task, when job_deadline comes.
+// Returns the deadline of the task's open job, from the record job_deadline.
 std::optional<Moment> Jobs::deadline_of(const Task& task, const trace::Event& event, std::uint32_t khz) const {
     const Job& job = *task.open;
     if (!task.server) {
         return Moment::deadline(event, job.deadline ? std::nullopt : std::optional(job.release.ticks), khz);
     }
-    constexpr std::uint32_t kLonger = 0xFFFF'FFFF; // than the record can say
+    constexpr std::uint32_t kLonger = 0xFFFF'FFFF; // than the record can state
     const std::uint32_t* const period_ns = m_periods_ns.find(*task.server);
     if (khz == 0 || period_ns == nullptr || *period_ns == 0 || *period_ns == kLonger) {
         return std::nullopt;
@@ -125,7 +126,7 @@ std::optional<Moment> Jobs::deadline_of(const Task& task, const trace::Event& ev
     return Moment::at((job.release.ticks + lib::TickRate{khz}.to_ticks({*period_ns})).value, event, khz);
 }
 
-// The record of the first dispatch comes first; if the task does not have the processor yet, the switch follows.
+// The record of the first dispatch precedes the switch if the task does not have the processor yet.
 void Jobs::switch_to(const trace::Event& event, std::uint16_t context) {
     const std::uint32_t beginning =
         event.cpu < m_beginning.size() ? std::exchange(m_beginning[event.cpu], kUnknownContext) : kUnknownContext;

@@ -39,7 +39,7 @@ void Latencies::drop(std::uint32_t context) {
 
 namespace {
 
-// So many entries, evenly spread, propose offsets; all entries then judge the best one.
+// At most this many entries, evenly spread, propose offsets; then the best offset is compared with all entries.
 constexpr std::size_t kProposersMax = 64;
 
 std::string_view take_until(std::string_view& text, char separator) {
@@ -48,7 +48,7 @@ std::string_view take_until(std::string_view& text, char separator) {
     return part;
 }
 
-// An empty field is no number. False: it is not valid.
+// Takes the next field of the line. An empty field leaves `number` empty. Returns false if the field is not valid.
 bool take_number(std::string_view& line, std::optional<std::uint64_t>& number) {
     const std::string_view field = take_until(line, ',');
     if (field.empty()) {
@@ -75,11 +75,12 @@ std::optional<Observed> parse_line(std::string_view line) {
     return row;
 }
 
-// A vector, and when its handler first read the counter.
+// A vector and the first reading of the counter in its handler.
 using Key = std::pair<std::uint16_t, std::uint64_t>;
 using ByStamp = std::map<Key, const Observed*>;
 
-// Differences are modulo 2^64: the counter may be set lower than the number of instructions.
+// Counts how many entries propose each offset. Differences are modulo 2^64, because the counter may be lower than the
+// number of instructions.
 std::unordered_map<std::uint64_t, std::size_t> votes(const ByStamp& by_stamp, std::span<const Entry> entries) {
     std::unordered_map<std::uint64_t, std::size_t> votes;
     const std::size_t proposers = std::min(entries.size(), kProposersMax);
@@ -134,8 +135,8 @@ Raises match(std::span<const Observed> observed, std::span<const Entry> entries)
         return result;
     }
     const std::uint64_t offset = best->first;
-    std::size_t missing = 0;         // after the latest that was observed
-    std::size_t missing_between = 0; // two that were observed
+    std::size_t missing = 0;         // entries after the latest one that was observed
+    std::size_t missing_between = 0; // entries between two that were observed
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const auto row = by_stamp.find({entries[i].vector, entries[i].at.ticks.value - offset});
         if (row == by_stamp.end()) {
@@ -148,8 +149,8 @@ Raises match(std::span<const Observed> observed, std::span<const Entry> entries)
             result.raised[i] = lib::Ticks{*raised + offset};
         }
     }
-    // The handlers of some read no counter before the next interrupt: they are in the trace, and their rows have no
-    // stamp. More than those that are missing were never seen.
+    // A handler that reads no counter before the next interrupt has an entry in the trace and a row without a stamp. If
+    // more entries are missing than there are such rows, the observer never saw some of them.
     const std::uint64_t begin = entries.front().at.ticks.value - offset;
     const std::uint64_t end = entries.back().at.ticks.value - offset;
     const auto has_no_stamp = [&](const Observed& row) { return !row.stamped && row.taken - begin <= end - begin; };
