@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See cbs.hpp. Budgets and deadlines are recorded exactly; what ran, and when work arrived, is measured by stamps.
+// The constant bandwidth server and greedy reclamation. Budgets and deadlines are recorded exactly; what ran, and when
+// work arrived, is measured by stamps.
 #include "host/analyse/oracle/servers.hpp"
 
 #include "host/text/format.hpp"
@@ -55,10 +56,11 @@ void Cbs::count_isolation(Account& account, std::uint16_t id) {
     account.intervals += use.intervals;
 }
 
-// Everything that ran since the deadline was renewed is due by the present deadline, before that is postponed.
+// Must be called before the deadline is postponed: everything that ran since the deadline was renewed is due by the
+// present one.
 void Cbs::judge_isolation(std::uint16_t id, const Server& server, const Account& account) {
     if (server.kind != Policy::cbs) {
-        return; // a server that reclaims may use more
+        return; // a server that reclaims may use more than its share
     }
     if (!account.since || !server.deadline || !timing().judged) {
         verdicts().undecided(Rule::cbs_isolation);
@@ -80,7 +82,7 @@ void Cbs::exhaust(std::uint16_t id) {
     if (!server.budget || !use.known || !timing().judged) {
         verdicts().undecided(Rule::cbs_exhaust);
     } else {
-        // Only GRUB charges by the bandwidth of the active servers; a CBS beside it is charged in full.
+        // Only GRUB charges by the active bandwidth; a CBS beside it is charged in full.
         const std::uint64_t charged = server.kind == Policy::grub ? use.charged : use.ran;
         const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
         verdicts().judge(Rule::cbs_exhaust, charged + slack >= *server.budget, std::nullopt, [&] {
@@ -114,7 +116,7 @@ void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account,
         verdicts().undecided(rule);
         return;
     }
-    // Only GRUB charges by the bandwidth of the active servers: a CBS beside it is charged in full.
+    // Only GRUB charges by the active bandwidth; a CBS beside it is charged in full.
     const std::uint64_t charged = server.kind == Policy::grub ? use.charged : use.ran;
     const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
     const std::uint64_t expected = *server.budget > charged ? *server.budget - charged : 0;
@@ -150,7 +152,7 @@ void Cbs::deadline(std::uint16_t id, const trace::Event& event) {
     account.step = Step::none;
 }
 
-// The kernel saw the work arrive at d - T, shortly before the record, where d is the new deadline.
+// If d is the new deadline, the kernel saw the work arrive at d - T, shortly before the record.
 void Cbs::judge_arrival(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded) {
     const std::uint64_t period = model().to_ticks(server.period_ns);
     const std::uint64_t capacity = model().to_ticks(server.capacity_ns);
@@ -172,7 +174,7 @@ void Cbs::judge_arrival(std::uint16_t id, const Server& server, Account& account
             return;
         }
         if (!account.old_budget || !server.deadline) {
-            verdicts().pass(Rule::cbs_arrival); // its first work
+            verdicts().pass(Rule::cbs_arrival); // it is the server's first work
             return;
         }
         verdicts().judge(Rule::cbs_arrival, renews(server, *account.old_budget, *server.deadline, time) != Truth::no,
@@ -236,7 +238,7 @@ void Grub::job_ended(std::uint16_t id, const trace::Event& event) {
     }
 }
 
-// A kept activation: the server has had no instant without work.
+// The job is a kept activation: the server was never without work.
 void Grub::job_begins(std::uint16_t id) {
     if (const auto account = m_accounts.find(id); account != m_accounts.end()) {
         account->second.idle.reset();
@@ -250,7 +252,8 @@ void Grub::reclaiming(std::uint16_t id, const trace::Event& event) {
         verdicts().undecided(Rule::grub_zero_lag);
     } else {
         const std::uint64_t now = event.ticks.value;
-        // A task that begins to wait after that time gives back at once, before its wait is recorded.
+        // If the task begins to wait after that time, the server gives its bandwidth back at once, before the wait is
+        // recorded.
         const std::uint64_t latest = std::max(*due, account.idle.value_or(now)) + 2 * timing().tolerance;
         verdicts().judge(Rule::grub_zero_lag, now + timing().tolerance >= *due && now <= latest, std::nullopt, [&] {
             return fmt::format("server {} gives its bandwidth back at {} ticks, its zero-lag time is {}", id, now,
@@ -280,7 +283,7 @@ void Grub::settle(const trace::Event& event) {
     judge_rate();
 }
 
-// A task that ended is counted until no task with a reservation has work.
+// A reservation that has ended may count until no task with a reservation has work.
 void Grub::count_retired() {
     for (const auto& [context, task] : model().tasks()) {
         const bool reserved = task.server || task.policy == Policy::edf || task.policy == Policy::fixed;
@@ -291,9 +294,10 @@ void Grub::count_retired() {
     m_retired = false;
 }
 
-// A share for each reservation, such that nothing is late as long as the sum is at most one: C / min(D, T) of those
-// with deadlines; of those with fixed priorities, which run above them, C / T and once more C / Dmin, where Dmin is the
-// shortest of these D and T; twice more of a server that keeps its budget. None: not known.
+// Adds up a share for each reservation, such that nothing is late as long as the sum is at most one. A reservation with
+// deadlines has C / min(D, T). Fixed priorities run above them: such a reservation has C / T and once more C / Dmin,
+// where Dmin is the shortest D or T of those with deadlines; a server that keeps its budget has C / Dmin twice. None if
+// the sum is not known.
 std::optional<Grub::Load> Grub::load() const {
     std::vector<Share> above;
     Load load;
@@ -308,7 +312,7 @@ std::optional<Grub::Load> Grub::load() const {
             continue;
         }
         if (m_changed.contains(context) || parameters.deadline_ns == 0) {
-            return std::nullopt; // which deadline counts depends on when the next job is released
+            return std::nullopt; // which deadline counts depends on the time of the next release
         }
         if (task.policy == Policy::edf) {
             add_deadline(parameters.wcet_ns, parameters.deadline_ns, true);
@@ -343,18 +347,18 @@ void Grub::judge_rate() {
     const bool reclaims =
         std::ranges::any_of(model().servers(), [](const auto& entry) { return entry.second.kind == Policy::grub; });
     if (!m_meter.bandwidth() || !reclaims) {
-        return; // without a server that reclaims, changes are not recorded
+        return; // without a server that reclaims, changes of the bandwidth are not recorded
     }
     const auto load = model().complete() ? this->load() : std::nullopt;
     if (!load) {
         verdicts().undecided(Rule::grub_rate);
         return;
     }
-    // Beyond the whole processor nothing can be given back.
+    // If the reservations exceed the whole processor, nothing can be given back.
     const std::uint64_t expected = load->all > kWholeProcessor ? kWholeProcessor : load->active;
     const std::uint64_t recorded = *m_meter.bandwidth();
     if (m_retired && recorded > expected + load->parts) {
-        verdicts().undecided(Rule::grub_rate); // a reservation may last until the deadline of the job that ended
+        verdicts().undecided(Rule::grub_rate); // a reservation may count until the deadline of the job that ended
         return;
     }
     const bool holds = recorded <= expected + load->parts && recorded + load->parts >= expected;

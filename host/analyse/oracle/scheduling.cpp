@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See scheduling.hpp.
+// The theories of the order of places, of chains, and of the slices of the round robin.
 #include "host/analyse/oracle/theory.hpp"
 
 #include "host/text/format.hpp"
@@ -19,8 +19,8 @@ void Scheduling::judge_inheritance(const trace::Event& event) {
     });
 }
 
-// Precondition: m_changed, and who runs is known. A decision follows what calls for it as soon as the interrupt or the
-// primitive is over.
+// Precondition: m_changed has a value, and the running task is known. A decision must follow what requires it as soon
+// as the interrupt or the primitive ends.
 void Scheduling::judge_late(const trace::Event& event) {
     const auto& running = model().running();
     if (!timing().judged || event.ticks.value <= *m_changed + timing().tolerance) {
@@ -136,7 +136,8 @@ Rule Scheduling::order_rule(const Task& exec, const Task& missed) const {
         return Rule::pi_inheritance;
     }
     if (model().rank(exec) != model().rank(missed)) {
-        return missed.policy == exec.policy ? Rule::fifo_order : Rule::level_order; // the idle task shares its level
+        // The idle task has the level of the background tasks.
+        return missed.policy == exec.policy ? Rule::fifo_order : Rule::level_order;
     }
     if (exec.server && exec.server == missed.server) {
         return Rule::fifo_order;
@@ -230,13 +231,13 @@ void RoundRobin::end_slice(const trace::Event& event) {
                                *slice_ticks);
         });
     }
-    // Whether it runs on is known only if a record has shown who runs.
+    // Whether it continues is only known if a record has shown who runs.
     slice = Slice{.known = model().running().has_value(), .from = event.ticks.value};
 }
 
 void RoundRobin::settle(const trace::Event& event) {
     if (!model().jobs_recorded() || !timing().judged) {
-        return; // no ends of slices were recorded
+        return; // older kernels did not record the ends of slices
     }
     for (auto& [context, slice] : m_slices) {
         const std::uint64_t used = slice.used + so_far(context, slice.from, event.ticks.value);

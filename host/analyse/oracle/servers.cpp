@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See servers.hpp.
+// The meter of the servers' use, and the theory of polling and deferrable servers.
 #include "host/analyse/oracle/servers.hpp"
 
 #include "host/text/format.hpp"
@@ -99,11 +99,11 @@ void FixedServers::budget(std::uint16_t id, std::uint64_t recorded) {
         return;
     }
     if (server.kind == Policy::polling && recorded == 0 && (!requests || unknown)) {
-        verdicts().pass(Rule::server_replenish); // no requests: lost
+        verdicts().pass(Rule::server_replenish); // without requests a polling server loses its budget
         return;
     }
     if (server.kind == Policy::polling && recorded == 0 && use.ran == 0 && server.budget && *server.budget != 0) {
-        for (const auto& [context, task] : model().tasks()) { // they begin to wait: that is recorded next
+        for (const auto& [context, task] : model().tasks()) { // they begin to wait, which the next records state
             if (task.server == id && task.ready == Truth::yes) {
                 account.leaving.emplace_back(context, task.sequence);
             }
@@ -125,7 +125,7 @@ void FixedServers::budget(std::uint16_t id, std::uint64_t recorded) {
                      });
 }
 
-// The low 32 bits are exact: replenishments never drift.
+// The low 32 bits of the deadline are recorded exactly, so replenishments must never drift.
 void FixedServers::deadline(std::uint16_t id, const trace::Event& event) {
     const Server& server = model().servers().at(id);
     Account& account = m_accounts[id];
@@ -136,7 +136,7 @@ void FixedServers::deadline(std::uint16_t id, const trace::Event& event) {
         account.advances = false;
         return;
     }
-    // Periods for which the machine was too late are skipped.
+    // The kernel skips periods for which the machine was too late.
     const std::uint64_t period = model().to_ticks(server.period_ns);
     const std::uint64_t least = account.number + (account.advances ? 1 : 0);
     const std::uint64_t since = recorded > *account.origin ? recorded - *account.origin : 0;

@@ -15,31 +15,30 @@
 
 namespace host::analyse::oracle {
 
-// What the theories of servers share: the time for which each server's place was used, by its task or on its behalf,
-// plain and scaled by the active bandwidth, since its budget was last recorded; and the records that explain that
-// budget.
+// Measures the time for which each server's place was used, by its task or on its behalf, since its budget was last
+// recorded: the plain time, and the time scaled by the active bandwidth.
 
-inline constexpr std::uint64_t kWholeProcessor = 0xFFFF'FFFF; // bandwidths are fractions of this
+inline constexpr std::uint64_t kWholeProcessor = 0xFFFF'FFFF; // bandwidths are fractions of this number
 
-// value * numerator / denominator, rounded up.
+// Returns value * numerator / denominator, rounded up.
 [[nodiscard]] std::uint64_t scaled_up(std::uint64_t value, std::uint64_t numerator, std::uint64_t denominator);
 
 struct Use {
     std::uint64_t ran = 0;
-    std::uint64_t charged = 0; // ran, scaled by the active bandwidth
+    std::uint64_t charged = 0; // `ran`, scaled by the active bandwidth
     std::uint64_t intervals = 0;
-    bool known = false; // since a budget was recorded
+    bool known = false; // a budget has been recorded, so the use since then is known
 };
 
 class ServerMeter : public Theory {
   public:
     using Theory::Theory;
 
-    // Counts what is running up to this stamp. Must be called before any event that ends an interval, changes a rate
-    // or records a budget.
+    // Counts the running interval up to this stamp. Must be called before any event that ends an interval, changes a
+    // rate or records a budget.
     void flush(std::uint64_t now);
 
-    // The budget was recorded: counts anew.
+    // Must be called when the budget was recorded: begins to count anew.
     void restart(std::uint16_t server);
 
     void set_bandwidth(std::uint64_t bandwidth) { m_bandwidth = bandwidth; }
@@ -56,15 +55,16 @@ class ServerMeter : public Theory {
     std::uint64_t m_counted_to = 0;
 };
 
-// Polling and deferrable servers under fixed priorities: refilled every T from one origin, charged what ran in their
-// place. A polling server without requests loses its budget at once, a deferrable one keeps it until the next refill.
+// The theory of polling and deferrable servers under fixed priorities: they are replenished every T from one origin on,
+// and charged for what ran in their place. A polling server without requests loses its budget at once; a deferrable one
+// keeps it until the next replenishment.
 class FixedServers : public Theory {
   public:
     FixedServers(const Model& model, Verdicts& verdicts, const Timing& timing, ServerMeter& meter)
         : Theory(model, verdicts, timing)
         , m_meter(meter) {}
 
-    // Precondition of those with an id: the server's kind is polling or deferrable.
+    // Precondition of the functions with an id but remove(): the server's kind is polling or deferrable.
     void replenish(std::uint16_t id, const trace::Event& event);
     void exhaust(std::uint16_t id);
     void budget(std::uint16_t id, std::uint64_t recorded);
@@ -78,13 +78,14 @@ class FixedServers : public Theory {
 
   private:
     struct Account {
-        bool refilled = false; // the budget that comes is Q
-        bool advances = false; // the deadline that comes is the next replenishment
+        bool refilled = false; // the next recorded budget must be Q
+        bool advances = false; // the next recorded deadline is the next replenishment
         std::optional<std::uint64_t> origin{};
         std::uint64_t number = 0;
-        // Requests, with their turns, that are to leave: the budget was lost before their waits were recorded.
+        // Requests, with their numbers of insertion, that must leave: the budget was lost before their waits were
+        // recorded.
         std::vector<std::pair<std::uint16_t, std::uint64_t>> leaving;
-        std::uint64_t debt = 0; // used beyond the budget, as far as stamps show
+        std::uint64_t debt = 0; // use beyond the budget, as far as stamps show it
     };
 
     [[nodiscard]] bool has_requests(std::uint16_t id, bool& unknown) const;
@@ -93,8 +94,9 @@ class FixedServers : public Theory {
     std::map<std::uint16_t, Account> m_accounts;
 };
 
-// The constant bandwidth server: what an arrival, an exhaustion and an interval of running make of budget and deadline.
-// GRUB is the same server with another clock for its budget, so it is judged here too, by the charged time.
+// The theory of the constant bandwidth server: how an arrival, an exhaustion and an interval of running change budget
+// and deadline. GRUB is the same server with another clock for its budget, so it is judged here too, by the charged
+// time.
 //
 //   arrival      server_active, [server_replenish], server_budget, server_deadline, [job_release]
 //   exhaustion   server_exhaust, server_replenish, server_budget, server_deadline
@@ -105,7 +107,7 @@ class Cbs : public Theory {
         : Theory(model, verdicts, timing)
         , m_meter(meter) {}
 
-    // Precondition: the server's kind is CBS or GRUB.
+    // Precondition of the functions but remove(): the server's kind is CBS or GRUB.
     void active(std::uint16_t id, const trace::Event& event);
     void exhaust(std::uint16_t id);
     void budget(std::uint16_t id, std::uint64_t recorded);
@@ -124,12 +126,12 @@ class Cbs : public Theory {
 
     struct Account {
         Step step = Step::none;
-        std::uint64_t arrived = 0; // stamp
+        std::uint64_t arrived = 0; // stamp of the arrival
         std::optional<std::uint64_t> old_budget{};
         std::optional<std::uint64_t> new_budget{};
-        std::uint64_t debt = 0; // charged beyond the budget, as far as stamps show
+        std::uint64_t debt = 0; // charge beyond the budget, as far as stamps show it
         std::uint64_t slack = 0;
-        // isolation: use since a new deadline
+        // These are for the rule of isolation: the use since a new deadline.
         std::optional<std::uint64_t> since{};
         std::uint64_t used = 0;
         std::uint64_t intervals = 0;
@@ -146,15 +148,16 @@ class Cbs : public Theory {
     std::map<std::uint16_t, Account> m_accounts;
 };
 
-// Greedy reclamation of unused bandwidth: which bandwidth is active, and when that of a server without work ceases to
-// be. Arrivals, exhaustions and charges are those of a CBS whose budget falls with the active bandwidth: see cbs.hpp.
+// The theory of greedy reclamation of unused bandwidth: which bandwidth is active, and when a server without work gives
+// its own back. Arrivals, exhaustions and charges are those of a CBS whose budget decreases with the active bandwidth,
+// so Cbs judges them.
 class Grub : public Theory {
   public:
     Grub(const Model& model, Verdicts& verdicts, const Timing& timing, ServerMeter& meter)
         : Theory(model, verdicts, timing)
         , m_meter(meter) {}
 
-    // Precondition of those with an id: the server's kind is GRUB.
+    // Precondition of the functions with an id but remove(): the server's kind is GRUB.
     void active(std::uint16_t id);
     void reclaiming(std::uint16_t id, const trace::Event& event);
     void job_ended(std::uint16_t id, const trace::Event& event);
@@ -165,7 +168,7 @@ class Grub : public Theory {
         m_retired = true;
     }
 
-    // A task with a reservation has ended.
+    // Must be called when a task has ended, because its reservation may still count.
     void task_ended(std::uint16_t context) {
         m_retired = true;
         m_changed.erase(context);
@@ -183,23 +186,23 @@ class Grub : public Theory {
 
   private:
     struct Account {
-        bool counted = false;                // its bandwidth is active
-        std::optional<std::uint64_t> idle{}; // stamp of the end of its last job, while it has none and is active
+        bool counted = false;                // the server's bandwidth is active
+        std::optional<std::uint64_t> idle{}; // stamp of the end of its last job, if it has no job and is active
     };
 
-    // When its budget is no longer ahead of the fluid server; none: not known.
+    // Returns the time from which the budget is no longer ahead of the fluid server; none if it is not known.
     [[nodiscard]] std::optional<std::uint64_t> zero_lag(const Server& server) const;
 
     struct Share {
         std::uint64_t part = 0;
         std::uint64_t whole = 0;
-        unsigned more = 0; // how often it counts in the shortest interval that can matter
+        unsigned more = 0; // how often the part counts in the shortest interval that can matter
     };
 
     // Sums of shares, each rounded up.
     struct Load {
         std::uint64_t all = 0;
-        std::uint64_t active = 0; // without servers that give back
+        std::uint64_t active = 0; // without servers that have given their bandwidth back
         std::uint64_t parts = 0;
 
         void add(std::uint64_t part, std::uint64_t whole, bool counted) {
@@ -216,8 +219,8 @@ class Grub : public Theory {
 
     ServerMeter& m_meter;
     std::map<std::uint16_t, Account> m_accounts;
-    std::set<std::uint16_t> m_changed; // tasks whose relative deadline was changed
-    bool m_forgot = false;             // a server without an account may be active
+    std::set<std::uint16_t> m_changed; // contexts of tasks whose relative deadline was changed
+    bool m_forgot = false;             // servers without an account may be active
     bool m_retired = false;            // a reservation that has ended may still count
 };
 

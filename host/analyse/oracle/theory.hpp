@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What every theory sees: the model as it was before the event, where judgements go, and how far a stamp may be from
-// the time that the kernel used. A theory keeps what it needs per task or server in an account of its own.
+// The base of the theories, and those of the order of places, the round robin, mutexes and semaphores. Every theory has
+// the model as it was before the event, the verdicts, and the tolerance of stamps. A theory keeps what it needs of each
+// task or server in an account of its own.
 #pragma once
 
 #include "host/analyse/oracle/model.hpp"
@@ -17,17 +18,19 @@
 
 namespace host::analyse::oracle {
 
-// Stamps come a few hundred instructions after the kernel read its clock, timers up to an interrupts-off section late.
+// A stamp is taken a few hundred instructions after the kernel read its clock, and a timer may be late by a section
+// with interrupts off.
 struct Timing {
     std::uint64_t tolerance = 0; // ticks, for each interval that is measured by two stamps
-    std::uint64_t granule = 0;   // ticks that a stamp of a compact chunk may be too early, in addition: cut bits
-    bool judged = true;          // false: stamps say too little about the kernel's times
+    // Ticks by which a stamp of a compact chunk may be too early in addition, because bits are cut.
+    std::uint64_t granule = 0;
+    bool judged = true; // false if stamps say too little about the times that the kernel used
 };
 
-// One stay on the processor.
+// An interval in which one decision was in effect.
 struct Interval {
-    std::uint16_t exec = 0;   // whose place was used
-    std::uint16_t shadow = 0; // who ran
+    std::uint16_t exec = 0;   // the task whose place was used
+    std::uint16_t shadow = 0; // the task that ran
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
 
@@ -48,7 +51,8 @@ class Theory {
 
     [[nodiscard]] const Timing& timing() const { return m_timing; }
 
-    // The interval in progress at this stamp, if this task's place is used (or the task runs, by `shadow`).
+    // Returns the ticks since `from` of the interval in progress if it uses the place of this task, or, with `shadow`,
+    // if this task runs; else 0.
     [[nodiscard]] std::uint64_t so_far(std::uint16_t context, std::uint64_t from, std::uint64_t now,
                                        bool shadow = false) const {
         const auto& running = m_model.running();
@@ -65,19 +69,19 @@ class Theory {
     const Timing& m_timing;
 };
 
-// Whether two times are the same but for the rounding of a conversion to ticks.
+// Returns whether two times are equal but for the rounding of a conversion to ticks.
 [[nodiscard]] constexpr bool same_but_rounding(std::uint64_t a, std::uint64_t b) {
     return a > b ? a - b <= 1 : b - a <= 1;
 }
 
-// The order theories: fixed priority and EDF over one ready queue each, round robin, first in first out, levels in the
-// order of their registration, inheritance through chains. Judges every task_schedule and inheritance, and every task
-// that continues without one although it was another task's turn.
+// The theories of order: fixed priority and EDF with one ready queue each, round robin, first in first out, levels in
+// the order of their registration, inheritance through chains. They judge every task_schedule and inheritance, and
+// every task that continues without a decision although another task had to run.
 class Scheduling : public Theory {
   public:
     using Theory::Theory;
 
-    // code: the event's, where it is a constant (host/trace/by_code.hpp).
+    // code: that of the event, as a constant where it is inlined (host/trace/by_code.hpp).
     [[gnu::always_inline]] void event(const trace::Event& event, std::uint8_t code) {
         if (m_changed && model().running()) {
             judge_late(event);
@@ -93,7 +97,8 @@ class Scheduling : public Theory {
         }
     }
 
-    // An event of an interrupt or a timer: nothing is decided before a handler ends, however long it takes.
+    // Must be called for an event of an interrupt or a timer: the kernel does not decide before a handler ends, however
+    // long that takes.
     [[gnu::always_inline]] void handler(const trace::Event& event, std::uint8_t code) {
         if (m_changed && (code == trace::kCodeOf<"interrupt_end"> || code == trace::kCodeOf<"timer_wakeup_end">)) {
             m_changed = event.ticks.value;
@@ -112,24 +117,24 @@ class Scheduling : public Theory {
     void judge_chain(const Task& exec, const Task& shadow);
     void judge_order(const Task& exec);
 
-    // The most urgent place that was passed over although its chain ends in a task that could run; null: none.
-    // unknown: a place that cannot be judged may have been one.
+    // Returns the most urgent place that was passed over although its chain ends in a task that could run; null if
+    // there is none. Sets `unknown` if a place that cannot be judged may have been passed over.
     [[nodiscard]] const Task* passed_over(const Task& exec, bool& unknown) const;
     [[nodiscard]] Rule order_rule(const Task& exec, const Task& missed) const;
 
-    // Of the last record that may have changed whose turn it is, since the last decision.
+    // Stamp of the latest record since the last decision that may have changed which task must run.
     std::optional<std::uint64_t> m_changed;
-    std::string m_late; // ends a sentence about a decision that was not taken
+    std::string m_late; // the end of a text about a missing decision
 };
 
-// Slices of the round robin: a place is used for so long, by its task or by whoever runs on its behalf, and then goes
-// to the end of the queue with a new slice. A task that waits keeps the rest of its slice; an activation brings a new
-// one.
+// The theory of the round robin: a place is used for the length of a slice, by its task or by one that runs on its
+// behalf, and then goes to the end of the queue with a new slice. A task that waits keeps the rest of its slice; an
+// activation gives it a new one.
 class RoundRobin : public Theory {
   public:
     using Theory::Theory;
 
-    // The others do nothing.
+    // Events of other codes have no effect.
     static constexpr const auto& kConcerns = trace::kAnyOf<"job_release", "slice_end", "task_end", "task_schedule">;
 
     void event(const trace::Event& event);
@@ -139,13 +144,13 @@ class RoundRobin : public Theory {
 
   private:
     struct Slice {
-        bool known = false; // its beginning was seen
+        bool known = false; // the begin of the slice was recorded
         std::uint64_t used = 0;
         std::uint64_t intervals = 0;
-        std::uint64_t from = 0; // when it began, if within a stay on the processor
+        std::uint64_t from = 0; // stamp of its begin, if within an interval
     };
 
-    // The length of the task's slice in ticks; none: it has no slice.
+    // Returns the length of the task's slice in ticks; none if it has no slice.
     [[nodiscard]] std::optional<std::uint64_t> length(std::uint16_t context) const;
     void end_slice(const trace::Event& event);
     void settle(const trace::Event& event);
@@ -153,13 +158,14 @@ class RoundRobin : public Theory {
     std::map<std::uint16_t, Slice> m_slices;
 };
 
-// The mutex theories: ownership, the priority ceiling protocol's grants and blocks, the stack resource policy's starts,
-// ceilings. Who lends a place to whom follows from the model's chains and is judged with the schedule.
+// The theories of mutexes: ownership, ceilings, what the priority ceiling protocol grants and blocks, which jobs the
+// stack resource policy lets start. Which task lends its place follows from the model's chains and is judged by
+// Scheduling.
 class Mutexes : public Theory {
   public:
     using Theory::Theory;
 
-    // The others do nothing.
+    // Events of other codes have no effect.
     static constexpr const auto& kConcerns =
         trace::kAnyOf<"task_epilogue", "set_mutex_lock", "set_mutex_acquire", "set_mutex_block", "set_mutex_unlock",
                       "set_mutex_inherit", "task_begin_cycle">;
@@ -174,43 +180,44 @@ class Mutexes : public Theory {
   private:
     void judge_acquire(const trace::Event& event);
     void judge_block(const trace::Event& event);
-    // The task of an unlock or an inheritance must be the owner. what: its verb.
+    // Judges that the task of an unlock or an inheritance is the owner. what: the verb of the text.
     void judge_owner(const trace::Event& event, std::string_view what);
     void judge_start(const trace::Event& event);
     void judge_ceiling(const Task& task, std::uint32_t id, const Mutex& mutex);
     void judge_stack_block(const trace::Event& event, const Task& task, const Mutex& mutex);
 
-    // The task's own preemption level, or that of the place in which it runs, or has just run, if that is higher.
-    // None: its place is not known.
+    // Returns the preemption level of the task, or that of the place in which it runs or has just run, if that is
+    // higher. None if its place is not known.
     [[nodiscard]] std::optional<std::uint64_t> active_level(const Task& task) const;
 
-    std::optional<Running> m_left;           // of the last task that left the processor
+    std::optional<Running> m_left;           // that of the last task that left the processor
     trace::NumberMap<std::uint32_t> m_asked; // by context: the mutex of its latest attempt
 };
 
-// Semaphores: how many units there are, who waits, and that a post with waiters wakes the most urgent of them at once.
+// The theory of semaphores: it counts units and waiters, and judges that a post with waiters wakes the most urgent one
+// at once.
 
-// Whom a post wakes: the waiter that came first, or the most urgent one, of equal ones the first.
+// The waiter that a post wakes: the first that came, or the most urgent one, and of equal ones the first.
 enum class WakeOrder : std::uint8_t {
     arrival,
     urgency,
 };
 
-// As kernel/sync/wait_queue.hpp promises.
+// kernel/sync/wait_queue.hpp promises this order.
 inline constexpr WakeOrder kWakeOrder = WakeOrder::urgency;
 
 class WakeUps : public Theory {
   public:
     using Theory::Theory;
 
-    // The others do nothing.
+    // Events of other codes have no effect.
     static constexpr const auto& kConcerns =
         trace::kAnyOf<"set_semaphore_create", "set_mutex_wait", "set_mutex_post", "set_mutex_unwait", "task_block",
                       "task_unblock", "task_end", "job_abort", "task_schedule">;
 
     void event(const trace::Event& event);
 
-    // Call at the end of the trace.
+    // Must be called at the end of the trace.
     void finish();
 
     void forget() {
@@ -223,8 +230,8 @@ class WakeUps : public Theory {
         std::optional<std::uint64_t> count;
         std::vector<std::uint16_t> waiters; // in the order in which they came
         bool all_waiters_known = false;
-        std::uint64_t owed = 0;             // posts that must wake a task
-        std::optional<std::uint16_t> asked; // waits without a unit: it must block
+        std::uint64_t owed = 0;             // how many posts must still wake a task
+        std::optional<std::uint16_t> asked; // a task that requested a unit when none was left: it must block
     };
 
     void wait(const trace::Event& event);
@@ -236,8 +243,8 @@ class WakeUps : public Theory {
     void resolve(std::uint16_t context, bool was_suspended);
     void judge_wake_order(const Semaphore& semaphore, std::uint32_t id, std::uint16_t woken);
 
-    // A post woke no task although this one waits: lost, unless the task was suspended meanwhile, which shows only when
-    // it is resumed.
+    // A task that waited while a post woke no task. The wake-up is lost unless the task was suspended meanwhile, which
+    // is only known when it is resumed.
     struct Suspect {
         std::uint16_t context = 0;
         std::uint32_t semaphore = 0;

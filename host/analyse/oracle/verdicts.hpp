@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collects the judgements of the theories: counts per rule of what was checked, what could not be decided and what is
-// wrong, and what had to be relaxed. Rules whose events may be missing from the trace count as undecided by themselves.
+// Collects the judgements of the theories: for each rule the counts of what was checked, what could not be decided and
+// what is wrong, and the relaxations. A rule whose events may be missing from the trace always counts as undecided.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -19,8 +19,8 @@
 
 namespace host::analyse::oracle {
 
-// The rules that `remora check` judges a trace by: what each says and which theory it comes from. The one list: the
-// command's --rules, its summary and the tests derive from kRules.
+// The rules by which `remora check` judges a trace, and the verdicts. kRules is the only list of the rules, with the
+// meaning and the source of each: the command's --rules, its summary and the tests derive from it.
 enum class Rule : std::uint8_t {
     level_order,
     edf_order,
@@ -59,7 +59,7 @@ enum class Rule : std::uint8_t {
     semaphore_count,
 };
 
-// What a rule judges: the summary counts checks by these.
+// What a rule judges: the summary counts checks by subject.
 enum class Subject : std::uint8_t {
     dispatch,
     deadline,
@@ -75,7 +75,7 @@ struct RuleRow {
     Rule rule;
     std::string_view name;
     Subject subject;
-    std::uint32_t needs; // families of events without which the rule cannot be decided, as bits
+    std::uint32_t needs; // the families of events without which the rule cannot be decided, as bits
     std::string_view meaning;
     std::string_view source;
 };
@@ -194,13 +194,13 @@ static_assert(
 
 struct Finding {
     Rule rule = Rule::level_order;
-    const trace::Event* event = nullptr; // at which it shows; never null, valid during the call
-    std::optional<std::uint16_t> task;   // the context concerned
+    const trace::Event* event = nullptr; // the event at which it was found; never null, valid during the call
+    std::optional<std::uint16_t> task;   // the context of the task concerned
     std::string text;
 };
 
 struct Tally {
-    std::uint64_t checked = 0; // decided, right or wrong
+    std::uint64_t checked = 0; // decided, whether right or wrong
     std::uint64_t undecided = 0;
     std::uint64_t violations = 0;
 };
@@ -212,7 +212,7 @@ class Verdicts {
     explicit Verdicts(Sink sink)
         : m_sink(std::move(sink)) {}
 
-    // The event to which the following judgements refer.
+    // Sets the event to which the following judgements refer.
     void at(const trace::Event& event) { m_event = &event; }
 
     [[nodiscard]] bool blind(Rule rule) const { return (row_of(rule).needs & m_missing) != 0; }
@@ -231,18 +231,18 @@ class Verdicts {
         m_sink(Finding{.rule = rule, .event = m_event, .task = task, .text = std::move(text)});
     }
 
-    // `text` is a callable that makes the sentence only when it is needed.
+    // text: a function that returns the sentence; it is only called if the rule does not hold.
     template <typename Text>
     void judge(Rule rule, bool holds, std::optional<std::uint16_t> task, Text&& text) {
         holds ? pass(rule) : fail(rule, task, text());
     }
 
-    // Events of this family are missing from here on.
+    // Must be called if events of this family are missing from here on.
     void lose(tracer::Family family) { m_missing |= 1U << static_cast<unsigned>(family); }
 
     void lose_all() { m_missing = ~std::uint32_t{0}; }
 
-    // A sentence, reported once.
+    // why: a sentence, which is reported once.
     void relax(std::string why);
 
     [[nodiscard]] const Tally& of(Rule rule) const { return m_tallies[static_cast<std::size_t>(rule)]; }
