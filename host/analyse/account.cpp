@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Adding up, processor by processor, then line by line.
+// Adds up the account of each processor, checks the lines of the account, and compares a session with its manifest.
 #include "host/analyse/account.hpp"
 
 #include "host/text/escape.hpp"
@@ -56,7 +56,7 @@ void check_chunks(Account& account, const trace::TraceFacts& facts) {
     }
 }
 
-// What the machine counted against what is here.
+// Compares what the machine counted with what the trace holds.
 void check_totals(Account& account, const trace::TraceFacts& facts) {
     const auto same = [&account](std::string_view what, std::uint64_t stated, std::uint64_t found) {
         if (stated != found) {
@@ -156,7 +156,7 @@ void compare_capture(Account& account, const trace::TraceFacts& facts, const tra
     }
 }
 
-// Figure by figure: first each file, then the totals, then what `complete` promises.
+// Compares each file with the manifest, then the totals, then what `complete` promises.
 
 namespace {
 
@@ -223,7 +223,7 @@ class ManifestCheck {
     void check_chunk(const ManifestChunk& chunk, const std::string& path) {
         const std::optional<ManifestChunk> read = m_read.of(path);
         if (!read) {
-            return; // it could not be read: the rule about checksums has said so
+            return; // the file could not be read, which check_checksum() has reported
         }
         const ManifestChunk& found = *read;
         same(path, "described", chunk.described ? 1 : 0, found.described ? 1 : 0);

@@ -48,7 +48,7 @@ void StructureCheck::relax(Families families, std::string reason) {
 void StructureCheck::begin_stretch(std::uint16_t cpu, schedule::Pass& pass) {
     pass.forget(cpu);
     m_cpus.erase(cpu);
-    // Tasks and mutexes belong to no CPU: what another one saw of them may now be out of date, too.
+    // Tasks and mutexes belong to no processor: what another processor recorded of them may now be outdated, too.
     m_mutexes.clear();
     m_in_job.clear();
 }
@@ -104,7 +104,7 @@ void StructureCheck::relax_filtered(const trace::Event& event) {
           fmt::format("{} was used: the rules of its family are not checked from there on", event.row->name));
 }
 
-// What the event says of its chunk. Whether it is to be judged.
+// Handles what the event shows of its chunk. Returns whether the event must be judged.
 bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
     if (!event.is_sound()) {
         relax_damaged();
@@ -261,7 +261,7 @@ void StructureCheck::add(std::span<const trace::Event> batch, const trace::Trace
         }
         return;
     }
-    // All of them are in one chunk, and what is missing in it so far is missing before the first.
+    // All of them are in one chunk, and records that are missing in it so far are missing before the first.
     static_cast<void>(begin(first, facts, pass));
     m_events += batch.size() - 1;
     m_last_stamps[first.source] = batch.back().ticks;
@@ -312,10 +312,10 @@ void StructureCheck::finish(const trace::TraceFacts& facts) {
     }
 }
 
-// The rule about gaps: on each CPU blackout_start and blackout_end alternate, each end reports how many records
+// The rule about gaps: on each processor blackout_start and blackout_end alternate, each end reports how many records
 // were lost, and together they report all losses that the export counts. A blackout may still be open at the end: then
-// the rest was lost after the last record. A chunk without emergency area has no room for its blackout_start, so that
-// an end alone only relaxes the rule; what was overwritten may have been a start or an end.
+// the rest was lost after the last record. A chunk without an emergency area has no room for its blackout_start, so an
+// end alone only relaxes the rule; what was overwritten may have been a start or an end.
 
 void StructureCheck::check_blackout(const trace::Event& event) {
     Losses& losses = m_losses[event.cpu];
@@ -352,13 +352,13 @@ void StructureCheck::check_losses(const trace::TraceFacts& facts) {
         saturated = saturated || losses.saturated;
     }
     if (!facts.export_end || facts.export_end->chunks != facts.chunks.size() || saturated) {
-        return; // nothing to compare with, or not all of it
+        return; // there is nothing to compare with, or not all of it
     }
     const std::uint64_t dropped = facts.export_end->dropped;
     if (reported > dropped) {
         fault(fmt::format("blackouts report {} lost records, the export counts {}", reported, dropped));
     } else if (overwritten || facts.export_end->overwritten != 0) {
-        return; // a blackout_end may be among what was overwritten
+        return; // a blackout_end may have been overwritten
     } else if (!open && reported != dropped) {
         fault(fmt::format("{} records were lost, but blackouts report only {}", dropped, reported));
     }
@@ -366,10 +366,10 @@ void StructureCheck::check_losses(const trace::TraceFacts& facts) {
 
 // The rules about mutexes and jobs.
 
-// set_mutex_lock is the attempt. On a free mutex the attempt succeeds at once, unless a ceiling forbids it; on a taken
-// one the task waits, and who of several waiters gets it next is the protocol's choice. set_mutex_acquire records the
-// choice; in a trace without it the owner is known only if a single one is left. Of a mutex that existed before the
-// stretch, each task may hold one attempt that was not seen.
+// set_mutex_lock records an attempt. On a free mutex the attempt succeeds at once, unless a ceiling forbids it; on a
+// held one the task waits, and the protocol selects the waiter that gets it next. set_mutex_acquire records which one;
+// in a trace without it the owner is only known if a single attempt is left. If a mutex existed before the stretch,
+// each task may have one attempt that was not seen.
 void StructureCheck::check_lock(const trace::Event& event) {
     Mutex& mutex = m_mutexes[event.par2];
     if (mutex.attempts.empty() && mutex.created) {
@@ -394,8 +394,8 @@ void StructureCheck::check_unlock(const trace::Event& event) {
     }
 }
 
-// A task ends its attempt when it unlocks, gives up or ends. A task that gave up never owned the mutex, even if the
-// attempts suggested it.
+// A task ends its attempt when it unlocks, gives up or ends. A task that gave up never owned the mutex, even if it
+// seemed to.
 void StructureCheck::end_attempt(Mutex& mutex, std::uint16_t context) {
     const auto attempt = std::ranges::find(mutex.attempts, context);
     if (attempt != mutex.attempts.end()) {
@@ -411,7 +411,7 @@ void StructureCheck::check_cycle(const trace::Event& event) {
     const std::uint16_t context = event.par1;
     const bool begins = event.code == kCodeOf<"task_begin_cycle">;
     if (begins || event.code == kCodeOf<"task_end_cycle">) {
-        // A job that is aborted ends, whether or not it has begun.
+        // An aborted job has an end whether or not it has begun.
         const bool all_seen = strict(Family::task) && (begins || strict(Family::job));
         if (std::exchange(m_in_job[context], begins) == begins && all_seen) {
             violate(Rule::cycle_pairs, event, context,
@@ -422,7 +422,7 @@ void StructureCheck::check_cycle(const trace::Event& event) {
         m_in_job[context] = true;
     } else if (event.code == kCodeOf<"task_sleep"> || event.code == kCodeOf<"task_disable">) {
         if (std::optional<bool>& in_job = m_in_job[context]) {
-            in_job = false; // a job may end by suspending itself
+            in_job = false; // a job may end when its task suspends itself
         }
     } else if (event.code == kCodeOf<"task_create">) {
         forget_task(context);

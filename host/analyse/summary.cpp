@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One pass over the events; see the header for what each figure means.
+// The header states what each figure means.
 #include "host/analyse/summary.hpp"
 
 #include "host/analyse/durations.hpp"
@@ -20,7 +20,7 @@ inline void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stre
     total = total + stretch.length();
 }
 
-// What needs no time.
+// Counts what needs no times.
 [[gnu::always_inline]] inline void Summary::count(const trace::Event& event, std::uint8_t code) {
     switch (code) {
     case kCodeOf<"task_create">:
@@ -237,7 +237,7 @@ std::optional<TracingShare> tracing_share(const std::optional<tracer::TraceCost>
     TracingShare result;
     result.records = records;
     result.ticks_per_record = static_cast<double>(cost->enabled_ticks_x256) / kPart;
-    // Fits a u64 for any trace that a machine can hold: 2^40 records of 2^24 ticks each.
+    // The time fits into 64 bits for any trace that a machine can hold: 2^40 records of 2^24 ticks each.
     const double ticks = static_cast<double>(records) * result.ticks_per_record;
     result.time = time_of(ticks);
     const double whole =

@@ -16,7 +16,7 @@ void Tally::give(const ProcessorTime::Stretch& stretch) {
     }
 }
 
-// The events of a batch of several are plain, and of one processor.
+// The events of a batch of more than one are plain, and of one processor.
 void Tally::add(std::span<const trace::Event> batch) {
     if (batch.size() == 1) {
         add_one(batch.front());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The cheapest useful figures of a trace: how many of each event, and how long each task had the processor.
+// Computes the cheapest useful figures of a trace: the number of each event, and how long each task had the processor.
 //
-// Busy time of a task: from each context_switch to it to the next one on the same processor, to a gap, or to the
-// processor's last record. Interrupt handlers are not taken off: that is what Summary is for.
+// The busy time of a task lasts from each context_switch to the task until the next one on the same processor, a gap,
+// or the processor's last record. The time of interrupt handlers is included; Summary excludes it.
 #pragma once
 
 #include "host/schedule/processor_time.hpp"
@@ -19,22 +19,22 @@ namespace host::analyse {
 
 class Tally {
   public:
-    // In time order. Metadata and broken events are passed over.
+    // Must be called in time order. Metadata and damaged events are ignored.
     void add(std::span<const trace::Event> batch);
 
-    // Gives each running task its time up to the last record of its processor. Call once, at the end.
+    // Gives each running task its time up to the last record of its processor. Must be called once, at the end.
     void finish();
 
-    // Sound events by code.
+    // Returns the numbers of sound events, by code.
     [[nodiscard]] const std::array<std::uint64_t, 256>& counts() const { return m_counts; }
 
-    // All sound events, those of unknown codes too.
+    // Returns the number of all sound events, including those of unknown codes.
     [[nodiscard]] std::uint64_t events() const { return m_events; }
 
-    // By context.
+    // Returns the busy times, by context.
     [[nodiscard]] const std::map<std::uint16_t, lib::Ticks>& busy() const { return m_busy; }
 
-    // From the least to the greatest stamp.
+    // Returns the ticks from the least to the greatest stamp.
     [[nodiscard]] lib::Ticks duration() const { return m_last >= m_first ? m_last - m_first : lib::Ticks{}; }
 
   private:
