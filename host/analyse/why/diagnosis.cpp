@@ -25,7 +25,7 @@ bool is_own(const Item& item, std::uint64_t of_job) {
     return item.role == Role::own && item.job == of_job;
 }
 
-// How much of the item belongs to the finding.
+// Returns how much of the item belongs to the finding. of_job: the number of the job by which the finding was made.
 lib::Ticks part_of(const Item& item, const Finding& finding, std::uint64_t of_job) {
     const bool same_job = item.job == of_job;
     const auto whole = [&](bool condition) { return condition ? item.length() : lib::Ticks{}; };
@@ -65,8 +65,8 @@ lib::Ticks part_of(const Item& item, const Finding& finding, std::uint64_t of_jo
     return {};
 }
 
-// How much earlier the job would have ended without all of these. of_job: the number of the job of this task by which
-// the causes were found.
+// Returns how much earlier the job would have ended without all of these. of_job: the number of the job of this task by
+// which the findings were made.
 lib::Ticks gain_without(const JobCase& job, std::span<const Finding> findings, std::uint64_t of_job) {
     const std::span<const Item> items = items_of(job);
     const lib::Ticks end = end_without(items, [](const Item&) { return lib::Ticks{}; });
@@ -84,7 +84,8 @@ lib::Ticks gain_without(const JobCase& job, std::span<const Finding> findings, s
     return gain;
 }
 
-// The causes that a job's window shows, each with its gain. Those without a gain are left out.
+// Finds the causes that a job's window shows, each with its gain. A cause without a gain is left out unless it is
+// decisive.
 class Findings {
   public:
     Findings(const JobCase& job, double ticks_per_record)
@@ -105,7 +106,7 @@ class Findings {
     [[nodiscard]] std::vector<Finding> take_all() { return std::move(m_all); }
 
   private:
-    // The finding of this cause and culprit.
+    // Returns the finding of this cause and culprit; adds it if it does not exist.
     Finding& at(Cause cause, std::uint32_t who = schedule::kUnknownContext, std::uint32_t object = 0) {
         const auto found = std::ranges::find_if(m_all, [&](const Finding& finding) {
             return finding.cause == cause && finding.who == who && finding.object == object;
@@ -179,10 +180,10 @@ class Findings {
     std::vector<Finding> m_all;
 };
 
-constexpr std::uint64_t kSmallPart = 50; // of the response time: less is no fault worth the name
+constexpr std::uint64_t kSmallPart = 50; // a smaller part of the response time than 1 / 50 is no fault
 constexpr std::uint64_t kInterruptsPart = 10;
 
-// Faults first, then what a better design would avoid, then what was to be expected.
+// The importance of a finding: faults come first, then what a better design would avoid, then what had to be expected.
 enum class Tier : std::uint8_t { fault, design, expected };
 
 Tier tier_of(const Finding& finding, lib::Ticks response) {
@@ -211,7 +212,8 @@ Tier tier_of(const Finding& finding, lib::Ticks response) {
     return Tier::expected;
 }
 
-// Of a job that was not late: what took the greatest part. Of one without a deadline a fault first.
+// For a job that was not late, brings the finding that took the most time to the front. If the job has no deadline, a
+// fault stays in front.
 void choose_greatest(std::vector<Finding>& findings, lib::Ticks response, bool on_time) {
     const bool fault = !on_time && !findings.empty() && tier_of(findings.front(), response) == Tier::fault;
     if (!fault && !findings.empty()) {
@@ -228,13 +230,13 @@ class Choice {
         , m_response(job.account.response())
         , m_late{static_cast<std::uint64_t>(*diagnosis.lateness)} {}
 
-    // Brings that without which the job would have been on time to the front.
+    // Brings the findings without which the job would have been on time to the front.
     void make() {
         if (alone(Tier::fault) || alone(Tier::design) || several() || alone(Tier::expected, Cause::load) ||
             alone(Tier::expected, Cause::execution)) {
             return;
         }
-        // What is not known comes first: nothing else may be concluded.
+        // Otherwise the greatest gain comes first: if its cause is unknown, nothing else may be concluded.
         const auto greatest = std::ranges::max_element(m_diagnosis.findings, {}, &Finding::gain);
         if (greatest != m_diagnosis.findings.end()) {
             std::rotate(m_diagnosis.findings.begin(), greatest, greatest + 1);
@@ -257,7 +259,7 @@ class Choice {
         return true;
     }
 
-    // The most important ones until they suffice, less those of them that are not needed.
+    // Chooses the most important findings until they suffice, without those that are not needed.
     bool several() {
         std::vector<Finding> chosen;
         std::vector<Finding> rest;

@@ -36,13 +36,13 @@ class Replay {
             break;
         case Role::path:
             if (left > lib::Ticks{}) {
-                // Who ends a wait may not have arrived yet; a holder has.
+                // The task that ends a wait may arrive later; the holder of a mutex has arrived.
                 wait(item.cause == Cause::late_event ? std::min(item.arrival, item.begin) : lib::Ticks{});
                 execute(left);
             }
             break;
         case Role::until:
-            // One without a length is a release.
+            // An item without a length is a release.
             if (left > lib::Ticks{} || item.length() == lib::Ticks{}) {
                 wait(item.end);
             }
@@ -60,7 +60,7 @@ class Replay {
     [[nodiscard]] lib::Ticks now() const { return m_now; }
 
   private:
-    // The task does nothing until then; what precedes it has the processor.
+    // The task does nothing until `end`; what precedes it has the processor.
     void wait(lib::Ticks end) {
         while (m_now < end && m_next < m_preceding.size() && m_preceding[m_next].arrival < end) {
             Work& work = m_preceding[m_next];
@@ -103,9 +103,9 @@ lib::Ticks end_without(std::span<const Item> items, const Removed& removed) {
 
 namespace {
 
-constexpr std::uint64_t kSameCulprit = 8; // a piece between two of the same culprit is united so much earlier
-constexpr std::uint64_t kShortest = 200;  // part of the whole
-constexpr std::size_t kPortionsMax = 64;  // of a passage: the least of more are not kept apart
+constexpr std::uint64_t kSameCulprit = 8; // neighbours with the same main culprit cost this many times less to unite
+constexpr std::uint64_t kShortest = 200;  // the shortest passage is this part of the whole
+constexpr std::size_t kPortionsMax = 64;  // of a passage; further ones are added to the last portion
 
 void add_portion(std::vector<Portion>& portions, const Portion& portion) {
     auto same = std::ranges::find(portions, portion.culprit, &Portion::culprit);
@@ -120,7 +120,7 @@ void add_portion(std::vector<Portion>& portions, const Portion& portion) {
     same->ticks = same->ticks + portion.ticks;
 }
 
-// How little is lost when the two are united.
+// Returns what is lost when the two passages are united.
 std::uint64_t cost(const Passage& a, const Passage& b) {
     const std::uint64_t shorter = std::min(a.length(), b.length()).value;
     return a.portions.front().culprit == b.portions.front().culprit ? shorter / kSameCulprit : shorter;
