@@ -24,7 +24,7 @@ namespace {
 
 using Failure = trace::Failure<lib::Error>;
 
-// Only digits, because another program may have written the file.
+// Returns only digits, because another program may have written the file.
 std::string holder_of(int file) {
     std::array<char, 16> text{};
     const ssize_t count = ::pread(file, text.data(), text.size(), 0);
@@ -39,7 +39,7 @@ bool write_holder(int file) {
            ::pwrite(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
-// The file under the lock's name is this one: its former holder has not removed it in between.
+// Returns whether the file under the lock's name is this one, so that its former holder has not removed it meanwhile.
 bool is_named(int directory, const struct stat& file) {
     struct stat named {};
 
@@ -50,7 +50,7 @@ bool is_named(int directory, const struct stat& file) {
 } // namespace
 
 lib::Result<void, Failure> DirectoryLock::take(int directory) {
-    constexpr int kAttempts = 100; // each fails only if a collector ended at that moment
+    constexpr int kAttempts = 100; // an attempt only fails if a collector ended at that moment
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         trace::Descriptor file(
             ::openat(directory, kLockName.data(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
@@ -164,7 +164,7 @@ SessionDirectory::Opened SessionDirectory::create(int parent, const std::string&
     return opened;
 }
 
-// Locks first: what a collector writes just now is not judged.
+// Takes the lock first, so that what a collector is writing is not judged.
 lib::Result<void, Failure> SessionDirectory::take(OldSession old) {
     if (auto locked = m_lock.take(descriptor()); !locked || old == OldSession::leave) {
         return locked;
@@ -199,7 +199,7 @@ lib::Result<void, Failure> SessionDirectory::take(OldSession old) {
 lib::Result<std::uint64_t, Failure> remove_session(const std::string& path) {
     std::uint64_t bytes = 0;
     {
-        // Opening would make it.
+        // The directory must exist, because opening would make it.
         std::error_code missing;
         if (!std::filesystem::is_directory(path, missing)) {
             return Failure{lib::Error::not_found, "it is not there"};

@@ -20,7 +20,7 @@ namespace host::collector {
 
 namespace {
 
-// Of the files directly in a directory; of anything else 0.
+// Returns the bytes of the files directly in a directory; 0 if it is no directory.
 std::uint64_t bytes_in(int parent, const std::string& name) {
     const trace::Descriptor directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     const auto names = list_names(directory.number());
@@ -147,7 +147,7 @@ std::optional<Strangers::Stranger> Strangers::take_plausible() {
 namespace {
 
 constexpr std::size_t kFormerMax = 256;
-// A network holds back no packet for longer.
+// A network delays no packet for longer.
 constexpr std::chrono::seconds kFormerFor{10};
 
 bool ends_export(std::span<const std::byte> records) {
@@ -188,7 +188,8 @@ SessionTable::Sessions::iterator SessionTable::session_of(const Address& sender)
     return std::ranges::find_if(m_open, [&sender](const auto& session) { return session->sender() == sender; });
 }
 
-// boot_id: none: of any boot. An acknowledged packet is never late: what was passed on is passed on once, or anew.
+// Returns whether a session of this sender has ended lately. boot_id: none for any boot. An acknowledged packet is
+// never late, because packets are passed on only once or all again.
 bool SessionTable::was_of(const Address& sender, std::optional<std::uint64_t> boot_id, Clock::time_point now) const {
     return !sender.session && std::ranges::any_of(m_former, [&](const Former& former) {
         return former.sender == sender && (!boot_id || former.boot_id == *boot_id) && now - former.ended < kFormerFor;
@@ -210,7 +211,7 @@ bool SessionTable::take(const Address& sender, std::uint32_t number, std::span<c
     }
     if (boot_id && (*own)->is_other_boot(*boot_id, number)) {
         if (was_of(sender, boot_id, now)) {
-            ++m_strays.packets; // a late packet of the boot before
+            ++m_strays.packets; // a late packet of the previous boot
             return false;
         }
         return begin_after(own, sender, number, records, *boot_id, now);
@@ -222,7 +223,7 @@ bool SessionTable::take(const Address& sender, std::uint32_t number, std::span<c
     return true;
 }
 
-// The machine runs anew: its session ends, and another one begins with this packet.
+// The machine runs again: its session ends, and another one begins with this packet.
 bool SessionTable::begin_after(Sessions::iterator former, const Address& sender, std::uint32_t number,
                                std::span<const std::byte> records, std::uint64_t boot_id, Clock::time_point now) {
     Session* const next = open_for(sender, boot_id, now);
@@ -239,12 +240,12 @@ bool SessionTable::begin_after(Sessions::iterator former, const Address& sender,
 
 bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
                                 std::optional<std::uint64_t> boot_id, Clock::time_point now) {
-    if (sender.session && !boot_id) { // its session is closed
+    if (sender.session && !boot_id) { // the session of this sender is closed
         ++m_strays.packets;
         return false;
     }
     const bool taken = m_alone && (m_open.empty() || m_open.front()->sender());
-    const bool ends = ends_export(records); // an end without a beginning makes no session
+    const bool ends = ends_export(records); // an end without a begin makes no session
     if (taken || ends || was_of(sender, boot_id, now)) {
         count_stray(sender, boot_id.has_value() || ends);
         return false;
@@ -265,7 +266,8 @@ bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std
     return true;
 }
 
-// The session of `record --out` waits for its sender; every other one gets a directory of its own.
+// Returns the session of `record --out` if it waits for its sender; otherwise opens one in a new directory. Null if
+// that is not possible.
 Session* SessionTable::open_for(const Address& sender, std::uint64_t boot_id, Clock::time_point now) {
     const bool waits = m_alone && !m_open.empty() && !m_open.front()->sender();
     if (!waits) {

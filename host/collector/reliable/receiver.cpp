@@ -33,7 +33,8 @@ std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hell
     }
     Stream& stream = *place;
     if (stream.hello_stamp != header.stamp) {
-        // A sender that begins again sends again what is in the window: perhaps other packets, of another boot.
+        // A sender that begins again also sends again what is in the window, perhaps with other contents, from another
+        // boot.
         for (Slot& slot : stream.window) {
             slot = {};
         }
@@ -43,8 +44,8 @@ std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hell
         stream.unanswered = 0;
         stream.acknowledge_at.reset();
     }
-    // A sender of which nothing has been acknowledged has lost nothing: the loss is another run's, and so is the
-    // stream.
+    // A sender of which nothing has been acknowledged has lost nothing, so a loss, and with it the stream, belongs to
+    // another run.
     const bool other_run =
         (header.flags & wire::kFlagFresh) != 0 && (holds_more_than(header.stream) || stream.received.lost != 0);
     const bool loses = header.seq > stream.received.packets && !stream.received.ended;
@@ -55,7 +56,7 @@ std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hell
         m_hello_sync_at = now;
     }
     if (loses) {
-        // First what is before the gap, so that a mark says where it is.
+        // What is before the gap is made durable first, so that a mark states where the gap is.
         if (!make_durable(header.stream)) {
             return std::nullopt;
         }
@@ -79,7 +80,8 @@ std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hell
     return reply;
 }
 
-// A sender of which nothing has been acknowledged may have sent this stream alone.
+// Returns whether packets of other streams are held: a sender of which nothing has been acknowledged may have sent this
+// stream only.
 bool Session::holds_more_than(std::uint16_t number) const {
     for (std::uint16_t i = 0; i < wire::kStreamsMax; ++i) {
         const Mark mark = m_streams[i] != nullptr ? m_streams[i]->received : m_store->durable(i);
@@ -154,7 +156,7 @@ bool Session::advance(std::uint16_t number, lib::Nanoseconds now) {
         stream.received.crc32c = lib::crc32c(slot, stream.received.crc32c);
         ++m_counters.packets;
         m_counters.bytes += slot.size();
-        slot = {}; // and its memory: most packets come in order
+        slot = {}; // frees its memory, too, because most packets come in order
     }
 }
 
@@ -172,7 +174,7 @@ bool Session::make_durable(std::uint16_t number) {
     return true;
 }
 
-// The stamp, if it is not set by the caller, is that of the newest packet.
+// The stamp is that of the newest packet unless the caller sets another.
 Reply Session::acknowledgement(std::uint16_t number) {
     const Stream& stream = *m_streams[number];
     wire::Ack ack{.received = 0,
@@ -186,7 +188,7 @@ Reply Session::acknowledgement(std::uint16_t number) {
     return reply_to(header, wire::PacketType::ack, stream.received.packets, ack);
 }
 
-// The totals are ours: the sender compares them, and so do we.
+// The answer has the totals of the receiver: both sides compare them.
 std::optional<Reply> Session::fin(const wire::Header& header, const wire::Totals& totals) {
     Stream& stream = *m_streams[header.stream];
     const bool equal = header.seq == stream.received.packets && totals.bytes == stream.received.bytes &&
@@ -211,7 +213,7 @@ std::optional<Reply> Session::due(lib::Nanoseconds now) {
         }
         Stream& stream = *m_streams[i];
         if (stream.received != stream.durable && now - stream.dirty_since >= kSyncAfter) {
-            stream.dirty_since = now; // if it fails, it is tried again a second later
+            stream.dirty_since = now; // if the sync fails, it is tried again a second later
             static_cast<void>(make_durable(i));
         }
         if (stream.acknowledge_at && now >= *stream.acknowledge_at) {
@@ -261,7 +263,7 @@ std::span<const std::byte> Receiver::handle(std::span<const std::byte> datagram_
     if (!early && entry == nullptr) {
         return unknown(header, now);
     }
-    // Without a shared key, a stranger could silence the collector with them.
+    // The limit only holds with a shared key, because without one a stranger could silence the collector.
     if ((m_options.key && m_counters.unauthentic >= m_options.forgeries_max) ||
         !wire::authentic(header, early ? master_key() : &entry->key, datagram_untrusted, covers())) {
         ++m_counters.unauthentic;
@@ -288,7 +290,7 @@ std::span<const std::byte> Receiver::handle(std::span<const std::byte> datagram_
     case wire::PacketType::fin_ack:
     case wire::PacketType::unknown:
     case wire::PacketType::abort:
-        ++m_counters.malformed; // our own direction
+        ++m_counters.malformed; // only the receiver sends these
         break;
     }
     return reply ? encoded(*reply, header.session, &entry->key) : std::span<const std::byte>{};
@@ -332,7 +334,7 @@ std::span<const std::byte> Receiver::hello(const wire::Header& header, const wir
     return reply ? encoded(*reply, header.session, master_key()) : std::span<const std::byte>{};
 }
 
-// The MAC of such a packet cannot be checked: its session key is not known.
+// The MAC of such a packet cannot be checked, because its session key is not known.
 std::span<const std::byte> Receiver::unknown(const wire::Header& header, lib::Nanoseconds now) {
     ++m_counters.unknown;
     return rarely(wire::PacketType::unknown, header, wire::Totals{}, now);
@@ -386,8 +388,8 @@ lib::Result<Receiver::Entry*, wire::RefusalReason> Receiver::open(const Peer& pe
     return m_sessions.back().get();
 }
 
-// An ended session, or the one that has been silent for the longest time. What it received is made durable first, and
-// its store knows whether it ended.
+// Forgets an ended or empty session, or the one that has been silent for the longest time. What it received is made
+// durable first, and its store states whether it ended.
 bool Receiver::make_space(lib::Nanoseconds now) {
     const auto rank = [now](const auto& entry) {
         const lib::Nanoseconds silence = now - entry->heard;
@@ -425,7 +427,7 @@ void Receiver::forget_ended(lib::Nanoseconds now, lib::Nanoseconds silence,
     });
 }
 
-// Never 0, which means no cookie.
+// Never returns 0, which means no cookie.
 std::uint64_t Receiver::cookie(const Peer& peer, std::uint64_t session, std::uint64_t period) const {
     wire::SipHash hash(m_options.secret);
     hash.add((std::uint64_t{peer.ipv4} << 16) | peer.port);
