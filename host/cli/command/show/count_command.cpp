@@ -4,7 +4,7 @@
 #include "host/cli/event/event_text.hpp"
 #include "host/cli/event/json_version.hpp"
 
-#include "host/analyse/tally.hpp"
+#include "host/analyse/summary.hpp"
 #include "host/trace/names.hpp"
 
 #include <memory>
