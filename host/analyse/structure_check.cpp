@@ -90,15 +90,6 @@ void StructureCheck::begin_after_hole(const trace::Event& event, const trace::Tr
     begin_stretch(event.cpu, pass);
 }
 
-void StructureCheck::report_fall(const trace::Event& event, lib::Ticks before) {
-    violate(Rule::stamps_rise, event, std::nullopt,
-            fmt::format("the stamp falls from {} to {} ticks", before.value, event.ticks.value));
-}
-
-void StructureCheck::relax_damaged() {
-    relax(~Families(), "a damaged event: pairs and order are not checked from there on");
-}
-
 void StructureCheck::relax_filtered(const trace::Event& event) {
     relax(only(static_cast<Family>(event.code & 0x0F)),
           fmt::format("{} was used: the rules of its family are not checked from there on", event.row->name));
@@ -107,7 +98,7 @@ void StructureCheck::relax_filtered(const trace::Event& event) {
 // Handles what the event shows of its chunk. Returns whether the event must be judged.
 bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
     if (!event.is_sound()) {
-        relax_damaged();
+        relax(~Families(), "a damaged event: pairs and order are not checked from there on");
         return false;
     }
     if (event.metadata) {
@@ -121,7 +112,8 @@ bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& f
     if (!stamp) {
         begin_chunk(event, facts, pass);
     } else if (event.ticks < *stamp) {
-        report_fall(event, *stamp);
+        violate(Rule::stamps_rise, event, std::nullopt,
+                fmt::format("the stamp falls from {} to {} ticks", stamp->value, event.ticks.value));
     }
     stamp = event.ticks;
     if (m_holes.before(event, facts)) {

@@ -150,12 +150,10 @@ class StructureCheck {
     void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
     void begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
     void begin_stretch(std::uint16_t cpu, schedule::Pass& pass);
-    void report_fall(const trace::Event& event, lib::Ticks before);
     [[nodiscard]] bool begin(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
     // code: that of the event, as a constant where it is inlined (host/trace/by_code.hpp).
     void judge(const trace::Event& event, std::uint8_t code, schedule::Pass& pass);
     void judge(const trace::Event& event, std::uint8_t code, const schedule::Schedule::Processor& here);
-    void relax_damaged();
     void relax_filtered(const trace::Event& event);
     // reason: a sentence, which is added to relaxations() unless all these families are relaxed already.
     void relax(Families families, std::string reason);

@@ -325,12 +325,7 @@ bool ReliableSessions::awaited() const {
 }
 
 bool ReliableSessions::disk_full() const {
-    for (const auto& entry : m_receiver.sessions()) {
-        if (entry->session.disk_full()) {
-            return true;
-        }
-    }
-    return false;
+    return std::ranges::any_of(m_receiver.sessions(), [](const auto& entry) { return entry->session.disk_full(); });
 }
 
 void ReliableSessions::remove_journals() {

@@ -20,6 +20,10 @@
 
 namespace host::collector {
 
+lib::Error write_error() {
+    return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+}
+
 namespace {
 
 using Failure = trace::Failure<lib::Error>;
@@ -88,9 +92,6 @@ namespace {
 
 lib::Error error_of_errno() {
     switch (errno) {
-    case ENOSPC:
-    case EDQUOT:
-        return lib::Error::no_space;
     case ENOENT:
         return lib::Error::not_found;
     case EEXIST:
@@ -99,7 +100,7 @@ lib::Error error_of_errno() {
     case EPERM:
         return lib::Error::refused;
     default:
-        return lib::Error::io;
+        return write_error();
     }
 }
 

@@ -83,6 +83,9 @@ class SessionDirectory {
 // it.
 [[nodiscard]] lib::Result<std::uint64_t, trace::Failure<lib::Error>> remove_session(const std::string& path);
 
+// Returns what errno means after a write or a flush that failed: no_space or io.
+[[nodiscard]] lib::Error write_error();
+
 // Returns the names in an open directory, without "." and "..". not_found, io.
 [[nodiscard]] lib::Result<std::vector<std::string>> list_names(int directory);
 

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <fcntl.h>
 #include <utility>
 
@@ -25,10 +24,6 @@ namespace {
 // lost.
 constexpr std::uint64_t kEmptySlotsMin = std::uint64_t{1} << 15; // 512 KiB
 constexpr std::uint64_t kEmptySlotsPerSlot = 16;
-
-lib::Error error_of_write() {
-    return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
-}
 
 } // namespace
 
@@ -195,7 +190,7 @@ void SessionWriter::end_file() {
     }
     trace::Descriptor file = duplicate();
     if (std::fclose(m_file.release()) != 0) {
-        fail(error_of_write());
+        fail(write_error());
     }
     if (m_sealed) {
         m_sealed(m_chunks.back());
@@ -219,7 +214,7 @@ void SessionWriter::list_sealed() {
 trace::Descriptor SessionWriter::duplicate() {
     trace::Descriptor file(std::fflush(m_file.get()) == 0 ? ::fcntl(::fileno(m_file.get()), F_DUPFD_CLOEXEC, 0) : -1);
     if (!file) {
-        fail(error_of_write());
+        fail(write_error());
     }
     return file;
 }
@@ -245,7 +240,7 @@ void SessionWriter::check_sum() {
 void SessionWriter::store(std::span<const std::byte> bytes) {
     formats::dat::ManifestChunk& chunk = m_chunks.back();
     if (std::fwrite(bytes.data(), 1, bytes.size(), m_file.get()) != bytes.size()) {
-        fail(error_of_write());
+        fail(write_error());
         return;
     }
     m_bytes += bytes.size();

@@ -5,7 +5,6 @@
 #include "host/text/format.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 namespace host::collector {
@@ -13,10 +12,7 @@ namespace host::collector {
 namespace {
 
 std::optional<lib::Error> flush(int file, bool all_files) {
-    if ((all_files ? ::syncfs(file) : ::fdatasync(file)) == 0) {
-        return std::nullopt;
-    }
-    return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+    return (all_files ? ::syncfs(file) : ::fdatasync(file)) == 0 ? std::nullopt : std::optional(write_error());
 }
 
 } // namespace

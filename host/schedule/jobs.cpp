@@ -51,39 +51,20 @@ Jobs::Task& Jobs::task(std::uint16_t context) {
     return m_tasks[context];
 }
 
+// Precondition: a job began or ended, or a task was created. The task that had the context before a created one is
+// another task, and the record of its end is missing.
 void Jobs::follow(const trace::Event& event, const Change& change, std::uint32_t khz) {
     const auto context = static_cast<std::uint16_t>(change.context);
-    switch (change.kind) {
-    case Kind::job_began: {
+    if (change.kind == Kind::job_began) {
         Task& of = task(context);
         m_opened += of.open ? 0U : 1U;
         of.open = Job{.context = context, .number = ++of.jobs, .release = Moment::release(event, khz)};
-        break;
-    }
-    case Kind::job_ended: {
+    } else if (change.kind == Kind::job_ended) {
         const Outcome outcome = change.state == TaskState::unknown ? Outcome::lost : outcome_of(event);
         end(task(context), outcome == Outcome::lost ? std::nullopt : std::optional(Moment::of(event)), outcome);
-        break;
-    }
-    case Kind::switched:
-        switch_to(event, context);
-        break;
-    // The task that had the context before is another task, and the record of its end is missing.
-    case Kind::created:
+    } else {
         end(task(context), std::nullopt, Outcome::lost);
         task(context) = {};
-        break;
-    case Kind::woken:
-    case Kind::waits:
-    case Kind::ended:
-    case Kind::forgotten:
-    case Kind::interrupt_began:
-    case Kind::interrupt_ended:
-    case Kind::inherits:
-    case Kind::returns:
-    case Kind::gap:
-    case Kind::lost:
-        break;
     }
 }
 

@@ -50,12 +50,6 @@ void Cbs::active(std::uint16_t id, const trace::Event& event) {
     account.new_budget.reset();
 }
 
-void Cbs::count_isolation(Account& account, std::uint16_t id) {
-    const Use& use = m_meter.use(id);
-    account.used += use.ran;
-    account.intervals += use.intervals;
-}
-
 // Must be called before the deadline is postponed: everything that ran since the deadline was renewed is due by the
 // present one.
 void Cbs::judge_isolation(std::uint16_t id, const Server& server, const Account& account) {
@@ -98,7 +92,9 @@ void Cbs::exhaust(std::uint16_t id) {
 void Cbs::budget(std::uint16_t id, std::uint64_t recorded) {
     const Server& server = model().servers().at(id);
     Account& account = m_accounts[id];
-    count_isolation(account, id);
+    const Use& use = m_meter.use(id);
+    account.used += use.ran;
+    account.intervals += use.intervals;
     if (account.step == Step::none) {
         judge_charge(id, server, account, recorded);
     } else {

@@ -140,7 +140,6 @@ class Cbs : public Theory {
     void judge_charge(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded);
     void judge_arrival(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded);
     void judge_exhaustion(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded);
-    void count_isolation(Account& account, std::uint16_t id);
     void judge_isolation(std::uint16_t id, const Server& server, const Account& account);
     [[nodiscard]] std::string server_text(std::uint16_t id) const;
 
