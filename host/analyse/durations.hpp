@@ -39,7 +39,7 @@ class Durations {
     lib::Ticks m_greatest;
 };
 
-// A percentile by the nearest rank is the least value that at least so many per cent of all values do not exceed
+// The p-th percentile by the nearest rank is the least value that is not exceeded by at least p per cent of all values
 // (docs/metrics.md). It is always one of the values, never between two.
 
 // Returns the position in ascending order, from 0. count must not be 0; percent: 0 to 100.

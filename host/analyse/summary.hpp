@@ -195,7 +195,7 @@ struct TracingShare {
     std::optional<double> share; // of the processors' time; may exceed 1; none if the trace spans no time
 };
 
-// Returns the time that so many records took, rounded down; none if the trace does not record the cost.
+// Returns the time that this number of records took, rounded down; none if the trace does not record the cost.
 [[nodiscard]] std::optional<lib::Ticks> tracing_time(const std::optional<tracer::TraceCost>& cost,
                                                      std::uint64_t records);
 

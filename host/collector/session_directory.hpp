@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A directory that one collector writes to. It is opened once and locked, and then only used through its descriptor, so
-// that no rename or link by another process redirects a write. Files are always new, and links are never followed. Only
-// the files of a session are ever deleted.
+// A directory that one collector writes to, its lock, and the formats of trace_printf that are kept in it.
 #pragma once
 
 #include "host/formats/dat/manifest.hpp"
@@ -18,12 +16,11 @@
 
 namespace host::collector {
 
+inline constexpr std::string_view kLockName = "collector.lock";
+
 // The lock that permits one collector for each directory: a file `collector.lock` in it, locked with flock() while the
 // collector exists. It contains the collector's process id, for the message to a second one. The system releases the
 // lock with the process, however that ends; the file is removed at a regular end and reused otherwise.
-
-inline constexpr std::string_view kLockName = "collector.lock";
-
 class DirectoryLock {
   public:
     DirectoryLock() = default;
@@ -49,6 +46,9 @@ enum class OldSession : std::uint8_t {
     leave,   // leave everything as it is
 };
 
+// The directory is opened once and locked, and then only used through its descriptor, so that no rename or link by
+// another process redirects a write. Files are always new, and links are never followed. Only the files of a session
+// are ever deleted.
 class SessionDirectory {
   public:
     // Causes: busy: another collector writes there; exists: it holds a session, which must be kept; refused: it holds
@@ -89,11 +89,9 @@ class SessionDirectory {
 // Returns the names in an open directory, without "." and "..". not_found, io.
 [[nodiscard]] lib::Result<std::vector<std::string>> list_names(int directory);
 
-// The formats of trace_printf are kept in the session of the kernel that they belong to, so that the session can be
-// read without the kernel image.
-
-// Writes formats.json and the manifest, which names it. Refuses, and changes nothing, if the formats are those of
-// another image than the session's, the session does not state its image, or they cannot be written.
+// Writes formats.json and the manifest, which names it, so that the session can be read without the kernel image.
+// Refuses, and changes nothing, if the formats are those of another image than the session's, the session does not
+// state its image, or they cannot be written.
 [[nodiscard]] lib::Result<void, trace::Refusal>
 store_formats(const trace::KernelImage& formats, const std::string& directory, formats::dat::Manifest& manifest);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// After each event, each job that is open on the event's processor is classified anew. A piece ends where the class
+// After each event, each job that is open on the event's processor is classified again. A piece ends where the class
 // changes.
 #include "host/schedule/accounting.hpp"
 

@@ -184,7 +184,7 @@ void Handlers::take(const trace::Event& event, std::span<const Change> changes, 
             std::vector<Handler>& open = m_open[event.cpu];
             Handler ended = open.back();
             open.pop_back();
-            if (!event.is(trace::kCodeOf<"blackout_end">)) { // else it ended somewhere in the gap
+            if (!event.is(trace::kCodeOf<"blackout_end">)) { // else it ended at an unknown time in the gap
                 ended.end = change.object == event.par1 ? std::optional(Moment::of(event)) : std::nullopt;
                 m_sink(ended);
             }

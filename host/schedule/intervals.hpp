@@ -9,7 +9,7 @@
 //   ready      release, wake-up, unlock, preemption                   context_switch to it
 //   waiting    task_block, set_mutex_block, from when the task has    its wake-up, the unlock of the mutex
 //              left its processor
-//   resting    the end of a job, likewise; creation                   release, activation of a thread
+//   resting    the end of a job, from the same moment; creation       release, activation of a thread
 //   unknown    the start of the trace, a gap                          the first record of the task
 #pragma once
 

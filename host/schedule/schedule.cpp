@@ -139,7 +139,7 @@ void Schedule::wake_lenders(std::uint32_t mutex_id) {
     }
 }
 
-// Handlers that are open end somewhere in the gap.
+// Open handlers end at an unknown time in the gap.
 void Schedule::begin_gap(Processor& here) {
     while (here.depth > 0) {
         --here.depth;

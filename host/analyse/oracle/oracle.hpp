@@ -89,7 +89,7 @@ class StepTime {
 // Under a clock that counts instructions a stamp is some hundred ticks later than the kernel's own reading of the
 // clock, and a timer interrupt is at most one interrupts-off section late. In steps a section takes longer, so the
 // delay that StepTime measures is added.
-inline constexpr std::uint64_t kToleranceTicks = 20'000; // of one instruction each
+inline constexpr std::uint64_t kToleranceTicks = 20'000; // at one tick for each instruction
 
 class Oracle {
   public:

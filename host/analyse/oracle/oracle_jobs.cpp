@@ -98,7 +98,7 @@ void Jobs::begin_task(const trace::Event& event) {
     account.whole = true;
 }
 
-// A resting task begins anew; any other is activated job by job.
+// The first activation of a resting task may come at any time; any other must keep the minimum inter-arrival time.
 void Jobs::activate(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
     const Task* const task = model().find(event.par1);

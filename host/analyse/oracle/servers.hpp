@@ -38,7 +38,7 @@ class ServerMeter : public Theory {
     // rate or records a budget.
     void flush(std::uint64_t now);
 
-    // Must be called when the budget was recorded: begins to count anew.
+    // Must be called when the budget was recorded: begins to count from 0.
     void restart(std::uint16_t server);
 
     void set_bandwidth(std::uint64_t bandwidth) { m_bandwidth = bandwidth; }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Collects the judgements of the theories: for each rule the counts of what was checked, what could not be decided and
-// what is wrong, and the relaxations. A rule whose events may be missing from the trace always counts as undecided.
+// The rules by which `remora check` judges a trace, and the verdicts of the theories by these rules.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -19,8 +18,8 @@
 
 namespace host::analyse::oracle {
 
-// The rules by which `remora check` judges a trace, and the verdicts. kRules is the only list of the rules, with the
-// meaning and the source of each: the command's --rules, its summary and the tests derive from it.
+// kRules, below, is the only list of the rules, with the meaning and the source of each: the command's --rules, its
+// summary and the tests derive from it.
 enum class Rule : std::uint8_t {
     level_order,
     edf_order,
@@ -205,6 +204,8 @@ struct Tally {
     std::uint64_t violations = 0;
 };
 
+// Collects the judgements of the theories: for each rule the counts of what was checked, what could not be decided and
+// what is wrong, and the relaxations. A rule whose events may be missing from the trace always counts as undecided.
 class Verdicts {
   public:
     using Sink = std::function<void(const Finding&)>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All that is known of one job and of what surrounded it: the input of the diagnosis.
+// What is known of one job and of what surrounded it, as the input of the diagnosis: its story, the replay of its
+// window, and the causes that can make it late.
 #pragma once
 
 #include "host/schedule/accounting.hpp"
@@ -22,8 +23,7 @@
 
 namespace host::analyse::why {
 
-// What is known of one job and of what surrounded it: its story, the replay of its window, and the causes that can make
-// it late.
+// What can make a job late.
 enum class Cause : std::uint8_t {
     missing_inheritance, // a task that does not hold the mutex ran while the holder could not
     lock_across_wait,    // the holder of a mutex waited for something else
@@ -55,7 +55,7 @@ inline constexpr std::array<std::string_view, 15> kCauseNames = {
 // more, with parts left out, from the time when the processor was free for the task to the end of the job.
 //
 //   items      |section      |H  |own  |own|      H precedes the task, and arrives when the job still waits
-//   without    |own  |H  |own|                    the section: H arrives when it did, the job ends so much earlier
+//   without    |own  |H  |own|                    the section: H arrives when it did, and the job ends earlier
 //
 // Work that precedes the task runs as soon as it arrives. The task's own path is the rest, in order: its execution, and
 // what it cannot continue without. A wait until a moment ends at this moment, whenever it begins.
