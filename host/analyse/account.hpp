@@ -38,7 +38,7 @@ struct Account {
     std::optional<std::uint64_t> received;        // records, as the receiver counted them
     std::uint64_t stored = 0;                     // records that were read, or pieces of compact streams
     std::uint64_t events = 0;                     // records, decoded
-    std::vector<std::string> faults;              // lines that do not hold
+    std::vector<std::string> faults;              // which lines do not hold
     std::optional<std::string> unknown;           // why the account cannot be closed although no line is wrong
     std::optional<std::uint64_t> captured_chunks; // chunks that are equal in an independent capture
 

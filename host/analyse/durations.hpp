@@ -23,7 +23,7 @@ class Durations {
 
     [[nodiscard]] std::uint64_t count() const { return m_count; }
 
-    // All 0 when count() is 0. The sum saturates at 2^64-1.
+    // The following values are 0 if count() is 0. The sum saturates at 2^64-1.
     [[nodiscard]] lib::Ticks least() const { return m_count != 0 ? m_least : lib::Ticks{}; }
 
     [[nodiscard]] lib::Ticks mean() const { return {m_count != 0 ? m_sum.value / m_count : 0}; }
@@ -44,7 +44,7 @@ class Durations {
 
 // Returns the position in ascending order, from 0. count must not be 0; percent: 0 to 100.
 [[nodiscard]] inline std::size_t nearest_rank(std::size_t count, double percent) {
-    constexpr double kRounding = 1e-9; // 99.9 % of 1000 is the 999th
+    constexpr double kRounding = 1e-9; // so that 99.9 % of 1000 is the 999th
     const double rank = std::ceil(percent * static_cast<double>(count) / 100 - kRounding);
     return rank < 1 ? 0 : std::min(count, static_cast<std::size_t>(rank)) - 1;
 }

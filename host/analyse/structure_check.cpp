@@ -356,8 +356,6 @@ void StructureCheck::check_losses(const trace::TraceFacts& facts) {
     }
 }
 
-// The rules about mutexes and jobs.
-
 // set_mutex_lock records an attempt. On a free mutex the attempt succeeds at once, unless a ceiling forbids it; on a
 // held one the task waits, and the protocol selects the waiter that gets it next. set_mutex_acquire records which one;
 // in a trace without it the owner is only known if a single attempt is left. If a mutex existed before the stretch,

@@ -254,7 +254,7 @@ bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std
     auto packets = m_strangers.take(sender, number, records, boot_id.has_value());
     Session* const session = packets ? open_for(sender, boot_id.value_or(0), now) : nullptr;
     if (session == nullptr) {
-        return !packets; // held
+        return !packets; // true if the packet is held
     }
     m_strays.packets -= std::min<std::uint64_t>(m_strays.packets, packets->size());
     for (const auto& [held, contents] : *packets) {

@@ -15,7 +15,7 @@ namespace {
 using Kind = Change::Kind;
 using trace::kCodeOf;
 
-constexpr std::uint32_t kChainMax = 64; // longer ones are circles
+constexpr std::uint32_t kChainMax = 64; // a longer chain is a circle
 
 Culprit interference(const Executor& executor) {
     return {.part = Part::interference, .by = executor.by, .who = executor.who};
@@ -122,7 +122,7 @@ void Accounting::begin_job(const trace::Event& event, std::uint16_t context) {
     std::vector<Share> shares = std::move(open.account.shares);
     shares.clear();
     open = {};
-    open.account.shares = std::move(shares); // with its memory
+    open.account.shares = std::move(shares); // the vector keeps its memory
     open.account.job = *job;
     open.account.cpu = event.cpu;
     open.account.ready = Moment::of(event);

@@ -36,7 +36,7 @@ namespace host::schedule {
 
 // The reason why the parts of a job are not known.
 enum class Unaccounted : std::uint8_t {
-    no,          // they are
+    no,          // they are known
     no_end,      // the job was not complete at the end of the trace, or records are missing within it
     stamps_fell, // records within the job have lower stamps than earlier records
     early,       // the release is later than the record of it
@@ -80,7 +80,7 @@ struct Piece {
     lib::Ticks end;
     std::uint64_t records = 0;
     RecordPlace place{}; // the record with which it begins
-    Executor ended_by{}; // suspension: what ran when the wait ended
+    Executor ended_by{}; // in suspension: what ran when the wait ended
 };
 
 class Accounting {

@@ -208,7 +208,7 @@ void ExecutorHistory::within(lib::Ticks begin, lib::Ticks end, Function&& functi
 
 inline void ExecutorHistory::end_batch() {
     lib::Ticks* const stamps = m_stamps.data();
-    std::uint64_t kept = m_kept; // in a register
+    std::uint64_t kept = m_kept; // a copy that can stay in a register
     for (const trace::Event& event : m_batch) {
         stamps[kept++ % kStampsMax] = event.ticks;
     }

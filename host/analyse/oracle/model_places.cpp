@@ -265,7 +265,7 @@ std::optional<std::uint16_t> Model::chain_end(const Task& task) const {
             return std::nullopt;
         }
     }
-    return std::nullopt; // a cycle
+    return std::nullopt; // the chain is a cycle
 }
 
 bool Model::chain_passes(const Task& from, std::uint16_t context) const {
