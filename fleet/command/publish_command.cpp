@@ -9,7 +9,6 @@
 #include "fleet/network/network.hpp"
 #include "fleet/session_publisher.hpp"
 #include "fleet/session_tree.hpp"
-#include "host/collector/directory_lock.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/text/escape.hpp"

@@ -8,7 +8,7 @@ namespace host::analyse {
 
 namespace {
 
-// A stamp that falls takes no time away.
+// Returns 0 if the stamps decrease.
 lib::Ticks between(lib::Ticks begin, lib::Ticks end) {
     return end - std::min(begin, end);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How long it took from the raise of an interrupt to the first instruction of the task that its handler wakes, in three
-// legs (host/schedule/latency.hpp), by vector and task. All times are in ticks.
+// Measures how long it took from the raise of an interrupt to the first instruction of the task that its handler wakes,
+// in three legs (host/schedule/latency.hpp), by vector and task. All times are in ticks.
 #pragma once
 
 #include "host/analyse/summary.hpp"
 #include "host/schedule/latency.hpp"
-#include "host/schedule/raises.hpp"
 #include "host/schedule/schedule.hpp"
 
 #include <array>
@@ -21,13 +20,13 @@ namespace host::analyse {
 
 struct Leg {
     Durations durations;
-    std::optional<schedule::Entry> greatest; // the interrupt of the first of the greatest
+    std::optional<schedule::Entry> greatest; // the interrupt of the greatest duration; of equal ones the first
 
     void add(lib::Ticks duration, const schedule::Entry& entry);
 };
 
 struct LatencyLegs {
-    Leg to_entry; // from the raise to interrupt_start; of the interrupts whose raise is known
+    Leg to_entry; // from the raise to interrupt_start, for interrupts whose raise is known
     Leg to_ready;
     Leg to_first;
 };
@@ -41,29 +40,30 @@ class Latencies {
         friend auto operator<=>(const Pair&, const Pair&) = default;
     };
 
-    // observed: what an observer saw of the run; none: there was no observer.
+    // observed: what an observer saw of the run; none if there was no observer.
     explicit Latencies(std::optional<std::vector<schedule::Observed>> observed)
         : m_observed(std::move(observed)) {}
 
-    // In time order, events with changes. code: the event's. changes: what Schedule made of it. schedule: after it.
+    // Must be called in time order for events with changes. code: that of the event. changes: what Schedule::take()
+    // returned for it. schedule: its state after the event.
     [[gnu::always_inline]] void add(const trace::Event& event, std::uint8_t code,
                                     std::span<const schedule::Change> changes, const schedule::Schedule& schedule) {
         m_model.take(event, code, changes, schedule);
     }
 
-    // In time order, all interrupt_start.
+    // Must be called in time order for all interrupt_start.
     void add(const trace::Event& event) {
         if (m_observed) {
             add_entry(event);
         }
     }
 
-    // Once, after the last event.
+    // Must be called once, after the last event.
     void finish();
 
     [[nodiscard]] const std::map<Pair, LatencyLegs>& pairs() const { return m_pairs; }
 
-    // Which interrupts were observed; none: there was no observer.
+    // Returns which interrupts were observed; none if there was no observer.
     [[nodiscard]] const std::optional<schedule::Raises>& raises() const { return m_raises; }
 
   private:
@@ -72,13 +72,13 @@ class Latencies {
 
     std::optional<std::vector<schedule::Observed>> m_observed;
     std::optional<schedule::Raises> m_raises;
-    std::vector<schedule::Entry> m_entries;     // of all interrupts; only if there was an observer
-    std::vector<schedule::Latency> m_latencies; // likewise
+    std::vector<schedule::Entry> m_entries;     // those of all interrupts; empty without an observer
+    std::vector<schedule::Latency> m_latencies; // those of all tasks that were woken; empty without an observer
     std::map<Pair, LatencyLegs> m_pairs;
     schedule::Latencies m_model{[this](const schedule::Latency& latency) { add(latency); }};
 };
 
-// The legs of a latency, in their order, and what they are called in text and JSON.
+// The legs of a latency in their order, with their names in text and JSON.
 struct LegName {
     Leg LatencyLegs::*leg;
     std::string_view text;
@@ -89,7 +89,7 @@ inline constexpr std::array<LegName, 3> kLegs = {LegName{&LatencyLegs::to_entry,
                                                  LegName{&LatencyLegs::to_ready, "entry to ready", "entry_to_ready"},
                                                  LegName{&LatencyLegs::to_first, "ready to first", "ready_to_first"}};
 
-// Why no raise is known; empty if some are.
+// Returns why no raise is known; empty if some are.
 [[nodiscard]] inline std::string_view raises_missing(const Latencies& latencies) {
     if (!latencies.raises()) {
         return "no observer outside of the machine (--raises)";

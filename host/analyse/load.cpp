@@ -14,7 +14,7 @@ void LoadMeter::add(const trace::Event& event) {
 }
 
 Load LoadMeter::look() {
-    Summary now = m_summary; // its open intervals are closed at the last stamp
+    Summary now = m_summary; // a copy, whose open intervals are closed at the last stamp
     now.finish();
     Load load{.elapsed = now.duration() - m_duration,
               .interrupts = now.interrupt_time() - m_interrupts,
@@ -23,7 +23,7 @@ Load LoadMeter::look() {
               .processors = now.cpus(),
               .tasks = {}};
     for (const auto& [context, figures] : now.tasks()) {
-        // A job that is open is missed once the kernel has noticed.
+        // An open job counts as missed once the kernel has reported the miss.
         const schedule::Job* const open = m_jobs.open(context);
         const std::uint64_t missed = m_missed[context] + (open != nullptr && open->missed ? 1U : 0U);
         const lib::Ticks cpu_time_before = std::exchange(m_cpu_time[context], figures.cpu_time);

@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::int64_t kNsPerUs = 1'000;
 
-// What has the same words each time: about the task in the first parameter; {} is the second.
+// A line of fixed words about the task in the first parameter; {} is the second parameter.
 struct Sentence {
     std::uint8_t code;
     std::string_view text;
-    tracer::Unit unit = tracer::Unit::none; // of {}; none: a number
+    tracer::Unit unit = tracer::Unit::none; // the unit of {}; none if it is a number
 };
 
 constexpr auto kSentences = std::to_array<Sentence>({
@@ -64,7 +64,7 @@ void Narrator::add_dispatch(const trace::Event& event) {
     const schedule::Schedule::Processor& here = m_schedule.processor(event.cpu);
     Processor& written = m_processors[event.cpu];
     if (written.running == here.dispatched && written.place == here.place) {
-        return; // it is back after an interrupt, or was chosen again
+        return; // the task returns after an interrupt, or was chosen again
     }
     written = {.running = here.dispatched, .place = here.place};
     line(event, event.par1,
@@ -84,7 +84,7 @@ void Narrator::add_wait(const trace::Event& event) {
     }
 }
 
-// About the task that the server serves.
+// Writes a line about the task that the server serves.
 void Narrator::add_server(const trace::Event& event, std::string_view text) {
     const auto served = m_served.find(event.par2);
     const std::string_view known = event.names->find(tracer::Unit::server, event.par2);
@@ -117,7 +117,7 @@ void Narrator::add_special(const trace::Event& event) {
     }
 }
 
-// Other systems have no event of a dispatch.
+// Traces of other systems have no event of a dispatch.
 void Narrator::add_foreign(const trace::Event& event, const schedule::Change& change) {
     if (event.code == trace::kCodeOf<"context_switch"> && change.kind != schedule::Change::Kind::woken) {
         line(event, change.context, change.kind == schedule::Change::Kind::switched ? "runs" : "rests");

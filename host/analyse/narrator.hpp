@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the scheduler did, in words: one line for each release, each change of the task that runs, each lock, wait,
-// budget and miss. `remora schedule` prints the lines, `remora diff` compares them, and the golden files of
-// tests/golden/ are made of them.
+// Describes in words what the scheduler did: one line for each release, each change of the running task, each lock,
+// wait, budget and miss. `remora schedule` prints the lines, `remora diff` compares them, and the golden files of
+// tests/golden/ consist of them.
 #pragma once
 
 #include "host/schedule/schedule.hpp"
@@ -15,14 +15,14 @@
 
 namespace host::analyse {
 
-// One thing that was done, without its time. Valid during the call.
+// One line without its time. Valid during the call.
 struct Decision {
     const trace::Event& event;
-    std::uint32_t context; // it is about this task; 0: about none
-    std::string_view text; // the task's name in a column of its own, then what it does
+    std::uint32_t context; // the task that the line is about; 0: none
+    std::string_view text; // the name of the task in a column of its own, then what it does
 };
 
-// Names no task twice: a dispatch is a decision only if the task or its place is another than before.
+// A dispatch only makes a line if the task or its place changes.
 class Narrator {
   public:
     using Sink = std::function<void(const Decision&)>;
@@ -30,12 +30,12 @@ class Narrator {
     explicit Narrator(Sink sink)
         : m_sink(std::move(sink)) {}
 
-    // In time order, metadata left out.
+    // Must be called in time order, without metadata.
     void add(const trace::Event& event);
 
   private:
     struct Processor {
-        std::uint32_t running = schedule::kUnknownContext; // as in the latest line
+        std::uint32_t running = schedule::kUnknownContext; // the task of the latest line about a dispatch
         std::uint32_t place = schedule::kUnknownContext;
     };
 
@@ -49,10 +49,10 @@ class Narrator {
     Sink m_sink;
     schedule::Schedule m_schedule;
     std::map<std::uint16_t, Processor> m_processors;
-    std::map<std::uint32_t, std::uint32_t> m_served; // server -> the task it serves, if it serves one
+    std::map<std::uint32_t, std::uint32_t> m_served; // by server: the task that was attached to it last
 };
 
-// A time cut to a resolution and a decision, as `remora schedule` prints them.
+// Returns the line that `remora schedule` prints: the time, cut to the resolution, and the decision.
 [[nodiscard]] std::string schedule_line(std::int64_t time_ns, std::int64_t resolution_ns, std::string_view decision);
 
 } // namespace host::analyse

@@ -56,7 +56,7 @@ std::string executor_text(const Culprit& culprit, const trace::Names& names) {
     return {};
 }
 
-// What a task waits for, as the parameter of task_block.
+// object: what a task waits for, as the parameter of task_block.
 std::string wait_text(std::uint32_t object, const trace::Names& names) {
     const std::string_view kind = tracer::word_for(lib::kWords<lib::WaitKind>, object >> 16);
     const std::uint32_t id = object & 0xFFFF;
@@ -66,7 +66,7 @@ std::string wait_text(std::uint32_t object, const trace::Names& names) {
     return std::string(kind);
 }
 
-// The shares of one job by their words, in ns.
+// Returns the shares of one job in ns, by their words.
 std::map<std::string, std::uint64_t> shares_of(const JobAccount& account, const Run& run) {
     std::map<std::string, std::uint64_t> shares;
     for (const schedule::Share& share : account.shares) {
@@ -94,7 +94,7 @@ std::vector<ShareChange> share_changes(const JobAccount& a, const Run& run_a, co
     return changes;
 }
 
-// The decisions from the release of a job to its end: the first, and how many.
+// Returns the decisions from the release of a job to its end.
 std::span<const RunDecision> window(const JobAccount& account, const Run& run) {
     const auto from =
         std::ranges::lower_bound(run.decisions, account.job.release.ns.value_or(0), {}, &RunDecision::time_ns);
@@ -106,7 +106,8 @@ std::span<const RunDecision> window(const JobAccount& account, const Run& run) {
 void find_decision(JobChange& change, const Run& run_a, const Run& run_b, const Tolerance& tolerance) {
     const std::span<const RunDecision> a = window(*change.jobs[0], run_a);
     const std::span<const RunDecision> b = window(*change.jobs[1], run_b);
-    // The same decision at another time since the release counts, too: it is why the response time is another.
+    // The same decision at another time since the release also counts as different, because it changes the response
+    // time.
     const Tolerance strict{.times = true, .resolution_ns = tolerance.resolution_ns};
     const std::int64_t shift = change.jobs[1]->job.release.ns.value_or(0) - change.jobs[0]->job.release.ns.value_or(0);
     std::size_t i = 0;
@@ -141,7 +142,8 @@ std::span<const JobAccount> jobs_of(const Run& run, const std::string& task) {
     return found == run.jobs.end() ? std::span<const JobAccount>() : found->second;
 }
 
-// A task of this name, from its creation to its end: several may have it, at a time or one after another.
+// A life is a task of the given name, from its creation to its end: several may have the name, at a time or one after
+// another.
 struct JobKey {
     std::size_t life = 0;
     std::uint64_t number = 0;
@@ -149,7 +151,8 @@ struct JobKey {
     friend auto operator<=>(const JobKey&, const JobKey&) = default;
 };
 
-// The jobs of a name. Those of a life have increasing numbers; in a part of a run they are counted from its begin.
+// Returns the jobs of the tasks of one name. Those of a life have increasing numbers; in a part of a run they are
+// counted from its begin.
 std::map<JobKey, const JobAccount*> by_key(std::span<const JobAccount> jobs, bool is_part) {
     std::map<JobKey, const JobAccount*> keyed;
 

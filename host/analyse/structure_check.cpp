@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Relaxation, per-chunk rules and the rules about interrupts and scheduling. Those about mutexes and jobs are in
-// structure_check_tasks.cpp.
+// Relaxation, the rules of each chunk, and the rules about interrupts and scheduling, gaps, mutexes and jobs.
 #include "host/analyse/structure_check.hpp"
 
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace host::analyse {
@@ -47,7 +47,7 @@ void StructureCheck::relax(Families families, std::string reason) {
 void StructureCheck::begin_stretch(std::uint16_t cpu, schedule::Pass& pass) {
     pass.forget(cpu);
     m_cpus.erase(cpu);
-    // Tasks and mutexes belong to no CPU: what another one saw of them may now be out of date, too.
+    // Tasks and mutexes belong to no processor: what another processor recorded of them may now be outdated, too.
     m_mutexes.clear();
     m_in_job.clear();
 }
@@ -89,24 +89,15 @@ void StructureCheck::begin_after_hole(const trace::Event& event, const trace::Tr
     begin_stretch(event.cpu, pass);
 }
 
-void StructureCheck::report_fall(const trace::Event& event, lib::Ticks before) {
-    violate(Rule::stamps_rise, event, std::nullopt,
-            fmt::format("the stamp falls from {} to {} ticks", before.value, event.ticks.value));
-}
-
-void StructureCheck::relax_damaged() {
-    relax(~Families(), "a damaged event: pairs and order are not checked from there on");
-}
-
 void StructureCheck::relax_filtered(const trace::Event& event) {
     relax(only(static_cast<Family>(event.code & 0x0F)),
           fmt::format("{} was used: the rules of its family are not checked from there on", event.row->name));
 }
 
-// What the event says of its chunk. Whether it is to be judged.
+// Handles what the event shows of its chunk. Returns whether the event must be judged.
 bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
     if (!event.is_sound()) {
-        relax_damaged();
+        relax(~Families(), "a damaged event: pairs and order are not checked from there on");
         return false;
     }
     if (event.metadata) {
@@ -120,7 +111,8 @@ bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& f
     if (!stamp) {
         begin_chunk(event, facts, pass);
     } else if (event.ticks < *stamp) {
-        report_fall(event, *stamp);
+        violate(Rule::stamps_rise, event, std::nullopt,
+                fmt::format("the stamp falls from {} to {} ticks", stamp->value, event.ticks.value));
     }
     stamp = event.ticks;
     if (m_holes.before(event, facts)) {
@@ -260,7 +252,7 @@ void StructureCheck::add(std::span<const trace::Event> batch, const trace::Trace
         }
         return;
     }
-    // All of them are in one chunk, and what is missing in it so far is missing before the first.
+    // All of them are in one chunk, and records that are missing in it so far are missing before the first.
     static_cast<void>(begin(first, facts, pass));
     m_events += batch.size() - 1;
     m_last_stamps[first.source] = batch.back().ticks;
@@ -307,6 +299,135 @@ void StructureCheck::finish(const trace::TraceFacts& facts) {
         }
         if (chunk.unused != 0) {
             fault(fmt::format("{} empty slots", chunk.unused));
+        }
+    }
+}
+
+// The rule about gaps: on each processor blackout_start and blackout_end alternate, each end reports how many records
+// were lost, and together they report all losses that the export counts. A blackout may still be open at the end: then
+// the rest was lost after the last record. A chunk without an emergency area has no room for its blackout_start, so an
+// end alone only relaxes the rule; what was overwritten may have been a start or an end.
+
+void StructureCheck::check_blackout(const trace::Event& event) {
+    Losses& losses = m_losses[event.cpu];
+    if (event.code == kCodeOf<"blackout_start">) {
+        if (losses.open) {
+            violate(Rule::blackouts, event, std::nullopt, "a blackout starts inside another: an end is missing");
+        }
+        losses.open = true;
+    } else if (event.code == kCodeOf<"blackout_end">) {
+        if (!losses.open) {
+            m_relaxations.push_back(fmt::format("{} records were lost before {} ticks without a blackout_start: no "
+                                                "emergency area had room for it",
+                                                event.par2, event.ticks.value));
+        }
+        losses.open = false;
+        losses.reported += event.par2;
+        losses.saturated = losses.saturated || event.par2 == std::numeric_limits<std::uint32_t>::max();
+    }
+}
+
+void StructureCheck::check_losses(const trace::TraceFacts& facts) {
+    const auto fault = [&](std::string text) {
+        violate(Violation{.rule = Rule::blackouts, .event = nullptr, .file = {}, .task = {}, .text = std::move(text)});
+    };
+    const bool overwritten = std::ranges::any_of(facts.chunks, [](const trace::ChunkReport& chunk) {
+        return !chunk.described || chunk.description.overwritten != 0;
+    });
+    std::uint64_t reported = 0;
+    bool open = false;
+    bool saturated = false;
+    for (const auto& [cpu, losses] : m_losses) {
+        reported += losses.reported;
+        open = open || losses.open;
+        saturated = saturated || losses.saturated;
+    }
+    if (!facts.export_end || facts.export_end->chunks != facts.chunks.size() || saturated) {
+        return; // there is nothing to compare with, or not all of it
+    }
+    const std::uint64_t dropped = facts.export_end->dropped;
+    if (reported > dropped) {
+        fault(fmt::format("blackouts report {} lost records, the export counts {}", reported, dropped));
+    } else if (overwritten || facts.export_end->overwritten != 0) {
+        return; // a blackout_end may have been overwritten
+    } else if (!open && reported != dropped) {
+        fault(fmt::format("{} records were lost, but blackouts report only {}", dropped, reported));
+    }
+}
+
+// set_mutex_lock records an attempt. On a free mutex the attempt succeeds at once, unless a ceiling forbids it; on a
+// held one the task waits, and the protocol selects the waiter that gets it next. set_mutex_acquire records which one;
+// in a trace without it the owner is only known if a single attempt is left. If a mutex existed before the stretch,
+// each task may have one attempt that was not seen.
+void StructureCheck::check_lock(const trace::Event& event) {
+    Mutex& mutex = m_mutexes[event.par2];
+    if (mutex.attempts.empty() && mutex.created) {
+        mutex.owner = event.par1;
+    }
+    mutex.attempts.push_back(event.par1);
+    mutex.see(event.par1);
+}
+
+void StructureCheck::check_unlock(const trace::Event& event) {
+    Mutex& mutex = m_mutexes[event.par2];
+    const bool all_seen = !mutex.see(event.par1) || mutex.created;
+    if (strict(Family::mutex) && mutex.owner && *mutex.owner != event.par1) {
+        violate(
+            Rule::lock_pairs, event, event.par1,
+            fmt::format("context {} unlocks mutex {}, which context {} owns", event.par1, event.par2, *mutex.owner));
+    } else if (std::ranges::find(mutex.attempts, event.par1) != mutex.attempts.end()) {
+        end_attempt(mutex, event.par1);
+    } else if (all_seen && strict(Family::mutex)) {
+        violate(Rule::lock_pairs, event, event.par1,
+                fmt::format("context {} unlocks mutex {} without having locked it", event.par1, event.par2));
+    }
+}
+
+// A task ends its attempt when it unlocks, gives up or ends. A task that gave up never owned the mutex, even if it
+// seemed to.
+void StructureCheck::end_attempt(Mutex& mutex, std::uint16_t context) {
+    const auto attempt = std::ranges::find(mutex.attempts, context);
+    if (attempt != mutex.attempts.end()) {
+        mutex.attempts.erase(attempt);
+    }
+    if (!mutex.owner || *mutex.owner == context) {
+        const bool one_left = mutex.created && mutex.attempts.size() == 1;
+        mutex.owner = one_left ? std::optional(mutex.attempts.front()) : std::nullopt;
+    }
+}
+
+void StructureCheck::check_cycle(const trace::Event& event) {
+    const std::uint16_t context = event.par1;
+    const bool begins = event.code == kCodeOf<"task_begin_cycle">;
+    if (begins || event.code == kCodeOf<"task_end_cycle">) {
+        // An aborted job has an end whether or not it has begun.
+        const bool all_seen = strict(Family::task) && (begins || strict(Family::job));
+        if (std::exchange(m_in_job[context], begins) == begins && all_seen) {
+            violate(Rule::cycle_pairs, event, context,
+                    begins ? fmt::format("a job of context {} begins inside another", context)
+                           : fmt::format("a job of context {} ends, but none has begun", context));
+        }
+    } else if (event.code == kCodeOf<"job_abort">) {
+        m_in_job[context] = true;
+    } else if (event.code == kCodeOf<"task_sleep"> || event.code == kCodeOf<"task_disable">) {
+        if (std::optional<bool>& in_job = m_in_job[context]) {
+            in_job = false; // a job may end when its task suspends itself
+        }
+    } else if (event.code == kCodeOf<"task_create">) {
+        forget_task(context);
+        m_in_job[context] = false;
+    } else if (event.code == kCodeOf<"task_end">) {
+        forget_task(context);
+    }
+}
+
+void StructureCheck::forget_task(std::uint16_t context) {
+    m_in_job[context].reset();
+    for (auto& [id, mutex] : m_mutexes) {
+        std::erase(mutex.attempts, context);
+        if (mutex.owner == context) {
+            mutex.owner.reset();
+            mutex.created = false;
         }
     }
 }

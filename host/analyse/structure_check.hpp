@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What must hold in every trace of a correct kernel, checked in one pass. It judges structure, not timing: pairs match,
+// Checks in one pass what must hold in every trace of a correct kernel. It judges structure, not timing: pairs match,
 // one task runs at a time, decisions are followed, counts agree. Where the trace has a gap (records dropped,
-// overwritten or lost, the tracer off, a filter set) the rules that the gap makes undecidable are relaxed, and
-// relaxations() says which and why. Something open at the start of a stretch is an unknown start, not a violation.
-// Each event is judged against the schedule as it was before the event; at a gap the schedule is forgotten.
+// overwritten or lost, the tracer off, a filter set), the rules that the gap makes undecidable are relaxed;
+// relaxations() states which and why. What is open at the start of a stretch has an unknown start, which is no
+// violation. Each event is judged by the schedule as it was before the event; at a gap the schedule is forgotten.
 #pragma once
 
 #include "host/schedule/pass.hpp"
@@ -76,9 +76,9 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
 
 struct Violation {
     Rule rule = Rule::counts;
-    const trace::Event* event = nullptr; // where; null for a rule about a whole chunk or file. Valid during the call
+    const trace::Event* event = nullptr; // null for a rule about a whole chunk or file; valid during the call
     std::string file;                    // set when event is null
-    std::optional<std::uint16_t> task;   // the context concerned, if there is one
+    std::optional<std::uint16_t> task;   // the context of the task concerned, if there is one
     std::string text;
 };
 
@@ -88,18 +88,19 @@ class StructureCheck {
 
     explicit StructureCheck(Sink sink);
 
-    // facts: of the trace that the event comes from. pass: before the event; it takes the event next.
+    // facts: those of the trace that the event comes from. pass: its state before the event, which the caller gives it
+    // next.
     void add(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
 
-    // Several, as EventStream::next_batch() has them: the pass takes each of them, too.
+    // Checks a batch, as EventStream::next_batch() returns it, and gives each event to the pass, too.
     void add(std::span<const trace::Event> batch, const trace::TraceFacts& facts, schedule::Pass& pass);
 
-    // The rules about whole chunks and files. Call once, after the last event.
+    // Checks the rules about whole chunks and files. Must be called once, after the last event.
     void finish(const trace::TraceFacts& facts);
 
     void violate(const Violation& violation);
 
-    // A sentence for relaxations().
+    // Adds a sentence to relaxations().
     void relax(std::string reason) { m_relaxations.push_back(std::move(reason)); }
 
     [[nodiscard]] std::uint64_t violations(Rule rule) const { return m_violations[static_cast<std::size_t>(rule)]; }
@@ -108,15 +109,15 @@ class StructureCheck {
 
     [[nodiscard]] std::uint64_t events() const { return m_events; }
 
-    // Sentences, in the order in which they came up, each once.
+    // Returns sentences in the order in which they were added.
     [[nodiscard]] const std::vector<std::string>& relaxations() const { return m_relaxations; }
 
   private:
     struct Mutex {
         std::vector<std::uint16_t> attempts; // contexts that tried to lock and have not unlocked yet
-        std::vector<std::uint16_t> seen;     // contexts that used it in this stretch, in their order
+        std::vector<std::uint16_t> seen;     // contexts that used it in this stretch, in ascending order
 
-        // Whether it is new.
+        // Adds the context; returns whether it is new.
         bool see(std::uint16_t context) {
             const auto place = std::ranges::lower_bound(seen, context);
             const bool is_new = place == seen.end() || *place != context;
@@ -127,20 +128,20 @@ class StructureCheck {
         }
 
         std::optional<std::uint16_t> owner; // if known
-        bool created = false;               // in this stretch: no task can hold or await it unseen
+        bool created = false;               // created in this stretch, so no task can hold or await it unseen
     };
 
-    // What is known about one CPU since the last gap, in addition to the schedule.
+    // What is known of one processor since the latest gap, in addition to the schedule.
     struct Cpu {
         std::vector<std::uint16_t> vectors_seen;
         std::optional<bool> timer_open;
     };
 
-    // The losses that a CPU's trace reports, over all stretches.
+    // The losses that the trace of a processor reports, in all stretches.
     struct Losses {
         bool open = false; // a blackout has begun and not ended
         std::uint64_t reported = 0;
-        bool saturated = false; // a blackout_end reports the largest number that it can hold: more may be lost
+        bool saturated = false; // a blackout_end has the largest number that it can hold, so more records may be lost
     };
 
     using Families = std::bitset<tracer::kFamilies>;
@@ -148,14 +149,12 @@ class StructureCheck {
     void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
     void begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
     void begin_stretch(std::uint16_t cpu, schedule::Pass& pass);
-    void report_fall(const trace::Event& event, lib::Ticks before);
     [[nodiscard]] bool begin(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
-    // code: the event's, where it is a constant (host/trace/by_code.hpp).
+    // code: that of the event, as a constant where it is inlined (host/trace/by_code.hpp).
     void judge(const trace::Event& event, std::uint8_t code, schedule::Pass& pass);
     void judge(const trace::Event& event, std::uint8_t code, const schedule::Schedule::Processor& here);
-    void relax_damaged();
     void relax_filtered(const trace::Event& event);
-    // reason: a sentence for relaxations(), unless all these families are relaxed already.
+    // reason: a sentence, which is added to relaxations() unless all these families are relaxed already.
     void relax(Families families, std::string reason);
 
     [[nodiscard]] static Families only(tracer::Family family) { return 1U << static_cast<unsigned>(family); }
@@ -165,7 +164,7 @@ class StructureCheck {
     void violate(Rule rule, const trace::Event& event, std::optional<std::uint16_t> task, std::string text);
 
     void check_interrupt(const trace::Event& event, std::uint8_t code, const schedule::Schedule::Processor& here);
-    // Of a dispatch, a switch, or an act on a mutex or semaphore.
+    // Checks a dispatch, a switch, or an operation on a mutex or semaphore.
     void check_schedule(const trace::Event& event, std::uint8_t code, const schedule::Schedule::Processor& here);
     void check_blackout(const trace::Event& event);
     void check_losses(const trace::TraceFacts& facts);
@@ -182,7 +181,7 @@ class StructureCheck {
     trace::NumberMap<Cpu> m_cpus;
     std::map<std::uint16_t, Losses> m_losses;
     std::map<std::uint32_t, Mutex> m_mutexes;
-    trace::NumberMap<std::optional<bool>> m_in_job;       // by context, if known: its latest cycle has not ended
+    trace::NumberMap<std::optional<bool>> m_in_job; // by context: whether its latest cycle has not ended, if known
     std::vector<std::optional<lib::Ticks>> m_last_stamps; // by chunk
     trace::Holes m_holes;
     std::uint64_t m_events = 0;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// One pass over the events; see the header for what each figure means.
+// The header states what each figure means.
 #include "host/analyse/summary.hpp"
 
+#include "host/analyse/durations.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace host::analyse {
@@ -17,7 +19,7 @@ inline void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stre
     total = total + stretch.length();
 }
 
-// What needs no time.
+// Counts what needs no times.
 [[gnu::always_inline]] inline void Summary::count(const trace::Event& event, std::uint8_t code) {
     switch (code) {
     case kCodeOf<"task_create">:
@@ -168,6 +170,139 @@ lib::Ticks Summary::interrupt_time() const {
         sum = sum + cpu.interrupts;
     }
     return sum;
+}
+
+void TaskMetrics::add(const schedule::JobAccount& account) {
+    const schedule::Job& job = account.job;
+    if (!job.end || job.end->ticks < job.release.ticks || account.unaccounted == schedule::Unaccounted::early) {
+        return;
+    }
+    const lib::Ticks took = account.response();
+    response.add(took);
+    m_responses.push_back(took.value);
+    if (m_job && *m_job + 1 == job.number) {
+        m_relative = std::max(m_relative, took < m_latest ? m_latest - took : took - m_latest);
+    }
+    m_job = job.number;
+    m_latest = took;
+    if (job.start && job.start->ticks >= job.release.ticks) {
+        start.add(job.start->ticks - job.release.ticks);
+    }
+    if (!account.is_known()) {
+        return;
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        parts[i].add(account.parts[i]);
+    }
+    gross.add(account.gross);
+    records.add({account.records});
+    for (const schedule::Share& share : account.shares) {
+        if (share.culprit.part == schedule::Part::blocking) {
+            lib::Ticks& sum = blocking_by[static_cast<std::size_t>(share.culprit.inversion)];
+            sum = sum + share.ticks;
+        }
+    }
+    dispatches += account.dispatches;
+    preemptions += account.preemptions;
+    migrations += account.migrations;
+}
+
+lib::Ticks TaskMetrics::percentile(std::uint32_t percent) const {
+    return {m_responses.empty() ? 0 : analyse::percentile(std::span(m_responses), percent)};
+}
+
+namespace {
+
+constexpr double kPart = 256;
+
+lib::Ticks time_of(double ticks) {
+    constexpr double kMost = 1e19;
+    return {static_cast<std::uint64_t>(ticks < kMost ? ticks : kMost)};
+}
+
+} // namespace
+
+std::optional<lib::Ticks> tracing_time(const std::optional<tracer::TraceCost>& cost, std::uint64_t records) {
+    return cost && cost->rounds != 0
+               ? std::optional(time_of(static_cast<double>(records) * (cost->enabled_ticks_x256 / kPart)))
+               : std::nullopt;
+}
+
+std::optional<TracingShare> tracing_share(const std::optional<tracer::TraceCost>& cost, std::uint64_t records,
+                                          lib::Ticks duration, std::size_t cpus, lib::Ticks removed) {
+    if (!cost || cost->rounds == 0) {
+        return std::nullopt;
+    }
+    TracingShare result;
+    result.records = records;
+    result.ticks_per_record = static_cast<double>(cost->enabled_ticks_x256) / kPart;
+    // The time fits into 64 bits for any trace that a machine can hold: 2^40 records of 2^24 ticks each.
+    const double ticks = static_cast<double>(records) * result.ticks_per_record;
+    result.time = time_of(ticks);
+    const double whole =
+        static_cast<double>(duration.value) * static_cast<double>(cpus) + static_cast<double>(removed.value);
+    if (whole > 0) {
+        result.share = ticks / whole;
+    }
+    return result;
+}
+
+void Tally::give(const ProcessorTime::Stretch& stretch) {
+    if (stretch.task) {
+        lib::Ticks& busy = m_busy[*stretch.task];
+        busy = busy + stretch.length();
+    }
+}
+
+// The events of a batch of more than one are plain, and of one processor.
+void Tally::add(std::span<const trace::Event> batch) {
+    if (batch.size() == 1) {
+        add_one(batch.front());
+        return;
+    }
+    m_events += batch.size();
+    m_first = std::min(m_first, batch.front().ticks);
+    m_last = std::max(m_last, batch.back().ticks);
+    ProcessorTime& processor = m_processors[batch.front().cpu];
+    for (const trace::Event& event : batch) {
+        ++m_counts[event.code];
+        if (event.code == kCodeOf<"context_switch">) {
+            processor.saw(event.ticks);
+            give(processor.take(event.code, event.par1));
+            m_busy.try_emplace(event.par1);
+        }
+    }
+    processor.saw(batch.back().ticks);
+}
+
+void Tally::add_one(const trace::Event& event) {
+    if (event.metadata || !event.is_sound()) {
+        return;
+    }
+    ++m_events;
+    m_first = std::min(m_first, event.ticks);
+    m_last = std::max(m_last, event.ticks);
+    if (event.row == nullptr) {
+        if (trace::is_foreign(event)) {
+            m_processors[event.cpu].saw(event.ticks);
+        }
+        return;
+    }
+    ++m_counts[event.code];
+    ProcessorTime& processor = m_processors[event.cpu];
+    processor.saw(event.ticks);
+    if (ProcessorTime::concerns(event.code)) {
+        give(processor.take(event.code, event.par1));
+    }
+    if (event.code == kCodeOf<"context_switch">) {
+        m_busy.try_emplace(event.par1);
+    }
+}
+
+void Tally::finish() {
+    for (auto& [number, processor] : m_processors.values()) {
+        give(processor.finish());
+    }
 }
 
 } // namespace host::analyse

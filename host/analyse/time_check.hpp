@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Whether the times that every tool shows add up (docs/metrics.md): the parts of each response time to that time, and
-// the uses of each processor to all of its time. Both hold in any trace, also in a damaged one: what is found here is
-// an error of these tools, not of the kernel.
+// Checks that the times that the tools show add up (docs/metrics.md): the parts of each response time to that time, and
+// the uses of each processor to all of its time. Both hold in any trace, even in a damaged one, so what is found here
+// is an error of these tools, not of the kernel.
 #pragma once
 
 #include "host/schedule/accounting.hpp"
@@ -19,13 +19,13 @@ namespace host::analyse {
 
 struct TimeFault {
     enum class Kind : std::uint8_t {
-        residue,     // of a job
-        utilisation, // of a processor
+        residue,     // the parts of a job's response time
+        utilisation, // the uses of a processor
     };
 
     Kind kind;
-    const trace::Event* event;         // with which the job ended; of a processor none. Valid during the call
-    std::optional<std::uint16_t> task; // the context
+    const trace::Event* event; // the event with which the job ended; null for a processor; valid during the call
+    std::optional<std::uint16_t> task; // the context of the task
     std::string text;
 };
 
@@ -36,23 +36,23 @@ class TimeCheck {
     explicit TimeCheck(Sink sink)
         : m_sink(std::move(sink)) {}
 
-    // In time order; metadata and broken events are passed over.
+    // Must be called in time order. Metadata and damaged events are ignored.
     void add(const trace::Event& event);
 
-    // Several, as EventStream::next_batch() has them.
+    // Adds a batch, as EventStream::next_batch() returns it.
     void add(std::span<const trace::Event> batch);
 
-    // A job has ended with this event.
+    // Must be called when a job has ended with this event.
     void add(const schedule::JobAccount& account, const trace::Event& event);
 
-    // Call once, after the last event.
+    // Must be called once, after the last event.
     void finish();
 
   private:
     struct Processor {
         schedule::ProcessorTime time;
         std::optional<lib::Ticks> first;
-        lib::Ticks sum; // of all stretches that have ended
+        lib::Ticks sum; // the length of all stretches that have ended
     };
 
     void judge(std::uint16_t cpu, const Processor& processor);

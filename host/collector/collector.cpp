@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// It waits in poll() and never spins.
+// The receive loop waits in poll() and never spins.
 #include "host/collector/collector.hpp"
 
 #include "host/text/format.hpp"
@@ -14,12 +14,12 @@ namespace host::collector {
 namespace {
 
 constexpr std::chrono::milliseconds kPoll{100};
-constexpr std::chrono::milliseconds kPollReliable{10}; // an answer may be due
+constexpr std::chrono::milliseconds kPollReliable{10}; // an answer of the receiver may be due
 constexpr std::chrono::milliseconds kReport{1000};
-// Any datagram of the protocol fits; a longer one is malformed by its size alone.
+// Every datagram of the protocol fits; a longer one is malformed because of its size.
 constexpr std::size_t kDatagramBytesMax = 65536;
 
-// Beside the directory: `record --out DIR` journals in DIR.journal.
+// The journals are beside the directory: `record --out DIR` has them in DIR.journal.
 ReliableSessions::Options reliable_options(const CollectOptions& options) {
     const SessionDirectory& place = options.directory != nullptr ? *options.directory : *options.serve;
     return {.journals = ReliableSessions::journals_of(place.path()),
@@ -75,11 +75,11 @@ SessionTable::Outcome Collector::run() {
         }
     }
     const bool full = m_reliable.disk_full();
-    m_reliable.sync(); // what it passes on belongs to sessions that are still open
+    m_reliable.sync(); // what sync() passes on belongs to sessions that are still open
     m_table.close_all(stopped);
     SessionTable::Outcome outcome = m_table.outcome();
     if (!outcome.error) {
-        m_reliable.remove_journals(); // their sessions are on the disk
+        m_reliable.remove_journals(); // the sessions of these journals are on the disk
     }
     if (full && !outcome.error) {
         outcome.error = lib::Error::no_space;
@@ -87,7 +87,7 @@ SessionTable::Outcome Collector::run() {
     return outcome;
 }
 
-// Takes waiting datagrams for a bounded time, so that timeouts and signals are seen in a flood.
+// Takes waiting datagrams for a bounded time, so that timeouts and signals are noticed during a flood.
 bool Collector::drain() {
     const Clock::time_point until = Clock::now() + kPoll;
     for (Clock::time_point now; !ended() && now < until;) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The collector's receive loop: takes the datagrams of a socket, and passes the packets to the table of sessions. It
+// The collector's receive loop takes the datagrams of a socket and passes the packets to the table of sessions. It
 // records one run into a directory (`record --out`) and ends with it, or serves any number of machines into a directory
-// of sessions (`record --serve`) until it is asked to stop. Every session gets a manifest that says whether anything is
-// missing.
+// of sessions (`record --serve`) until it is asked to stop. Every session gets a manifest that states whether anything
+// is missing.
 #pragma once
 
-#include "host/collector/limits.hpp"
 #include "host/collector/observer.hpp"
 #include "host/collector/reliable_sessions.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/collector/session_table.hpp"
+#include "host/collector/session_writer.hpp"
 #include "host/collector/udp_socket.hpp"
 
 #include <chrono>
@@ -24,24 +24,25 @@
 namespace host::collector {
 
 struct CollectOptions {
-    std::shared_ptr<SessionDirectory> directory; // of one run, empty; or null
-    std::shared_ptr<SessionDirectory> serve;     // of any number of sessions; null if `directory` is not
+    std::shared_ptr<SessionDirectory> directory; // an empty one for a single run; or null
+    std::shared_ptr<SessionDirectory> serve;     // for any number of sessions; null if `directory` is not
     Limits limits;
-    bool replace = false;                                  // what an earlier collector left is not wanted
-    std::optional<std::chrono::milliseconds> idle_timeout; // of a session, after its last packet
-    std::optional<std::chrono::milliseconds> timeout;      // from the start
-    const volatile std::sig_atomic_t* stop = nullptr;      // becomes non-zero when the user wants to end
-    std::optional<tracer::reliable::SipKey> key;           // shared with the machines; then nothing else is received
+    bool replace = false;                                  // discard what an earlier collector left
+    std::optional<std::chrono::milliseconds> idle_timeout; // for a session, after its last packet
+    std::optional<std::chrono::milliseconds> timeout;      // for the collector, from its start
+    const volatile std::sig_atomic_t* stop = nullptr;      // becomes non-zero when the user wants to stop
+    std::optional<tracer::reliable::SipKey> key; // shared with the machines; with a key nothing else is received
 };
 
 class Collector {
   public:
-    // The socket is bound. It and the observer outlive the collector.
+    // Precondition: the socket is bound. The socket and the observer must outlive the collector.
     Collector(UdpSocket& socket, const CollectOptions& options, Observer& observer);
     Collector(const Collector&) = delete;
     Collector& operator=(const Collector&) = delete;
 
-    // Until the run ends, or the user wants to stop. All sessions are on the disk, unless the outcome has an error.
+    // Returns when the run has ended or the user wants to stop. Then all sessions are on the disk unless the outcome
+    // has an error.
     [[nodiscard]] SessionTable::Outcome run();
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who watches a collector: the command line. All calls come from the receive loop's thread.
+// The interface through which the command line watches a collector. All calls come from the receive loop's thread.
 #pragma once
 
 #include "host/collector/udp_socket.hpp"
@@ -14,21 +14,21 @@
 
 namespace host::collector {
 
-// What one may know of a session.
+// What an observer gets to know of a session.
 struct SessionView {
     std::string directory;
-    std::optional<Address> sender; // none: no packet came
-    std::uint64_t boot_id = 0;     // 0: not known
+    std::optional<Address> sender; // none if no packet has come
+    std::uint64_t boot_id = 0;     // 0 if it is not known
 };
 
-// Of all sessions.
+// Sums over all sessions.
 struct Progress {
     std::uint64_t packets = 0;
     std::uint64_t records = 0;
     std::uint64_t lost = 0;
     std::size_t chunks = 0;
-    std::uint64_t strays = 0; // datagrams of no session
-    std::size_t open = 0;     // sessions that receive now
+    std::uint64_t strays = 0; // datagrams that belong to no session
+    std::size_t open = 0;     // sessions that are receiving
 };
 
 // What was removed from a served directory.
@@ -48,17 +48,18 @@ class Observer {
 
     virtual void sealed(const SessionView& /*session*/, const formats::dat::ManifestChunk& /*chunk*/) {}
 
-    // The manifest is on the disk, unless there is an error. It may be changed: the session is still locked.
+    // The manifest is on the disk unless there is an error. The observer may change it, because the session is still
+    // locked.
     virtual void closed(const SessionView& /*session*/, formats::dat::Manifest& /*manifest*/,
                         std::optional<lib::Error> /*error*/) {}
 
-    // Something that is no session's: a sender that could not be taken.
+    // Reports what concerns no session, such as a sender that could not be accepted.
     virtual void refused(std::string_view /*why*/) {}
 
-    // What the observer removed since the last call.
+    // Returns what the observer has removed since the previous call.
     [[nodiscard]] virtual Freed take_freed() { return {}; }
 
-    // About once a second.
+    // Called about once a second.
     virtual void progress(const Progress& /*progress*/) {}
 };
 

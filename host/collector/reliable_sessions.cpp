@@ -28,14 +28,15 @@ namespace {
 namespace filesystem = std::filesystem;
 
 constexpr lib::Nanoseconds kAfterEnd = lib::milliseconds(1'000);
-constexpr lib::Nanoseconds kAfterEndOfLossy = lib::milliseconds(5'000); // many repetitions of FIN
+constexpr lib::Nanoseconds kAfterEndOfLossy = lib::milliseconds(5'000); // long enough for many repetitions of FIN
 constexpr lib::Nanoseconds kAfterPacket = lib::milliseconds(3'000);
 
 Address address_of(const reliable::Peer& peer, std::uint64_t session) {
     return {.ipv4 = peer.ipv4, .port = peer.port, .session = session};
 }
 
-// Cookies must not be guessed; if the system has no randomness, they can be, and a stranger may open a session.
+// The secret of the cookies must not be guessed. If the system has no randomness it can be, and a stranger may open a
+// session.
 tracer::reliable::SipKey random_key() {
     tracer::reliable::SipKey key;
     if (::getrandom(&key, sizeof(key), 0) != static_cast<ssize_t>(sizeof(key))) {
@@ -53,7 +54,7 @@ std::vector<filesystem::path> files_in(const std::string& directory) {
     return files;
 }
 
-// Of the machine whose chunk a file begins with; 0: it begins with none.
+// Returns the boot id of the chunk with which a file begins; 0 if it begins with none.
 std::uint64_t boot_of(const filesystem::path& file) {
     constexpr std::size_t kPreambleBytes = 4096;
     std::array<std::byte, kPreambleBytes> head{};
@@ -63,12 +64,12 @@ std::uint64_t boot_of(const filesystem::path& file) {
     return begin ? begin->boot_id : 0;
 }
 
-// Passes on what its file store has made durable.
+// A store that passes on what its file store has made durable.
 class DeliveringStore final : public reliable::SessionStore {
   public:
     using Deliver = std::function<void(std::uint32_t number, std::span<const std::byte> records)>;
 
-    // number: of the packet passed on last. full: called when usage first reaches total_bytes.
+    // number: that of the packet that was passed on last. full: called when usage first reaches total_bytes.
     DeliveringStore(std::unique_ptr<reliable::SessionStore> files, Deliver deliver, std::uint32_t& number, Usage& usage,
                     std::uint64_t total_bytes, std::function<void()> full)
         : m_files(std::move(files))
@@ -78,8 +79,8 @@ class DeliveringStore final : public reliable::SessionStore {
         , m_total_bytes(total_bytes)
         , m_full(std::move(full)) {}
 
-    // What an earlier collector has received of a stream: its packets are not known, its records and where some are
-    // missing. False: it cannot be read.
+    // Passes on what an earlier collector has received of a stream. Its packets are not known, only its records and
+    // where some are missing. Returns false if it cannot be read.
     [[nodiscard]] bool deliver_earlier(const std::string& path, std::uint16_t stream) {
         const std::uint64_t end = m_files->durable(stream).bytes;
         const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
@@ -152,7 +153,8 @@ class DeliveringStore final : public reliable::SessionStore {
 
     std::unique_ptr<reliable::SessionStore> m_files;
     Deliver m_deliver;
-    std::vector<Pending> m_pending; // appended, and not durable yet: at most reliable::Session::kSyncBytes a stream
+    // Appended but not durable yet: at most reliable::Session::kSyncBytes for each stream.
+    std::vector<Pending> m_pending;
     std::uint32_t& m_number;
     Usage& m_usage;
     std::uint64_t m_total_bytes;
@@ -228,7 +230,7 @@ void ReliableSessions::tick() {
     }
 }
 
-// True: nothing of it need be kept any more.
+// Removes the session's journal unless that must be kept. Returns true if the session need not be remembered any more.
 bool ReliableSessions::release(const reliable::Peer& peer, std::uint64_t session) {
     if (!m_calls.settled(address_of(peer, session))) {
         return false;
@@ -256,7 +258,7 @@ void ReliableSessions::keep(const reliable::Peer& peer, std::uint64_t session) {
     }
 }
 
-// The first one, and the one after which nothing is answered any more.
+// Reports the first forgery, and the one after which nothing is answered any more.
 void ReliableSessions::report_forgeries() {
     const std::uint64_t count = m_receiver.counters().unauthentic;
     if (!m_options.key || count == 0) {
@@ -323,12 +325,7 @@ bool ReliableSessions::awaited() const {
 }
 
 bool ReliableSessions::disk_full() const {
-    for (const auto& entry : m_receiver.sessions()) {
-        if (entry->session.disk_full()) {
-            return true;
-        }
-    }
-    return false;
+    return std::ranges::any_of(m_receiver.sessions(), [](const auto& entry) { return entry->session.disk_full(); });
 }
 
 void ReliableSessions::remove_journals() {
@@ -338,7 +335,7 @@ void ReliableSessions::remove_journals() {
         }
     }
     release_ended();
-    ::rmdir(m_options.journals.c_str()); // unless a journal is left
+    ::rmdir(m_options.journals.c_str()); // fails if a journal is left, which is intended
 }
 
 std::unique_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::Peer& peer, std::uint64_t session) {
@@ -363,7 +360,7 @@ std::unique_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::P
     return delivering(peer, session, std::move(files));
 }
 
-// Of sessions of which nothing came.
+// Forgets sessions of which no packet came.
 bool ReliableSessions::make_space() {
     std::erase_if(m_passed_on, [this](const auto& passed) {
         const auto& [key, packets] = passed;
@@ -374,7 +371,7 @@ bool ReliableSessions::make_space() {
     return m_passed_on.size() < kSessionsMax;
 }
 
-// With what is durable already passed on; null: it cannot be read.
+// Returns a store of which the durable part has already been passed on; null if that cannot be read.
 std::unique_ptr<reliable::SessionStore> ReliableSessions::delivering(const reliable::Peer& peer, std::uint64_t session,
                                                                      std::unique_ptr<reliable::SessionStore> files) {
     const auto [passed, is_new] = m_passed_on.try_emplace({peer.ipv4, peer.port, session}, 0);
@@ -394,7 +391,7 @@ std::unique_ptr<reliable::SessionStore> ReliableSessions::delivering(const relia
                                        "(--total-bytes)",
                                        m_options.limits.total_bytes));
         });
-    // What this process has passed on before is not passed on twice.
+    // What this process has passed on before must not be passed on twice.
     for (std::uint16_t stream = 0; is_new && stream < tracer::reliable::kStreamsMax; ++stream) {
         if (const std::string path = m_files.stream_path(peer, session, stream);
             !store->deliver_earlier(path, stream)) {

@@ -10,7 +10,7 @@ namespace host::collector {
 
 namespace {
 
-// A packet that is overtaken by a quarter of a second will not come any more.
+// After a quarter of a second without a packet, missing ones are considered lost.
 constexpr std::chrono::milliseconds kStraggler{250};
 
 std::uint64_t seconds_since_1970() {
@@ -34,7 +34,7 @@ Session::Session(std::shared_ptr<SessionDirectory> directory, const Surroundings
           [this](const formats::dat::ManifestChunk& chunk) { m_surroundings.observer.sealed(view(), chunk); })
     , m_order([this](std::span<const std::byte> records, std::uint64_t lost) { m_writer.add(records, lost); })
     , m_started_s(seconds_since_1970()) {
-    // A collector that is killed before the first flush leaves a manifest, by which the next one knows the files.
+    // A collector that is killed before the first flush leaves this manifest, by which the next one knows the files.
     static_cast<void>(formats::dat::save_text(to_json_text(manifest()), m_directory->descriptor(),
                                               formats::dat::kManifestName, formats::dat::Flush::later));
     save();
@@ -54,7 +54,8 @@ void Session::take(std::uint32_t number, std::span<const std::byte> records, std
     m_order.accept(number, records);
 }
 
-// A session that began in the middle of an export knows no boot. A number that it has passed is then of another one.
+// The boot is not known if the session began in the middle of an export. Then a number that the session has already
+// passed belongs to another boot.
 bool Session::is_other_boot(std::uint64_t boot_id, std::uint32_t number) const {
     return boot_id != 0 && (m_boot_id == 0 ? number < m_order.expected() : boot_id != m_boot_id);
 }
@@ -100,8 +101,9 @@ formats::dat::Manifest Session::manifest() const {
     formats::dat::Manifest manifest;
     manifest.origin = "udp";
     manifest.started_s = m_started_s;
-    manifest.boot_id = m_boot_id;                 // also if there was no space for a chunk
-    const auto sealed = m_writer.sealed_chunks(); // what is stated of a chunk must not be true of a part of it
+    manifest.boot_id = m_boot_id; // even if there was no space for a chunk
+    // Only whole chunks, because what is stated must be true of the whole.
+    const auto sealed = m_writer.sealed_chunks();
     manifest.chunks.assign(sealed.begin(), sealed.end());
     manifest.build = m_writer.build();
     manifest.announced = m_writer.export_end();
@@ -136,7 +138,7 @@ formats::dat::ManifestTransfer Session::transfer() const {
             .records = m_writer.records()};
 }
 
-// Why the session is not complete; empty if it is.
+// Returns why the session is not complete; empty if it is.
 std::string Session::missing() const {
     const formats::dat::PacketOrder::Counts& counts = m_order.counts();
     if (!m_writer.exceeded().empty()) {
@@ -163,7 +165,7 @@ std::string Session::missing() const {
     return unfinished();
 }
 
-// What the sender announced and did not send.
+// Returns what the sender announced and did not send.
 std::string Session::unfinished() const {
     const auto& end = m_writer.export_end();
     const auto& chunks = m_writer.chunks();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One session: the packets of one boot of one machine, put in order and written, and the verdict whether anything is
-// missing. Which packets those are is decided by SessionTable.
+// One session puts the packets of one boot of one machine in order, writes them, and states whether anything is
+// missing. SessionTable decides which packets these are.
 #pragma once
 
 #include "host/collector/observer.hpp"
@@ -20,24 +20,24 @@ namespace host::collector {
 
 using Clock = std::chrono::steady_clock;
 
-// What came and is of no session.
+// What came and belongs to no session.
 struct Strays {
-    std::uint64_t packets = 0;                // well-formed, of senders that own no session
-    std::uint64_t malformed = 0;              // of the protocol's port and of no packet's form, or with number 0
-    std::uint64_t malformed_acknowledged = 0; // of TRACER-V2.0: damaged, or not authentic
+    std::uint64_t packets = 0;                // well-formed packets of senders that own no session
+    std::uint64_t malformed = 0;              // datagrams that have the form of no packet, or the number 0
+    std::uint64_t malformed_acknowledged = 0; // datagrams of TRACER-V2.0 that were damaged or not authentic
     std::uint64_t traces = 0;                 // packets of other senders that begin a chunk or end an export
     std::uint64_t socket_overflow = 0;        // datagrams that the host's kernel dropped before they could be read
-    Address sender;                           // the last one counted in `traces`
+    Address sender;                           // the sender that was counted last in `traces`
 };
 
-// What sessions of one collector share; all of it outlives them.
+// What the sessions of one collector share; all of it must outlive them.
 struct Surroundings {
     Syncer& syncer;
     Observer& observer;
     const Limits& limits;
     Usage& usage;
     const Strays& strays;
-    bool alone = false; // one run is recorded: what else comes makes it doubtful
+    bool alone = false; // one run is recorded, and packets of others make it doubtful
 };
 
 class Session {
@@ -46,34 +46,36 @@ class Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // The sender that owns the session from here on. boot_id 0: not known.
+    // Sets the sender that owns the session from now on. boot_id: 0 if it is not known.
     void bind(const Address& sender, std::uint64_t boot_id, Clock::time_point now);
 
-    // A packet of the owner. boot_id: of the chunk that begins with it, if one does.
+    // Takes a packet of the owner. boot_id: that of the chunk that begins with the packet, if one does.
     void take(std::uint32_t number, std::span<const std::byte> records, std::optional<std::uint64_t> boot_id,
               Clock::time_point now);
 
-    // A chunk of this boot cannot follow here: it is of another boot, or of an earlier place.
+    // Returns whether a chunk of this boot cannot follow here, because it belongs to another boot or to an earlier
+    // position.
     [[nodiscard]] bool is_other_boot(std::uint64_t boot_id, std::uint32_t number) const;
 
     void count_malformed() { ++m_malformed; }
 
-    // What the passing of time does: packets that are missing for long do not come any more.
+    // Must be called regularly: packets that have been missing for long are considered lost.
     void tick(Clock::time_point now);
 
-    // Lists every chunk that is sealed in a manifest, unless one is pending.
+    // Writes a manifest that lists every sealed chunk, unless one is pending.
     void list_sealed() { m_writer.list_sealed(); }
 
-    // Its export has ended, or it can be written no further.
+    // Returns whether the export has ended, or the session cannot be written any further.
     [[nodiscard]] bool ended() const { return m_writer.export_end().has_value() || m_writer.error().has_value(); }
 
-    // Nothing is taken any more; the last manifest is on its way to the disk. cut: what ended it before its sender did.
+    // Ends the session: nothing must be taken afterwards, and the last manifest is given to the syncer. cut: what ended
+    // the session before its sender did; else empty.
     void close(const std::string& cut);
 
-    // Closed, and everything is on the disk.
+    // Returns whether the session is closed and everything is on the disk.
     [[nodiscard]] bool settled() const { return m_closed && m_writer.durability()->idle(); }
 
-    // Once settled: as it is on the disk. A manifest that could not be written says so.
+    // Returns the manifest as it is on the disk; if writing failed, it states that. Precondition: settled().
     [[nodiscard]] formats::dat::Manifest result() const;
 
     [[nodiscard]] std::optional<lib::Error> error() const { return m_writer.error(); }
@@ -104,11 +106,11 @@ class Session {
     formats::dat::PacketOrder m_order;
     std::optional<Address> m_sender;
     std::uint64_t m_boot_id = 0;
-    std::uint64_t m_started_s; // since 1970: of the first packet, until then of the opening
+    std::uint64_t m_started_s; // since 1970: time of the first packet, before that of the opening
     std::uint64_t m_malformed = 0;
     bool m_closed = false;
     std::string m_cut;
-    formats::dat::Manifest m_last; // once closed
+    formats::dat::Manifest m_last; // valid once closed
     Clock::time_point m_last_packet;
 };
 

@@ -4,26 +4,94 @@
 #include "host/formats/dat/manifest.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/kernel_image.hpp"
+#include "lib/crc32c.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <span>
+#include <string>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
 
 namespace host::collector {
 
+lib::Error write_error() {
+    return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+}
+
 namespace {
 
 using Failure = trace::Failure<lib::Error>;
 
+// Returns only digits, because another program may have written the file.
+std::string holder_of(int file) {
+    std::array<char, 16> text{};
+    const ssize_t count = ::pread(file, text.data(), text.size(), 0);
+    const std::string_view read(text.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
+    const std::string_view digits = read.substr(0, read.find_first_not_of("0123456789"));
+    return digits.empty() ? std::string() : fmt::format(" (process {})", digits);
+}
+
+bool write_holder(int file) {
+    const std::string text = fmt::format("{}\n", ::getpid());
+    return ::ftruncate(file, 0) == 0 &&
+           ::pwrite(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+}
+
+// Returns whether the file under the lock's name is this one, so that its former holder has not removed it meanwhile.
+bool is_named(int directory, const struct stat& file) {
+    struct stat named {};
+
+    return ::fstatat(directory, kLockName.data(), &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == file.st_dev &&
+           named.st_ino == file.st_ino;
+}
+
+} // namespace
+
+lib::Result<void, Failure> DirectoryLock::take(int directory) {
+    constexpr int kAttempts = 100; // an attempt only fails if a collector ended at that moment
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        trace::Descriptor file(
+            ::openat(directory, kLockName.data(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
+
+        struct stat found {};
+
+        if (!file || ::fstat(file.number(), &found) != 0) {
+            return Failure{lib::Error::refused, fmt::format("{}: {}", kLockName, std::strerror(errno))};
+        }
+        if (!S_ISREG(found.st_mode)) {
+            return Failure{lib::Error::refused, fmt::format("{} in it is no regular file", kLockName)};
+        }
+        if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
+            return Failure{lib::Error::busy, fmt::format("another collector{} writes there", holder_of(file.number()))};
+        }
+        if (is_named(directory, found)) {
+            if (!write_holder(file.number())) {
+                return Failure{lib::Error::refused, fmt::format("{}: {}", kLockName, std::strerror(errno))};
+            }
+            m_directory = directory;
+            m_file = std::move(file);
+            return {};
+        }
+    }
+    return Failure{lib::Error::busy, "other collectors begin and end there"};
+}
+
+DirectoryLock::~DirectoryLock() {
+    if (m_file) {
+        ::unlinkat(m_directory, kLockName.data(), 0);
+    }
+}
+
+namespace {
+
 lib::Error error_of_errno() {
     switch (errno) {
-    case ENOSPC:
-    case EDQUOT:
-        return lib::Error::no_space;
     case ENOENT:
         return lib::Error::not_found;
     case EEXIST:
@@ -32,7 +100,7 @@ lib::Error error_of_errno() {
     case EPERM:
         return lib::Error::refused;
     default:
-        return lib::Error::io;
+        return write_error();
     }
 }
 
@@ -97,7 +165,7 @@ SessionDirectory::Opened SessionDirectory::create(int parent, const std::string&
     return opened;
 }
 
-// Locks first: what a collector writes just now is not judged.
+// Takes the lock first, so that what a collector is writing is not judged.
 lib::Result<void, Failure> SessionDirectory::take(OldSession old) {
     if (auto locked = m_lock.take(descriptor()); !locked || old == OldSession::leave) {
         return locked;
@@ -132,7 +200,7 @@ lib::Result<void, Failure> SessionDirectory::take(OldSession old) {
 lib::Result<std::uint64_t, Failure> remove_session(const std::string& path) {
     std::uint64_t bytes = 0;
     {
-        // Opening would make it.
+        // The directory must exist, because opening would make it.
         std::error_code missing;
         if (!std::filesystem::is_directory(path, missing)) {
             return Failure{lib::Error::not_found, "it is not there"};
@@ -160,6 +228,28 @@ lib::Result<int> SessionDirectory::create_file(const std::string& name) const {
         return error_of_errno();
     }
     return file;
+}
+
+lib::Result<void, trace::Refusal> store_formats(const trace::KernelImage& formats, const std::string& directory,
+                                                formats::dat::Manifest& manifest) {
+    const std::uint64_t ran = manifest.build ? manifest.build->image_id : 0;
+    if (ran == 0 || ran != formats.image_id()) {
+        return trace::Refusal{
+            ran == 0 ? std::string("the session does not state which image sent it")
+                     : fmt::format("the session comes from another image (build id {:016x}, this is {:016x})", ran,
+                                   formats.image_id())};
+    }
+    const std::string text = formats.to_json_text();
+    formats::dat::Manifest with = manifest;
+    with.formats = formats::dat::ManifestFormats{formats.image_id(), lib::crc32c(std::as_bytes(std::span(text)))};
+    for (const auto& saved : {formats::dat::save_text(text, directory, trace::kFormatsName),
+                              formats::dat::save_manifest(with, directory)}) {
+        if (!saved) {
+            return trace::Refusal{std::string(error_name(saved.error()))};
+        }
+    }
+    manifest = std::move(with);
+    return {};
 }
 
 } // namespace host::collector

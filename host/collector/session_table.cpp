@@ -3,17 +3,150 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/format.hpp"
+#include "tracer/record/event_table.hpp"
+#include "tracer/record/record.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
 #include <iterator>
+#include <sys/stat.h>
 #include <utility>
 
 namespace host::collector {
 
 namespace {
 
+// Returns the bytes of the files directly in a directory; 0 if it is no directory.
+std::uint64_t bytes_in(int parent, const std::string& name) {
+    const trace::Descriptor directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const auto names = list_names(directory.number());
+    std::uint64_t bytes = 0;
+    for (const std::string& file : names ? names.value() : std::vector<std::string>()) {
+        struct stat status {};
+
+        if (::fstatat(directory.number(), file.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode)) {
+            bytes += static_cast<std::uint64_t>(status.st_size);
+        }
+    }
+    return bytes;
+}
+
+} // namespace
+
+SessionPlaces SessionPlaces::served(std::shared_ptr<SessionDirectory> root, Usage& usage) {
+    SessionPlaces places;
+    places.m_parent = trace::Descriptor(::fcntl(root->descriptor(), F_DUPFD_CLOEXEC, 0));
+    places.m_parent_path = root->path();
+    const auto names = list_names(root->descriptor());
+    for (const std::string& name : names ? names.value() : std::vector<std::string>()) {
+        if (name != kLockName && !name.ends_with(kPublishedSuffix)) {
+            ++places.m_directories;
+            usage.bytes += bytes_in(root->descriptor(), name);
+        }
+    }
+    places.m_root = std::move(root);
+    return places;
+}
+
+SessionPlaces SessionPlaces::beside(const SessionDirectory& first) {
+    std::error_code code;
+    const std::filesystem::path path = std::filesystem::canonical(first.path(), code);
+    SessionPlaces places;
+    places.m_parent_path = path.parent_path().string();
+    places.m_prefix = path.filename().string() + '-';
+    places.m_parent = trace::Descriptor(::open(places.m_parent_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return places;
+}
+
+SessionDirectory::Opened SessionPlaces::make(std::uint64_t boot_id, std::size_t directories_max) {
+    if (m_directories >= directories_max) {
+        return trace::Failure<lib::Error>{
+            lib::Error::no_space,
+            fmt::format("there are {} sessions in {} already: move some elsewhere", m_directories, m_parent_path)};
+    }
+    for (std::size_t number = 0; number <= directories_max; ++number) {
+        const std::string name = fmt::format("{}{:016x}-{}", m_prefix, boot_id, number);
+        auto made = SessionDirectory::create(m_parent.number(), m_parent_path, name);
+        if (made || made.error().cause != lib::Error::exists) {
+            m_directories += made ? 1U : 0U;
+            return made;
+        }
+    }
+    return trace::Failure<lib::Error>{lib::Error::exists, "every name is taken"};
+}
+
+namespace {
+
+constexpr std::size_t kPlausibleMin = 2; // packets
+constexpr std::uint16_t kReservedBits = 0x4F00;
+
+} // namespace
+
+bool plausible_records(std::span<const std::byte> records_untrusted) {
+    std::uint64_t last = 0;
+    int falls = 0;
+    bool any = false;
+    for (; records_untrusted.size() >= tracer::kRecordBytes;
+         records_untrusted = records_untrusted.subspan(tracer::kRecordBytes)) {
+        const tracer::Record record = tracer::decode_record(records_untrusted);
+        const std::uint64_t stamp = record.stamp().value;
+        falls += stamp < last ? 1 : 0;
+        last = stamp;
+        if (record.empty() || (record.code & kReservedBits) != 0 || stamp == 0 || falls > 1 ||
+            formats::dat::is_metadata_family(record.code) || tracer::find_event(record.event_code()) == nullptr) {
+            return false;
+        }
+        any = true;
+    }
+    return any;
+}
+
+std::optional<Strangers::Packets> Strangers::take(const Address& sender, std::uint32_t number,
+                                                  std::span<const std::byte> records, bool begins) {
+    const auto known = std::ranges::find(m_strangers, sender, &Stranger::sender);
+    if (known != m_strangers.end()) {
+        m_strangers.splice(m_strangers.end(), m_strangers, known);
+    } else {
+        if (m_strangers.size() == kSendersMax) {
+            m_strangers.pop_front();
+        }
+        m_strangers.push_back({.sender = sender, .packets = {}});
+    }
+    Stranger& stranger = m_strangers.back();
+    auto& held = stranger.packets[number];
+    stranger.plausible += held.empty() && plausible_records(records) ? 1U : 0U;
+    if (held.empty() || begins) {
+        held.assign(records.begin(), records.end());
+    }
+    if (!begins && stranger.plausible < kPlausibleMin) {
+        if (stranger.packets.size() > kHeldMax) {
+            stranger.packets.erase(stranger.packets.begin());
+        }
+        return std::nullopt;
+    }
+    Packets packets = std::move(stranger.packets);
+    m_strangers.pop_back();
+    return packets;
+}
+
+std::optional<Strangers::Stranger> Strangers::take_plausible() {
+    const auto found =
+        std::ranges::find_if(m_strangers, [](const Stranger& stranger) { return stranger.plausible != 0; });
+    if (found == m_strangers.end()) {
+        return std::nullopt;
+    }
+    Stranger stranger = std::move(*found);
+    m_strangers.erase(found);
+    return stranger;
+}
+
+namespace {
+
 constexpr std::size_t kFormerMax = 256;
-// A network holds back no packet for longer.
+// A network delays no packet for longer.
 constexpr std::chrono::seconds kFormerFor{10};
 
 bool ends_export(std::span<const std::byte> records) {
@@ -54,7 +187,8 @@ SessionTable::Sessions::iterator SessionTable::session_of(const Address& sender)
     return std::ranges::find_if(m_open, [&sender](const auto& session) { return session->sender() == sender; });
 }
 
-// boot_id: none: of any boot. An acknowledged packet is never late: what was passed on is passed on once, or anew.
+// Returns whether a session of this sender has ended lately. boot_id: none for any boot. An acknowledged packet is
+// never late, because packets are passed on only once or all again.
 bool SessionTable::was_of(const Address& sender, std::optional<std::uint64_t> boot_id, Clock::time_point now) const {
     return !sender.session && std::ranges::any_of(m_former, [&](const Former& former) {
         return former.sender == sender && (!boot_id || former.boot_id == *boot_id) && now - former.ended < kFormerFor;
@@ -76,7 +210,7 @@ bool SessionTable::take(const Address& sender, std::uint32_t number, std::span<c
     }
     if (boot_id && (*own)->is_other_boot(*boot_id, number)) {
         if (was_of(sender, boot_id, now)) {
-            ++m_strays.packets; // a late packet of the boot before
+            ++m_strays.packets; // a late packet of the previous boot
             return false;
         }
         return begin_after(own, sender, number, records, *boot_id, now);
@@ -88,7 +222,7 @@ bool SessionTable::take(const Address& sender, std::uint32_t number, std::span<c
     return true;
 }
 
-// The machine runs anew: its session ends, and another one begins with this packet.
+// The machine runs again: its session ends, and another one begins with this packet.
 bool SessionTable::begin_after(Sessions::iterator former, const Address& sender, std::uint32_t number,
                                std::span<const std::byte> records, std::uint64_t boot_id, Clock::time_point now) {
     Session* const next = open_for(sender, boot_id, now);
@@ -105,12 +239,12 @@ bool SessionTable::begin_after(Sessions::iterator former, const Address& sender,
 
 bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
                                 std::optional<std::uint64_t> boot_id, Clock::time_point now) {
-    if (sender.session && !boot_id) { // its session is closed
+    if (sender.session && !boot_id) { // the session of this sender is closed
         ++m_strays.packets;
         return false;
     }
     const bool taken = m_alone && (m_open.empty() || m_open.front()->sender());
-    const bool ends = ends_export(records); // an end without a beginning makes no session
+    const bool ends = ends_export(records); // an end without a begin makes no session
     if (taken || ends || was_of(sender, boot_id, now)) {
         count_stray(sender, boot_id.has_value() || ends);
         return false;
@@ -119,7 +253,7 @@ bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std
     auto packets = m_strangers.take(sender, number, records, boot_id.has_value());
     Session* const session = packets ? open_for(sender, boot_id.value_or(0), now) : nullptr;
     if (session == nullptr) {
-        return !packets; // held
+        return !packets; // true if the packet is held
     }
     m_strays.packets -= std::min<std::uint64_t>(m_strays.packets, packets->size());
     for (const auto& [held, contents] : *packets) {
@@ -131,7 +265,8 @@ bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std
     return true;
 }
 
-// The session of `record --out` waits for its sender; every other one gets a directory of its own.
+// Returns the session of `record --out` if it waits for its sender; otherwise opens one in a new directory. Null if
+// that is not possible.
 Session* SessionTable::open_for(const Address& sender, std::uint64_t boot_id, Clock::time_point now) {
     const bool waits = m_alone && !m_open.empty() && !m_open.front()->sender();
     if (!waits) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Decides for each record in which file it is stored, and counts for the manifest.
+// Decides for each record in which file it is stored, and counts what the manifest states.
 #include "host/collector/session_writer.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <fcntl.h>
 #include <utility>
 
@@ -20,13 +19,10 @@ using trace::kCodeOf;
 
 namespace {
 
-// Empty slots of a chunk are bounded by what has come of it: one packet can claim that a million were lost.
+// The empty slots of a chunk are limited by the slots that have come, because one packet can claim that a million were
+// lost.
 constexpr std::uint64_t kEmptySlotsMin = std::uint64_t{1} << 15; // 512 KiB
 constexpr std::uint64_t kEmptySlotsPerSlot = 16;
-
-lib::Error error_of_write() {
-    return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
-}
 
 } // namespace
 
@@ -67,8 +63,8 @@ void SessionWriter::add(std::span<const std::byte> records, std::uint64_t lost_b
         account_gap(lost_before);
     }
     m_packets += lost_before + 1;
-    // A chunk starts a packet. A compact stream is no records, so in it a chunk_begin counts only where it is a whole
-    // one.
+    // A chunk begins with a packet. A compact stream does not consist of records, so within it only a whole chunk_begin
+    // counts.
     if (in_stream() && begins_anew(records)) {
         end_file();
     }
@@ -88,7 +84,7 @@ std::optional<std::uint64_t> SessionWriter::remaining() const {
     return all - std::min(all, m_slots + m_slots_lost);
 }
 
-// A chunk that is not described has no stream.
+// Returns false for a chunk that is not described, because its description announces no stream.
 bool SessionWriter::in_stream() const {
     if (m_file == nullptr) {
         return false;
@@ -98,7 +94,7 @@ bool SessionWriter::in_stream() const {
     return place >= announced.preamble_slots && place - announced.preamble_slots < tracer::stream_slots(announced);
 }
 
-// Whether the packet starts with a whole chunk_begin or export_end that can be decoded.
+// Returns whether the packet begins with a whole chunk_begin or export_end that can be decoded.
 bool SessionWriter::begins_anew(std::span<const std::byte> records) {
     return formats::dat::read_chunk_begin(records).has_value() ||
            formats::dat::read_leading_event<tracer::ExportEnd>(kCodeOf<"export_end">, records).has_value();
@@ -141,8 +137,8 @@ void SessionWriter::add_record(std::span<const std::byte> bytes) {
     }
     m_in_export_end = false;
     if (m_file == nullptr) {
-        // After a complete chunk: no chunk_begin announced this. Before any chunk, or after a gap: a chunk without
-        // beginning.
+        // After a complete chunk the record is stray, because no chunk_begin announced it. Before any chunk or after a
+        // gap it belongs to a chunk whose begin is lost.
         const bool after_complete_chunk =
             m_export_end.has_value() || (!m_chunks.empty() && m_chunks.back().missing == 0 && m_slots_lost == 0);
         if (after_complete_chunk) {
@@ -154,7 +150,7 @@ void SessionWriter::add_record(std::span<const std::byte> bytes) {
     if (!m_error) {
         write(bytes, record);
     }
-    // The slots of chunk_begin itself are written before it is known how many there are to be.
+    // While chunk_begin itself is written, the number of slots is not known.
     if (!m_assembler.is_open() && remaining() == std::optional<std::uint64_t>(0)) {
         end_file();
     }
@@ -193,7 +189,7 @@ void SessionWriter::end_file() {
     }
     trace::Descriptor file = duplicate();
     if (std::fclose(m_file.release()) != 0) {
-        fail(error_of_write());
+        fail(write_error());
     }
     if (m_sealed) {
         m_sealed(m_chunks.back());
@@ -217,7 +213,7 @@ void SessionWriter::list_sealed() {
 trace::Descriptor SessionWriter::duplicate() {
     trace::Descriptor file(std::fflush(m_file.get()) == 0 ? ::fcntl(::fileno(m_file.get()), F_DUPFD_CLOEXEC, 0) : -1);
     if (!file) {
-        fail(error_of_write());
+        fail(write_error());
     }
     return file;
 }
@@ -232,7 +228,7 @@ void SessionWriter::sync() {
     }
 }
 
-// Of a chunk of which slots are missing the checksum says nothing.
+// The checksum of a chunk with missing slots cannot be compared.
 void SessionWriter::check_sum() {
     const formats::dat::ManifestChunk& chunk = m_chunks.back();
     if (m_sum && chunk.missing == 0 && m_sum->value() != chunk.description.crc32c) {
@@ -243,7 +239,7 @@ void SessionWriter::check_sum() {
 void SessionWriter::store(std::span<const std::byte> bytes) {
     formats::dat::ManifestChunk& chunk = m_chunks.back();
     if (std::fwrite(bytes.data(), 1, bytes.size(), m_file.get()) != bytes.size()) {
-        fail(error_of_write());
+        fail(write_error());
         return;
     }
     m_bytes += bytes.size();
@@ -252,7 +248,8 @@ void SessionWriter::store(std::span<const std::byte> bytes) {
     chunk.bytes += bytes.size();
 }
 
-// Only a chunk that says how long it is has places to keep.
+// Fills the gap before `next` with empty slots, if the chunk states its length, so that what follows keeps its
+// position.
 void SessionWriter::fill_gap(const tracer::Record& next) {
     formats::dat::ManifestChunk& chunk = m_chunks.back();
     formats::dat::ManifestGap gap = std::exchange(m_gap, {});
@@ -298,7 +295,7 @@ void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record
     ++chunk.records;
     ++m_records;
     if (chunk.described && chunk.description.encoding != tracer::Encoding::records) {
-        return; // only who decodes the stream knows its stamps
+        return; // the stamps of a stream are only known after decoding
     }
     if (!chunk.first_tsc) {
         chunk.first_tsc = record.stamp().value;

@@ -5,7 +5,6 @@
 #include "host/text/format.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 namespace host::collector {
@@ -13,10 +12,7 @@ namespace host::collector {
 namespace {
 
 std::optional<lib::Error> flush(int file, bool all_files) {
-    if ((all_files ? ::syncfs(file) : ::fdatasync(file)) == 0) {
-        return std::nullopt;
-    }
-    return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+    return (all_files ? ::syncfs(file) : ::fdatasync(file)) == 0 ? std::nullopt : std::optional(write_error());
 }
 
 } // namespace
@@ -93,7 +89,7 @@ void Syncer::work() {
     }
 }
 
-// One flush of the file system costs as much as a few of files.
+// If there are many files, the whole file system is flushed once, which costs as much as flushing a few files.
 void Syncer::flush_files(const std::vector<Job>& jobs) {
     const bool all_files = std::ranges::count_if(jobs, [](const Job& job) { return bool(job.file); }) >
                            static_cast<std::ptrdiff_t>(kSingleMax);
@@ -108,7 +104,8 @@ void Syncer::flush_files(const std::vector<Job>& jobs) {
     }
 }
 
-// All files first: a manifest lists only what is on the disk. Of several manifests of a session the last one counts.
+// Flushes all files first, because a manifest must only list what is on the disk. If a session has several manifests,
+// only the last one is written.
 void Syncer::perform(std::vector<Job>& jobs) {
     flush_files(jobs);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -128,7 +125,7 @@ void Syncer::perform(std::vector<Job>& jobs) {
                 job.durability->note(saved.error());
             }
         } else if (!job.manifest) {
-            ::fsync(job.directory->descriptor()); // a new file's name; what cannot be flushed has no names to lose
+            ::fsync(job.directory->descriptor()); // makes the names of new files durable; errors are ignored
         }
     }
     for (const Job& job : jobs) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Makes sessions durable beside the receive loop: a thread flushes each sealed file to the disk, then writes the
-// manifest that lists it. A flush may take longer than the socket's buffer lasts, and V1.0 sends nothing twice, so the
-// loop never waits for one, unless kJobsMax are pending. While many are, the whole file system is flushed once for all,
-// and a session has one manifest pending at most: what a flood of small chunks costs does not grow with their number.
+// Makes sessions durable beside the receive loop: a thread flushes each sealed file to the disk and then writes the
+// manifest that lists it. A flush may take longer than the socket's buffer suffices, and V1.0 sends nothing twice, so
+// the loop never waits for a flush unless kJobsMax are pending. While many are pending, the whole file system is
+// flushed once for all of them, and a session has at most one pending manifest, so the cost of a flood of small chunks
+// does not grow with their number.
 //
 //   push(file, manifest)  -->  fdatasync(file)  -->  manifest.json.new, fsync, rename, fsync(directory)  -->  durable
 #pragma once
@@ -23,19 +24,20 @@
 
 namespace host::collector {
 
-// How far one session is on the disk. Shared with the thread.
+// How much of one session is on the disk. The object is shared with the thread.
 class Durability {
   public:
-    // Bytes of records, in the order in which the session's writer took them, that a loss of power does not undo.
+    // Returns how many bytes of records, in the order in which the session's writer took them, a loss of power does not
+    // undo.
     [[nodiscard]] std::uint64_t bytes() const;
 
-    // The first error of a flush or a manifest: no_space, io.
+    // Returns the first error of a flush or a manifest: no_space, io.
     [[nodiscard]] std::optional<lib::Error> error() const;
 
-    // Nothing of this session is pending.
+    // Returns whether nothing of this session is pending.
     [[nodiscard]] bool idle() const;
 
-    // No manifest of this session is.
+    // Returns whether no manifest of this session is pending.
     [[nodiscard]] bool manifest_idle() const;
 
   private:
@@ -46,31 +48,31 @@ class Durability {
     mutable std::mutex m_mutex;
     std::uint64_t m_bytes = 0;
     std::uint64_t m_pending = 0;
-    std::uint64_t m_manifests = 0; // of those
+    std::uint64_t m_manifests = 0; // how many of the pending jobs have a manifest
     std::optional<lib::Error> m_error;
 };
 
 class Syncer {
   public:
     static constexpr std::size_t kJobsMax = 256;
-    static constexpr std::size_t kSingleMax = 16; // files that are flushed one by one
+    static constexpr std::size_t kSingleMax = 16; // the most files that are flushed one by one
 
     struct Job {
         std::shared_ptr<SessionDirectory> directory;
         std::shared_ptr<Durability> durability;
-        trace::Descriptor file;                         // flushed, then closed; may be none
-        std::optional<formats::dat::Manifest> manifest; // then written, unless a later one is pending
-        std::uint64_t bytes = 0;                        // what Durability::bytes() is afterwards
+        trace::Descriptor file;                         // is flushed, then closed; may be none
+        std::optional<formats::dat::Manifest> manifest; // is written then, unless a later one is pending
+        std::uint64_t bytes = 0;                        // the value of Durability::bytes() afterwards
     };
 
     Syncer();
     Syncer(const Syncer&) = delete;
     Syncer& operator=(const Syncer&) = delete;
-    ~Syncer(); // after everything that is pending
+    ~Syncer(); // completes everything that is pending
 
     void push(Job job);
 
-    // Returns when everything that was pushed is done.
+    // Returns when every job that was pushed is done.
     void drain();
 
   private:
@@ -83,7 +85,7 @@ class Syncer {
     std::vector<Job> m_jobs;
     bool m_busy = false;
     bool m_ended = false;
-    std::thread m_thread; // last: it uses the others
+    std::thread m_thread; // the last member, because it uses the others
 };
 
 } // namespace host::collector

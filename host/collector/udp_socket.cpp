@@ -47,7 +47,7 @@ lib::Result<void> UdpSocket::bind(const Address& address) {
         return lib::Error::io;
     }
     const int wanted = kReceiveBufferBytes;
-    // FORCE exceeds the system's limit where we may; the plain option takes what the limit allows.
+    // FORCE exceeds the system's limit if the process may do that; the plain option takes what the limit allows.
     if (::setsockopt(m_descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof(wanted)) != 0) {
         ::setsockopt(m_descriptor, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof(wanted));
     }

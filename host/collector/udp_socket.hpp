@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A bound UDP socket over IPv4 with a large receive buffer. It counts the datagrams that the host's kernel discarded
-// before they could be read (SO_RXQ_OVFL). Linux.
+// A bound UDP socket over IPv4 with a large receive buffer, for Linux. It counts the datagrams that the host's kernel
+// discarded before they could be read (SO_RXQ_OVFL).
 #pragma once
 
 #include "lib/result.hpp"
@@ -16,8 +16,8 @@ namespace host::collector {
 struct Address {
     std::uint32_t ipv4 = 0; // host byte order
     std::uint16_t port = 0;
-    // Of TRACER-V2.0; none: TRACER-V1.0. What comes from the same address in another session, or by the other protocol,
-    // is another sender's: nothing proves that it is not.
+    // The session of TRACER-V2.0; none for TRACER-V1.0. What comes from the same address in another session, or by the
+    // other protocol, is taken to be from another sender, because nothing proves that it is not.
     std::optional<std::uint64_t> session = std::nullopt;
 
     friend bool operator==(const Address&, const Address&) = default;
@@ -25,7 +25,7 @@ struct Address {
 
 [[nodiscard]] std::string to_text(const Address& address);
 
-// "ADDR:PORT", ADDR in dotted form. invalid_argument for anything else.
+// Reads "ADDR:PORT", with ADDR in dotted form. invalid_argument for anything else.
 [[nodiscard]] lib::Result<Address> parse_address(const std::string& text);
 
 class UdpSocket {
@@ -40,15 +40,15 @@ class UdpSocket {
     // exists: the port is taken; refused: no permission; not_found: no such local address; io.
     [[nodiscard]] lib::Result<void> bind(const Address& address);
 
-    // Where it is bound; with the port that was chosen for port 0.
+    // Returns the address to which it is bound, with the port that the system chose for port 0.
     [[nodiscard]] Address local() const { return m_local; }
 
-    // What the host granted; Linux reports its own bookkeeping with it, so compare with granted_enough().
+    // Returns the size that the host granted.
     [[nodiscard]] int receive_buffer_bytes() const { return m_buffer_bytes; }
 
     [[nodiscard]] bool granted_enough() const { return m_buffer_bytes >= kReceiveBufferBytes; }
 
-    // Waits at most timeout_ms for a datagram; false if none came, or a signal did.
+    // Waits at most timeout_ms for a datagram. Returns false if none came, or a signal did.
     [[nodiscard]] bool wait(int timeout_ms) const;
 
     struct Datagram {
@@ -56,13 +56,13 @@ class UdpSocket {
         Address sender;
     };
 
-    // busy if nothing is there; unreachable for an ICMP error that may be ignored; io.
+    // busy: no datagram is there; unreachable: an ICMP error, which may be ignored; io.
     [[nodiscard]] lib::Result<Datagram> receive(std::span<std::byte> out);
 
-    // One datagram, or nothing: it may be lost on its way anyway.
+    // Sends one datagram. Errors are ignored, because a datagram may be lost on its way anyway.
     void send(std::span<const std::byte> datagram, const Address& to) const;
 
-    // Datagrams lost in the host's kernel so far.
+    // Returns how many datagrams the host's kernel has discarded so far.
     [[nodiscard]] std::uint32_t overflows() const { return m_overflows; }
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The observer outside of the machine: a plugin of QEMU's emulator that counts the instructions the processor executes
-// and so dates what QEMU logs of its interrupt controller (request_log.hpp). The machine does not notice it.
+// The observer outside of the machine is a plugin of QEMU's emulator. It counts the instructions that the processor
+// executes, and so dates what QEMU logs of its interrupt controller (request_log.hpp). It does not affect the machine.
 //
 //   -plugin observer.so,log=FILE,out=FILE,shift=N -D FILE -d int,trace:apic_...      (qemu/boot.sh)
 //
@@ -8,13 +8,14 @@
 //           memory shows whether QEMU has written; removed from its directory when it is mapped.
 //   out     CSV: vector,raised,taken,stamped in ticks of a clock with 2^N ticks per instruction; empty: not known
 //
-// A clock that counts instructions (-icount) ends a block at the instruction before a timer expires, and after each
-// access to a device. So the number of instructions is that of the raise, not that of the next look.
-#include "host/observer/qemu_plugin.hpp"
+// Under a clock that counts instructions (-icount), QEMU ends a block at the instruction before a timer expires, and
+// after each access to a device. So the number of instructions is that of the raise, not that of the next look at the
+// log.
 #include "host/observer/request_log.hpp"
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,8 +27,69 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+// The plugin uses this part of QEMU's interface for plugins (docs/devel/tcg-plugins.rst of its sources), in version 1,
+// which QEMU 7.2 has, and in version 3, which QEMU 10 has. Functions that only one version has are weak: their address
+// is null in the other. Debian packages no header of either version.
 extern "C" {
-// What QEMU looks for in a plugin.
+
+struct qemu_plugin_tb;   // NOLINT(readability-identifier-naming): QEMU's names, here and below
+struct qemu_plugin_insn; // NOLINT(readability-identifier-naming)
+
+struct qemu_info_t { // NOLINT(readability-identifier-naming)
+    const char* target_name;
+
+    struct {
+        int min;
+        int cur;
+    } version;
+
+    bool system_emulation;
+
+    struct {
+        int smp_vcpus;
+        int max_vcpus;
+    } system;
+};
+
+enum qemu_plugin_cb_flags : int { QEMU_PLUGIN_CB_NO_REGS }; // NOLINT(readability-identifier-naming)
+
+enum qemu_plugin_op : int { QEMU_PLUGIN_INLINE_ADD_U64 }; // NOLINT(readability-identifier-naming)
+
+void qemu_plugin_register_vcpu_tb_trans_cb(std::uint64_t id, void (*callback)(std::uint64_t, qemu_plugin_tb*));
+void qemu_plugin_register_atexit_cb(std::uint64_t id, void (*callback)(std::uint64_t, void*), void* argument);
+
+// The callbacks are called before the block, or the instruction, is executed.
+void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb* block, void (*callback)(unsigned, void*),
+                                          qemu_plugin_cb_flags flags, void* argument);
+void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn* instruction, void (*callback)(unsigned, void*),
+                                            qemu_plugin_cb_flags flags, void* argument);
+
+// Version 1 adds to *number at each execution, without a call.
+[[gnu::weak]] void qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_insn* instruction, qemu_plugin_op operation,
+                                                              void* number, std::uint64_t operand);
+
+// In version 3 QEMU has the numbers, one for each processor.
+struct qemu_plugin_scoreboard; // NOLINT(readability-identifier-naming)
+
+struct qemu_plugin_u64 { // NOLINT(readability-identifier-naming)
+    qemu_plugin_scoreboard* score;
+    std::size_t offset;
+};
+
+[[gnu::weak]] qemu_plugin_scoreboard* qemu_plugin_scoreboard_new(std::size_t bytes);
+[[gnu::weak]] void* qemu_plugin_scoreboard_find(qemu_plugin_scoreboard* score, unsigned processor);
+[[gnu::weak]] void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(qemu_plugin_insn* instruction,
+                                                                       qemu_plugin_op operation, qemu_plugin_u64 number,
+                                                                       std::uint64_t operand);
+
+std::size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb* block);
+qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb* block, std::size_t index);
+// Version 1 returns the address of the instruction's bytes and ignores the other arguments; version 3 copies up to
+// `size` bytes and returns how many.
+std::uintptr_t qemu_plugin_insn_data(const qemu_plugin_insn* instruction, void* bytes, std::size_t size);
+std::size_t qemu_plugin_insn_size(const qemu_plugin_insn* instruction);
+
+// QEMU looks for these names in a plugin.
 extern __attribute__((visibility("default"))) int qemu_plugin_version;
 int qemu_plugin_version = &qemu_plugin_scoreboard_new != nullptr ? 3 : 1;
 __attribute__((visibility("default"))) int qemu_plugin_install(std::uint64_t id, const qemu_info_t* info, int count,
@@ -39,13 +101,13 @@ namespace {
 using host::observer::Interrupt;
 using host::observer::RequestLog;
 
-constexpr std::size_t kLogBytesMax = std::size_t{1} << 36; // of addresses; only what was written takes space
+constexpr std::size_t kLogBytesMax = std::size_t{1} << 36; // address space; only what was written takes memory
 
 std::string g_log_name;
 unsigned g_shift = 0;
 std::FILE* g_out = nullptr;
 const char* g_text = nullptr; // the next byte that QEMU will write
-// Instructions, counted by the code that QEMU generates: here, or in a scoreboard of QEMU, if it has such.
+// The code that QEMU generates counts instructions here, or in a scoreboard of QEMU if it has them.
 std::uint64_t g_counted = 0;
 qemu_plugin_scoreboard* g_scoreboard = nullptr;
 const std::uint64_t* g_executed = &g_counted;
@@ -78,7 +140,7 @@ void map_log() {
     unlink(g_log_name.c_str());
 }
 
-// A line whose end is missing is read next time.
+// A line without its end is read the next time.
 void read_log() {
     while (*g_text != '\0') {
         const char* end = g_text;
@@ -128,7 +190,7 @@ void count(qemu_plugin_insn* instruction) {
 
 void translate(std::uint64_t /*id*/, qemu_plugin_tb* block) {
     if (g_text == nullptr) {
-        map_log(); // QEMU has opened it by now, and made its processor
+        map_log(); // by now QEMU has opened the log and made its processor
         if (g_scoreboard != nullptr) {
             g_executed = static_cast<const std::uint64_t*>(qemu_plugin_scoreboard_find(g_scoreboard, 0));
         }
@@ -162,7 +224,7 @@ int qemu_plugin_install(std::uint64_t id, const qemu_info_t* info, int count, ch
         } else if (argument.starts_with("out=")) {
             out = argument.substr(4);
         } else if (argument.starts_with("shift=")) {
-            g_shift = static_cast<unsigned>(std::atoi(arguments[i] + 6)); // of qemu/boot.sh
+            g_shift = static_cast<unsigned>(std::atoi(arguments[i] + 6)); // qemu/boot.sh passes a valid number
         }
     }
     if (info->system.max_vcpus != 1) {

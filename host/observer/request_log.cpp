@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sources: hw/intc/apic.c, hw/intc/trace-events, target/i386/tcg/seg_helper.c of QEMU 7.2 and 10.0; Intel SDM volume 3
-// chapter 11 (registers of the local APIC).
+// The sources are hw/intc/apic.c, hw/intc/trace-events and target/i386/tcg/seg_helper.c of QEMU 7.2 and 10.0, and Intel
+// SDM volume 3, chapter 11 (registers of the local APIC).
 #include "host/observer/request_log.hpp"
 
 #include <charconv>
@@ -11,20 +11,20 @@ namespace host::observer {
 namespace {
 
 constexpr std::uint64_t kRegCommand = 0x300;
-constexpr std::uint64_t kRegLocalLines = 0x320; // six, 16 bytes apart
+constexpr std::uint64_t kRegLocalLines = 0x320; // six registers, 16 bytes apart
 constexpr std::uint32_t kLineMasked = 1U << 16;
-constexpr std::uint64_t kOthersOnly = 3; // shorthand of the command register: all but itself
+constexpr std::uint64_t kOthersOnly = 3; // shorthand of the command register: all processors but this one
 constexpr std::uint64_t kDeliverFixed = 0;
 constexpr std::uint64_t kDeliverLowest = 1;
 constexpr std::uint64_t kDeliverNmi = 4;
 constexpr std::uint8_t kNmi = 2;
-constexpr std::uint64_t kFirstVector = 32; // below are the processor's own exceptions
+constexpr std::uint64_t kFirstVector = 32; // lower vectors are the processor's own exceptions
 
 constexpr std::uint64_t delivery_of(std::uint64_t line) {
     return (line >> 8) & 7;
 }
 
-// The number after the first occurrence of `key`.
+// Returns the number after the first occurrence of `key`.
 std::optional<std::uint64_t> number(std::string_view line, std::string_view key, int base) {
     const std::size_t at = line.find(key);
     if (at == std::string_view::npos) {
@@ -83,7 +83,7 @@ void RequestLog::request(std::uint64_t delivery, std::uint64_t vector, std::uint
     if (delivery == kDeliverNmi) {
         vector = kNmi;
     } else if ((delivery != kDeliverFixed && delivery != kDeliverLowest) || vector < kFirstVector || vector > 0xFF) {
-        return; // an interrupt of the 8259, whose vector the log does not show, or none
+        return; // an interrupt of the 8259, whose vector the log does not show, or no interrupt
     }
     if (!m_pending[vector]) {
         m_pending[vector] = executed;

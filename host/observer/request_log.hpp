@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// When devices raised the interrupts that a processor took, read from QEMU's log: which request reached the local APIC
-// (trace events apic_*), which interrupt the processor took (-d int), and when it read its time stamp counter next. For
-// one processor: the log does not say which one it means.
+// Finds when devices raised the interrupts that a processor took, from QEMU's log: which request reached the local APIC
+// (trace events apic_*), which interrupt the processor took (-d int), and when it next read its time stamp counter. It
+// is for one processor only, because the log does not state which one a line is about.
 //
 //   line of the log                                                means
 //   apic_mem_writel 0x3R0 = 0xV                                    a local line is set up (R: 2..7), or the processor
@@ -11,8 +11,8 @@
 //   apic_deliver_irq dest .. delivery_mode M vector V ..           a line of the I/O APIC, or a message
 //        N: v=XX e=.. i=S ..                                       vector XX is taken; S: by an instruction (int)
 //
-// The APIC holds one request of each vector: while it is pending, others of that vector add nothing, and the first one
-// counts.
+// The APIC holds one request of each vector: while it is pending, further ones of that vector have no effect, so the
+// first one counts.
 #pragma once
 
 #include <array>
@@ -23,12 +23,12 @@
 
 namespace host::observer {
 
-// In instructions that were executed since the machine was switched on.
+// Times are numbers of instructions executed since the machine was switched on.
 struct Interrupt {
     std::uint8_t vector = 0;
-    std::optional<std::uint64_t> raised;  // none: by an instruction, or in a way that the log does not show
+    std::optional<std::uint64_t> raised;  // none if an instruction raised it, or the log does not show it
     std::uint64_t taken = 0;              // before the first instruction of the handler
-    std::optional<std::uint64_t> stamped; // the first rdtsc after that; none if another interrupt came before it
+    std::optional<std::uint64_t> stamped; // the first rdtsc after `taken`; none if another interrupt came before it
 
     friend bool operator==(const Interrupt&, const Interrupt&) = default;
 };
@@ -37,17 +37,18 @@ class RequestLog {
   public:
     using Sink = std::function<void(const Interrupt&)>;
 
-    // In the order in which they were taken.
+    // Returns the interrupts in the order in which they were taken.
     explicit RequestLog(Sink sink)
         : m_sink(std::move(sink)) {}
 
-    // A line that appeared after so many instructions, without its end. Lines that mean nothing here are ignored.
+    // Takes a line, without its end, that appeared after this number of instructions. Other lines than those above are
+    // ignored.
     void take(std::string_view line, std::uint64_t executed);
 
-    // The processor reads its time stamp counter.
+    // Must be called when the processor reads its time stamp counter.
     void read_stamp(std::uint64_t executed);
 
-    // No further line comes.
+    // Must be called when no further line comes.
     void finish();
 
   private:
@@ -56,9 +57,9 @@ class RequestLog {
     void interrupt(std::uint64_t vector, bool by_instruction, std::uint64_t executed);
 
     Sink m_sink;
-    std::array<std::uint32_t, 6> m_local_lines{}; // as they were written; 0: vector 0, which is no interrupt
-    std::array<std::optional<std::uint64_t>, 256> m_pending{}; // since when a vector is requested
-    std::optional<Interrupt> m_taken;                          // and did not read its counter yet
+    std::array<std::uint32_t, 6> m_local_lines{}; // the values as written; 0 has vector 0, which is no interrupt
+    std::array<std::optional<std::uint64_t>, 256> m_pending{}; // since when a vector has been requested
+    std::optional<Interrupt> m_taken; // the interrupt taken last, if its handler has not read the counter yet
 };
 
 } // namespace host::observer

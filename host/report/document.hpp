@@ -9,8 +9,7 @@
 #pragma once
 
 #include "host/analyse/latencies.hpp"
-#include "host/analyse/tracing_share.hpp"
-#include "host/report/columns.hpp"
+#include "host/analyse/summary.hpp"
 #include "host/report/schedule_tables.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"

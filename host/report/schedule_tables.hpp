@@ -19,10 +19,7 @@
 
 #include "host/report/columns.hpp"
 #include "host/schedule/accounting.hpp"
-#include "host/schedule/handlers.hpp"
-#include "host/schedule/holds.hpp"
 #include "host/schedule/intervals.hpp"
-#include "host/schedule/losses.hpp"
 #include "host/trace/names.hpp"
 
 #include <array>

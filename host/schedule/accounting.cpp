@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// After each event, each job that is open on the event's processor is classified anew. Where the class changes, a piece
-// ends.
-#include "host/schedule/accounting_step.hpp"
+// After each event, each job that is open on the event's processor is classified again. A piece ends where the class
+// changes.
+#include "host/schedule/accounting.hpp"
 
 #include "lib/wire_numbers.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 using Kind = Change::Kind;
 using trace::kCodeOf;
 
-constexpr std::uint32_t kChainMax = 64; // longer ones are circles
+constexpr std::uint32_t kChainMax = 64; // a longer chain is a circle
 
 Culprit interference(const Executor& executor) {
     return {.part = Part::interference, .by = executor.by, .who = executor.who};
@@ -44,7 +44,8 @@ std::uint32_t Accounting::wait_of(std::uint32_t context) const {
     return context < m_tasks.size() ? m_tasks[context].wait : 0;
 }
 
-// None while the mutex is free between two holders: the protocol none hands it over in the unlock.
+// The mutex that the task waits for. None while that mutex is free between two holders: under the protocol `none` an
+// unlock hands it to no task.
 std::optional<std::uint32_t> Accounting::blocked_by(std::uint32_t context, const Schedule& schedule) const {
     if (schedule.state(context) != TaskState::mutex) {
         return std::nullopt;
@@ -54,7 +55,7 @@ std::optional<std::uint32_t> Accounting::blocked_by(std::uint32_t context, const
     return found == m_held.end() || found->second.order != kFree ? std::optional(mutex) : std::nullopt;
 }
 
-// A task releases what it took last first.
+// Returns the mutex that the task acquired last, which is the first that it releases.
 std::uint32_t Accounting::latest_mutex_of(std::uint32_t context) const {
     std::uint32_t mutex = 0;
     std::uint64_t latest = 0;
@@ -99,7 +100,7 @@ void Accounting::note_mutex(const trace::Event& event) {
     }
 }
 
-// It continues on another processor.
+// The job continues on another processor, so the piece on the former one ends.
 void Accounting::migrate(Open& open, std::uint16_t cpu) {
     JobAccount& account = open.account;
     account.migrations += account.dispatches != 0 ? 1U : 0U;
@@ -121,7 +122,7 @@ void Accounting::begin_job(const trace::Event& event, std::uint16_t context) {
     std::vector<Share> shares = std::move(open.account.shares);
     shares.clear();
     open = {};
-    open.account.shares = std::move(shares); // with its memory
+    open.account.shares = std::move(shares); // the vector keeps its memory
     open.account.job = *job;
     open.account.cpu = event.cpu;
     open.account.ready = Moment::of(event);
@@ -132,7 +133,8 @@ void Accounting::begin_job(const trace::Event& event, std::uint16_t context) {
     open.fell = event.ticks < m_now;
 }
 
-// What ran from the release to its record; as long as an earlier job of the task was not complete, that one.
+// Accounts for what ran from the release to the record of it. As long as an earlier job of the task was not complete,
+// the culprit is that job.
 void Accounting::add_jitter(Open& open, const trace::Event& event, lib::Ticks release) {
     const ExecutorHistory& history = this->history(event.cpu);
     const auto give = [&](const Executor& executor, lib::Ticks begin, lib::Ticks end) {
@@ -197,14 +199,14 @@ Culprit Accounting::classify_ready(std::uint32_t context, const View& view) cons
     const std::uint32_t place = view.here.place;
     const Executor running{By::task, executor.who};
     if (executor.who == place) {
-        // It runs on although the task precedes it: the scheduler has not been asked yet.
+        // It continues although the task precedes it: the scheduler has not decided yet.
         const bool undecided = m_priorities.order(place, context) == Order::lower;
         return interference(undecided && executor.by == By::task ? Executor{By::kernel, executor.who}
                             : undecided                          ? executor
                                                                  : running);
     }
     if (place == context || m_priorities.order(executor.who, context) == Order::lower) {
-        // It runs in the place of this task (a ceiling stops it), or of one that precedes it.
+        // The executor runs in the place of this task, which a ceiling stops, or in that of a task that precedes it.
         const auto waited_for = place != context ? blocked_by(place, view.schedule) : std::nullopt;
         return {.part = Part::blocking,
                 .by = By::task,
@@ -246,7 +248,7 @@ Inversion Accounting::inversion(const Culprit& culprit, std::uint32_t context, c
         return Inversion::bounded;
     }
     if (culprit.chain_end == kUnknownContext) {
-        return Inversion::unknown; // the executor may be of the chain
+        return Inversion::unknown; // the executor may belong to the chain
     }
     std::uint32_t link = culprit.holder;
     for (std::uint32_t i = 0; i < kChainMax && link != kUnknownContext; ++i) {
@@ -293,7 +295,7 @@ inline Share& Accounting::share_of(Open& open, const Culprit& culprit) {
     return found != shares.end() ? *found : shares.emplace_back(Share{.culprit = culprit});
 }
 
-// The piece since open.since.
+// Adds the piece that began at open.since.
 void Accounting::add(Open& open, lib::Ticks end, std::uint64_t records, Executor ended_by) {
     JobAccount& account = open.account;
     const lib::Ticks length = end - open.since;

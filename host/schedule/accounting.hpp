@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Why a job took as long as it did: its response time, divided among its culprits without rest. Definitions, with
-// drawings: docs/metrics.md.
+// Explains why a job took as long as it did: divides its response time among its culprits without a remainder.
+// docs/metrics.md has the definitions, with drawings.
 //
 //   R = f - r = (a - r) + C + I + B + S
 //
@@ -10,10 +10,10 @@
 //   f  end of the job                            B        blocking        S  suspension
 //
 // The parts are added up moment by moment from what the schedule shows; R is computed from the job alone. The
-// difference, the residue, must be 0: any other value is an error in these tools, and is reported as such. Where
-// records are missing or stamps fall within a job, its parts are not known, and nothing is claimed.
+// difference, the residue, must be 0: any other value is an error in these tools and is reported as such. If records
+// are missing or stamps decrease within a job, its parts are not known, and nothing is claimed.
 //
-// Usage: as Schedule, whose changes it takes; one JobAccount when a job ends.
+// Accounting is used as Schedule is, and takes the changes of a Schedule. It reports one JobAccount when a job ends.
 #pragma once
 
 #include "host/schedule/base_priority.hpp"
@@ -34,12 +34,12 @@
 
 namespace host::schedule {
 
-// Why the parts of a job are not known.
+// The reason why the parts of a job are not known.
 enum class Unaccounted : std::uint8_t {
-    no,          // they are
-    no_end,      // it was not complete at the end of the trace, or records are missing within it
-    stamps_fell, // records within it have stamps before earlier ones
-    early,       // its release is later than the record of it
+    no,          // they are known
+    no_end,      // the job was not complete at the end of the trace, or records are missing within it
+    stamps_fell, // records within the job have lower stamps than earlier records
+    early,       // the release is later than the record of it
 };
 
 struct JobAccount {
@@ -47,30 +47,31 @@ struct JobAccount {
     std::uint16_t cpu = 0;             // where it ended
     Moment ready{};                    // a
     std::array<lib::Ticks, 5> parts{}; // by Part
-    lib::Ticks gross{};                // time on the processor: execution, and the handlers within it
+    lib::Ticks gross{};                // time on the processor: execution, and the handlers that interrupted it
     std::uint64_t records = 0;         // written on its processors from r to f
-    std::uint32_t dispatches = 0;      // how often it got a processor: 1 if it ran in one piece
-    std::uint32_t preemptions = 0;     // how often it lost one although it could have continued
-    std::uint32_t migrations = 0;      // how often it continued on another one
+    std::uint32_t dispatches = 0;      // how often the job got a processor: 1 if it ran in one piece
+    std::uint32_t preemptions = 0;     // how often it lost its processor although it could have continued
+    std::uint32_t migrations = 0;      // how often it continued on another processor
     std::vector<Share> shares{};       // by culprit, in the order in which they first appear
     Unaccounted unaccounted = Unaccounted::no_end;
-    std::int64_t residue = 0; // R less all parts; 0, unless these tools are wrong
+    std::int64_t residue = 0; // R minus all parts; 0 unless these tools are wrong
 
     [[nodiscard]] lib::Ticks part(Part of) const { return parts[static_cast<std::size_t>(of)]; }
 
     [[nodiscard]] bool is_known() const { return unaccounted == Unaccounted::no; }
 
-    // The following need is_known().
+    // Precondition of the following functions: is_known().
     [[nodiscard]] lib::Ticks response() const { return job.end->ticks - job.release.ticks; }
 
-    // s - a; of a job that never ran f - a.
+    // Returns s - a, or f - a if the job never ran.
     [[nodiscard]] lib::Ticks start_latency() const { return job.start.value_or(*job.end).ticks - ready.ticks; }
 
-    // f - s; of a job that never ran 0.
+    // Returns f - s, or 0 if the job never ran.
     [[nodiscard]] lib::Ticks span() const { return job.end->ticks - job.start.value_or(*job.end).ticks; }
 };
 
-// What happened to one job from one moment to another. In time order for each job, from r to f without gap or overlap.
+// What happened to one job from one moment to another. The pieces of a job follow each other in time order, from r to
+// f, without gap or overlap.
 struct Piece {
     std::uint16_t context = 0;
     std::uint64_t job = 0;
@@ -79,11 +80,12 @@ struct Piece {
     lib::Ticks end;
     std::uint64_t records = 0;
     RecordPlace place{}; // the record with which it begins
-    Executor ended_by{}; // suspension: what ran when the wait ended
+    Executor ended_by{}; // in suspension: what ran when the wait ended
 };
 
 class Accounting {
-    // Without a change of the schedule, or of what executes, these matter as well: for jobs, mutexes and classes.
+    // Events of these codes matter even if neither the schedule nor what executes changes: they concern jobs, mutexes
+    // or the classes of jobs.
     static constexpr const auto& kMayMatter =
         trace::kAnyOf<"task_epilogue", "task_begin_cycle", "task_deadline_miss", "job_deadline", "deadline_change",
                       "task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "server_attach",
@@ -94,11 +96,11 @@ class Accounting {
     using PieceSink = std::function<void(const Piece&)>;
 
     explicit Accounting(Sink sink, PieceSink pieces = {});
-    Accounting(const Accounting&) = delete; // its jobs report to it
+    Accounting(const Accounting&) = delete; // m_jobs has a pointer to it
     Accounting& operator=(const Accounting&) = delete;
 
-    // changes: what Schedule made of the event. schedule: after it. khz: the clock's rate as far as it is known, else
-    // 0.
+    // changes: what Schedule::take() returned for the event. schedule: its state after the event. khz: the clock's
+    // rate, 0 if it is not known yet.
     void take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule, std::uint32_t khz) {
         if (event.metadata || event.row == nullptr || !event.is_sound()) {
             return;
@@ -116,18 +118,18 @@ class Accounting {
         }
     }
 
-    // Plain events (host/trace/event_stream.hpp), the next ones after one that take() had. False: their stamps are
-    // before earlier ones, so take() must have them one by one.
+    // Begins a batch of plain events (host/trace/event_stream.hpp), which follow an event that was given to take().
+    // Returns false if their stamps are lower than earlier ones: then they must be given to take() one by one.
     [[nodiscard]] bool begin_batch(std::span<const trace::Event> batch);
 
-    // The one at this position, where its code is a constant. Those that are left out are of other codes than
-    // kConcerns, and have no changes. In accounting_step.hpp.
+    // Takes the event of the batch at this position; code is its code, as a constant. The caller may leave out events
+    // without changes whose codes are not in kConcerns.
     void take(std::size_t position, std::uint8_t code, std::span<const Change> changes, const Schedule& schedule,
               std::uint32_t khz);
 
     void end_batch();
 
-    // Events of other codes have an effect only through the changes of the schedule.
+    // Events of other codes have an effect only through changes of the schedule.
     static constexpr auto kConcerns = [] {
         std::array<bool, 256> concerns = kMayMatter;
         for (std::size_t code = 0; code < concerns.size(); ++code) {
@@ -136,11 +138,10 @@ class Accounting {
         return concerns;
     }();
 
-    // At the end of the trace: reports what is open, as not accounted.
+    // Must be called at the end of the trace: reports the open jobs, as not accounted.
     void finish();
 
-    // The event that is being taken: with which a job that is reported has ended, unless the trace has. Null after
-    // finish().
+    // The event that is being taken: a job that is reported meanwhile ended with it. Null in finish() and after it.
     [[nodiscard]] const trace::Event* event() const { return m_event; }
 
     [[nodiscard]] const BasePriorities& priorities() const { return m_priorities; }
@@ -151,7 +152,7 @@ class Accounting {
     [[nodiscard]] const ExecutorHistory& executors(std::uint16_t cpu) const { return *m_processors[cpu]; }
 
   private:
-    // Where shares are among those of the job, by a hash of their culprits: a job that lasts has many of them.
+    // The positions of the job's shares are cached by a hash of their culprits, because a long job has many shares.
     static constexpr std::size_t kRecentShares = 32;
 
     struct Open {
@@ -159,17 +160,18 @@ class Accounting {
         std::array<std::uint32_t, kRecentShares> recent{};
         Culprit now{};
         bool on_processor = false;
-        bool rests = false; // suspended since an earlier stamp: only what concerns the task ends the piece
+        // The job has been suspended since an earlier stamp: only a change that concerns its task ends the piece.
+        bool rests = false;
         lib::Ticks since{};
-        std::uint64_t records_since = 0; // of its processor
+        std::uint64_t records_since = 0; // of its processor, when the piece began
         RecordPlace place{};
         bool fell = false;
     };
 
-    struct alignas(32) Task {                 // of a size by which positions are quickly found
-        std::uint32_t open = 0;               // the position of its job in m_open, from 1; 0: it has none
-        std::uint32_t wait = 0;               // what it waits for: a mutex, else as the parameter of task_block
-        std::optional<lib::Ticks> last_end{}; // of its latest job
+    struct alignas(32) Task {   // a power of two as size makes indexing fast
+        std::uint32_t open = 0; // the position of its open job in m_open, from 1; 0: it has none
+        std::uint32_t wait = 0; // what it waits for: the number of a mutex, else the parameter of task_block
+        std::optional<lib::Ticks> last_end{}; // the end of its latest job
     };
 
     struct Held {
@@ -177,14 +179,14 @@ class Accounting {
         std::uint64_t order = 0;
     };
 
-    // Of one processor, after the event that is being taken.
+    // The state of one processor after the event that is being taken.
     struct View {
         const Schedule& schedule;
         const Schedule::Processor& here;
         Executor executor;
     };
 
-    // Without a change of the schedule, or of what executes, these may change a class.
+    // Events of these codes may change a class even if neither the schedule nor what executes changes.
     static constexpr const auto& kMayReclassify =
         trace::kAnyOf<"task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "job_deadline",
                       "deadline_change", "server_budget">;
@@ -192,7 +194,7 @@ class Accounting {
     static constexpr const auto& kHoldsMutex =
         trace::kAnyOf<"set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died">;
 
-    static constexpr std::uint64_t kFree = 0; // the order of a mutex that was unlocked and not acquired since
+    static constexpr std::uint64_t kFree = 0; // the order of a mutex that has been unlocked and not acquired again
 
     [[nodiscard]] std::span<Open> open_jobs() { return std::span(m_open).first(m_opened); }
 
@@ -233,16 +235,102 @@ class Accounting {
     PieceSink m_pieces;
     Jobs m_jobs;
     BasePriorities m_priorities;
-    std::vector<Open> m_open; // the first m_opened; the others keep their memory
+    std::vector<Open> m_open; // only the first m_opened are open; the others keep their memory for reuse
     std::size_t m_opened = 0;
     std::vector<Task> m_tasks;                                  // by context
-    std::vector<std::unique_ptr<ExecutorHistory>> m_processors; // by number; null: it had no event
+    std::vector<std::unique_ptr<ExecutorHistory>> m_processors; // by number; null: the processor had no event
     std::map<std::uint32_t, Held> m_held;                       // by mutex
     std::uint64_t m_acquisitions = 0;
-    lib::Ticks m_now; // never falls
+    lib::Ticks m_now; // never decreases
     const trace::Event* m_event = nullptr;
-    std::span<const trace::Event> m_batch; // that is being taken
-    ExecutorHistory* m_history = nullptr;  // of its processor
+    std::span<const trace::Event> m_batch; // the batch that is being taken
+    ExecutorHistory* m_history = nullptr;  // that of the processor of the batch
 };
+
+// The functions below handle one event and are inlined where its code is a constant (host/trace/by_code.hpp). What only
+// concerns open jobs is in accounting.cpp.
+
+inline Accounting::Open* Accounting::open_of(std::uint32_t context) {
+    const std::uint32_t position = context < m_tasks.size() ? m_tasks[context].open : 0;
+    return position != 0 ? &m_open[position - 1] : nullptr;
+}
+
+// Precondition: the context is that of an event, so it has 16 bits.
+inline Accounting::Task& Accounting::task(std::uint32_t context) {
+    if (context >= m_tasks.size()) [[unlikely]] {
+        add_tasks(context);
+    }
+    return m_tasks[context];
+}
+
+inline void Accounting::switched(const trace::Event& event, const Change& change, const Schedule& schedule) {
+    if (Open* const chosen = open_of(change.context)) {
+        if (chosen->account.cpu != event.cpu) [[unlikely]] {
+            migrate(*chosen, event.cpu);
+        }
+        ++chosen->account.dispatches;
+    }
+    if (Open* const left = open_of(change.other); left != nullptr && schedule.state(change.other) == TaskState::ready) {
+        ++left->account.preemptions;
+    }
+}
+
+[[gnu::always_inline]] inline void Accounting::note(const trace::Event& event, std::uint8_t code, const Change& change,
+                                                    const Schedule& schedule) {
+    if (Open* const open = open_of(change.context)) {
+        open->rests = false;
+    }
+    if (change.kind == Change::Kind::job_began) {
+        begin_job(event, static_cast<std::uint16_t>(change.context));
+    } else if (change.kind == Change::Kind::switched) {
+        switched(event, change, schedule);
+    } else if (change.kind == Change::Kind::created) {
+        task(change.context).last_end.reset();
+    } else if (change.begins_wait()) {
+        task(change.context).wait =
+            code == trace::kCodeOf<"task_block"> && change.state != TaskState::mutex ? event.par2 : change.object;
+    }
+}
+
+[[gnu::always_inline]] inline void Accounting::follow(const trace::Event& event, std::uint8_t code,
+                                                      std::span<const Change> changes, const Schedule& schedule,
+                                                      std::uint32_t khz, const ExecutorHistory& history,
+                                                      bool executes_another) {
+    m_event = &event;
+    // The record only states that the task has the processor.
+    if (Open* const open = code == trace::kCodeOf<"task_epilogue"> ? open_of(event.par1) : nullptr) {
+        open->rests = false;
+    }
+    if (kHoldsMutex[code]) {
+        note_mutex(event);
+    }
+    for (const Change& change : changes) {
+        if (change.concerns_task()) {
+            m_jobs.take(event, change, khz);
+            note(event, code, change, schedule);
+        } else if (change.kind == Change::Kind::gap) [[unlikely]] {
+            m_priorities.forget();
+            m_held.clear();
+        }
+    }
+    if (Jobs::kConcerns[code]) {
+        m_jobs.note(event, khz);
+    }
+    if (m_opened != 0 && (executes_another || !changes.empty() || kMayReclassify[code])) {
+        reclassify(event, schedule, history);
+    }
+}
+
+[[gnu::always_inline]] inline void Accounting::take(std::size_t position, std::uint8_t code,
+                                                    std::span<const Change> changes, const Schedule& schedule,
+                                                    std::uint32_t khz) {
+    const trace::Event& event = m_batch[position];
+    m_now = event.ticks;
+    if (BasePriorities::kConcerns[code]) {
+        m_priorities.follow(event);
+    }
+    const bool executes_another = m_history->take(position, code, schedule.processor(event.cpu));
+    follow(event, code, changes, schedule, khz, *m_history, executes_another);
+}
 
 } // namespace host::schedule

@@ -22,7 +22,8 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
     return std::ranges::find(names, name) != names.end();
 }
 
-// The level in whose queue guests are: the first of this name, or their own.
+// Returns the level in whose queue the tasks of a guest level are: the first level of this name, or their own level if
+// there is none.
 std::uint32_t level_named(const trace::Names& names, std::string_view name, std::uint32_t own) {
     constexpr std::uint32_t kLevelsMax = 32;
     for (std::uint32_t level = 0; level < kLevelsMax; ++level) {
@@ -64,7 +65,7 @@ void BasePriorities::describe(const trace::Names& names) {
     }
 }
 
-// A shorter one holds from the next release on.
+// A longer deadline holds at once, a shorter one from the next release on.
 void BasePriorities::change_deadline(Task& task, std::uint64_t relative_ns) {
     task.next_ns = relative_ns;
     if (relative_ns > task.changed_ns.value_or(task.relative_ns)) {

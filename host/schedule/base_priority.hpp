@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Which of two tasks the scheduler prefers by their own parameters: what inheritance lends is left out. Levels are
-// searched in the order of their numbers; CBS and GRUB are guests of EDF, polling and deferrable servers of the fixed
-// priorities. Within fixed priorities the shorter relative deadline precedes (of a server: its period), within EDF the
-// earlier absolute deadline of the job.
+// Decides which of two tasks the scheduler prefers by their own parameters, without inheritance. Levels are searched in
+// the order of their numbers; CBS and GRUB are guests of EDF, polling and deferrable servers of the fixed priorities.
+// Among fixed priorities the task with the shorter relative deadline precedes; a server's period counts as its relative
+// deadline. Within EDF the job with the earlier absolute deadline precedes.
 #pragma once
 
-#include "host/schedule/change.hpp"
+#include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 
@@ -20,7 +20,7 @@ enum class Order : std::uint8_t { unknown, higher, equal, lower };
 
 class BasePriorities {
   public:
-    // In time order; sound events of our table.
+    // Must be called in time order, for sound events of our table.
     void take(const trace::Event& event) {
         if (event.names != nullptr && event.names->version() != m_names_version) {
             m_names_version = event.names->version();
@@ -31,20 +31,21 @@ class BasePriorities {
         }
     }
 
-    // An event with the same names as the one before it: only of these codes.
+    // Takes an event that has the same names as the event before it, and a code of kConcerns.
     void follow(const trace::Event& event);
 
     static constexpr const auto& kConcerns =
         trace::kAnyOf<"job_deadline", "deadline_change", "job_release", "task_create", "server_create", "server_attach",
                       "server_kind", "server_period", "server_budget">;
 
-    // Nothing is known of jobs and budgets any more: records are missing.
+    // Records are missing: forgets the deadlines of jobs and the budgets of servers.
     void forget();
 
-    // Of a, relative to b. unknown: the trace has no parameters of one of them.
+    // Returns the order of a relative to b; unknown if the trace does not have the parameters of both.
     [[nodiscard]] Order order(std::uint32_t a, std::uint32_t b) const;
 
-    // The polling or deferrable server of the task, if its budget is used up: the task cannot run until it has some.
+    // Returns the polling or deferrable server of the task if its budget is used up: the task cannot run until the
+    // server is replenished.
     [[nodiscard]] std::optional<std::uint32_t> throttled_by(std::uint32_t context) const {
         return context < m_tasks.size() && m_tasks[context].server ? used_up(*m_tasks[context].server) : std::nullopt;
     }
@@ -56,23 +57,23 @@ class BasePriorities {
         Queue queue = Queue::unknown;
         std::uint32_t level = 0;
         std::uint64_t relative_ns = 0;
-        std::optional<std::uint64_t> changed_ns{}; // relative deadline, by deadline_change
-        std::optional<std::uint64_t> next_ns{};    // likewise, from the next release on
-        std::optional<std::uint64_t> deadline{};   // absolute, of the job in progress, in ticks
-        std::optional<std::uint64_t> release{};    // of the job whose deadline comes next
+        std::optional<std::uint64_t> changed_ns{}; // relative deadline, as changed by deadline_change
+        std::optional<std::uint64_t> next_ns{};    // the relative deadline from the next release on
+        std::optional<std::uint64_t> deadline{};   // absolute deadline of the job in progress, in ticks
+        std::optional<std::uint64_t> release{};    // release of the job whose job_deadline follows
         std::optional<std::uint16_t> server{};
     };
 
     struct Server {
-        bool throttles = false; // polling or deferrable
+        bool throttles = false; // a polling or deferrable server
         std::uint64_t period_ns = 0;
         std::optional<std::uint32_t> budget{};
     };
 
     struct Key {
         std::uint32_t level = 0;
-        bool is_known = false; // else neither is
-        bool has_key = false;  // else the deadline is not known
+        bool is_known = false; // if false, neither the level nor the key is known
+        bool has_key = false;  // if false, the deadline is not known
         std::uint64_t key = 0;
     };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What one processor executes at each moment: a task, a handler, the scheduler between the record that a task leaves
-// and the switch, or a section with interrupts off. The stretches follow each other without gap or overlap; the latest
-// ones are kept, so that a job whose release is recorded late can be given its culprits.
+// Records what one processor executes at each moment: a task, a handler, the scheduler (from the record that a task
+// leaves to the switch), or a section with interrupts off. The stretches follow each other without gap or overlap. The
+// latest ones are kept, so that culprits can be found for a job whose release is recorded late.
 #pragma once
 
 #include "host/schedule/schedule.hpp"
@@ -32,23 +32,24 @@ class ExecutorHistory {
         lib::Ticks end{};
     };
 
-    // The next event of this processor, at `now`, which never falls. schedule: after the event. Returns whether
-    // something else executes from there on.
+    // Takes the next event of this processor. now: the event's time, which must never decrease. schedule: its state
+    // after the event. Returns whether something else executes from then on.
     bool take(const trace::Event& event, const Schedule& schedule, lib::Ticks now) {
         m_stamps[m_records++ % kStampsMax] = now;
         m_kept = m_records;
-        // Otherwise only another processor can have changed what executes: it has taken the task.
+        // An event of another code changes what executes only if another processor has taken the task.
         const Schedule::Processor& here = schedule.processor(event.cpu);
         return kMayChange[event.code] || m_running != here.running || !m_begun ? change(event, event.code, here, now)
                                                                                : false;
     }
 
-    // Plain events of this processor (host/trace/event_stream.hpp), the next ones after one that take() had; their
-    // stamps are not before those of any event before. They stay where they are until end_batch().
+    // Begins a batch of plain events of this processor (host/trace/event_stream.hpp), which follow an event that was
+    // given to take(). Their stamps must not be lower than that of any earlier event. The batch must stay in memory
+    // until end_batch().
     void begin_batch(std::span<const trace::Event> batch) { m_batch = batch; }
 
-    // The one at this position; those before it that were left out are of other codes than kMayChange.
-    // code: the event's.
+    // Takes the event of the batch at this position. The caller may leave out events whose codes are not in kMayChange.
+    // code: that of the event.
     [[gnu::always_inline]] bool take(std::size_t position, std::uint8_t code, const Schedule::Processor& here) {
         const trace::Event& event = m_batch[position];
         m_records = m_kept + position + 1;
@@ -64,14 +65,14 @@ class ExecutorHistory {
 
     [[nodiscard]] Executor now() const { return m_now; }
 
-    // Of this processor so far, this event included.
+    // Returns how many records this processor has written so far, including the current event.
     [[nodiscard]] std::uint64_t records() const { return m_records; }
 
-    // With stamps in (begin, end], as far as the history reaches.
+    // Returns how many records have stamps in (begin, end], as far as the history reaches.
     [[nodiscard]] std::uint64_t records_within(lib::Ticks begin, lib::Ticks end) const;
 
-    // The stretches that overlap [begin, end), cut to it, oldest first; what is older than the history is unknown.
-    // end: not after the latest event.
+    // Calls the function with the stretches that overlap [begin, end), cut to it, oldest first. What is older than the
+    // history is unknown. end must not be after the latest event.
     template <typename Function>
     void within(lib::Ticks begin, lib::Ticks end, Function&& function) const;
 
@@ -83,28 +84,28 @@ class ExecutorHistory {
     [[nodiscard]] Executor executor_of(const trace::Event& event, std::uint8_t code, const Schedule::Processor& here);
     void end_stretch(lib::Ticks now);
 
-    // Of record n, one of the latest.
+    // Returns the stamp of record n, which must be among the latest.
     [[nodiscard]] lib::Ticks stamp(std::uint64_t n) const {
         return n < m_kept ? m_stamps[n % kStampsMax] : m_batch[n - m_kept].ticks;
     }
 
-    // Of those that have ended, 0 the oldest that is kept.
+    // Returns an ended stretch by its position; 0 is the oldest that is kept.
     [[nodiscard]] const Stretch& past(std::size_t position) const {
         return m_past[m_past.size() < kStretchesMax ? position : (m_ended + position) % kStretchesMax];
     }
 
-    std::vector<Stretch> m_past; // the latest ones, as a ring once there are kStretchesMax
-    std::uint64_t m_ended = 0;   // stretches so far: number n is at n % kStretchesMax
+    std::vector<Stretch> m_past; // the latest stretches, a ring once there are kStretchesMax
+    std::uint64_t m_ended = 0;   // how many stretches have ended: number n is at n % kStretchesMax
     Executor m_now;
     lib::Ticks m_since;
-    // The latest ones, as a ring; that of record n is at n % kStampsMax.
+    // The latest stamps, as a ring: that of record n is at n % kStampsMax.
     std::vector<lib::Ticks> m_stamps = std::vector<lib::Ticks>(kStampsMax);
     std::uint64_t m_records = 0;
-    std::uint64_t m_kept = 0;                  // records whose stamps are in m_stamps
-    std::span<const trace::Event> m_batch;     // the records after those
+    std::uint64_t m_kept = 0;                  // how many records have had their stamps stored in m_stamps
+    std::span<const trace::Event> m_batch;     // the records that follow them
     std::uint32_t m_running = kUnknownContext; // at the latest event
     bool m_begun = false;
-    bool m_switching = false;   // a task has left the processor, and the next one is not there yet
+    bool m_switching = false;   // a task has left the processor, and the next one has not got it yet
     bool m_section = false;     // between CLI and STI
     std::uint32_t m_timers = 0; // nested timer handlers
 };
@@ -202,6 +203,28 @@ void ExecutorHistory::within(lib::Ticks begin, lib::Ticks end, Function&& functi
     if (m_begun) {
         give({m_now, m_since, end});
     }
+}
+
+inline void ExecutorHistory::end_batch() {
+    lib::Ticks* const stamps = m_stamps.data();
+    std::uint64_t kept = m_kept; // a copy that can stay in a register
+    for (const trace::Event& event : m_batch) {
+        stamps[kept++ % kStampsMax] = event.ticks;
+    }
+    m_records = m_kept = kept;
+    m_batch = {};
+}
+
+inline std::uint64_t ExecutorHistory::records_within(lib::Ticks begin, lib::Ticks end) const {
+    std::uint64_t count = 0;
+    for (std::uint64_t i = m_records; i > 0 && m_records - i < kStampsMax; --i) {
+        const lib::Ticks stamp = this->stamp(i - 1);
+        if (stamp <= begin) {
+            break;
+        }
+        count += stamp <= end ? 1U : 0U;
+    }
+    return count;
 }
 
 } // namespace host::schedule

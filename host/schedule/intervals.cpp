@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task that is to leave its processor runs on until the switch; only then what comes next begins.
+// A task that is to leave its processor continues to run until the switch, and its next interval begins only then.
 #include "host/schedule/intervals.hpp"
 
 #include "host/trace/event.hpp"
@@ -12,7 +12,7 @@ namespace {
 using Kind = Change::Kind;
 using trace::kCodeOf;
 
-// Of set_mutex_block, which has no word of its own.
+// The wait word of set_mutex_block, whose record has none.
 constexpr std::uint32_t kWaitMutex = static_cast<std::uint32_t>(lib::WaitKind::mutex) << 16;
 
 constexpr Beginning kPreempted{Activity::ready, Cause::preempted};
@@ -23,7 +23,7 @@ Cause cause_of(const trace::Event& event) {
     case kCodeOf<"job_release">:
         return Cause::released;
     case kCodeOf<"task_end_cycle">:
-    case kCodeOf<"context_switch">: // of another system's trace: the task that leaves has done its work
+    case kCodeOf<"context_switch">: // in another system's trace: the task that leaves has completed its job
         return Cause::completed;
     case kCodeOf<"job_abort">:
         return Cause::aborted;
@@ -76,7 +76,7 @@ void Intervals::begin(std::uint32_t context, Task& task, Moment now, const Begin
     task.since = later(task.since, now);
 }
 
-// A task that had the context before, and whose end has no record, ends here.
+// If a task had the context before and no record of its end exists, it ends here.
 void Intervals::create(std::uint32_t context, Moment now) {
     const auto found = m_tasks.find(static_cast<std::uint16_t>(context));
     if (found != m_tasks.end() && found->second.now.cause != Cause::ended) {
@@ -118,7 +118,7 @@ void Intervals::take(const trace::Event& event, std::span<const Change> changes,
         case Kind::woken:
         case Kind::waits:
             if (change.kind == Kind::woken && event.is(kCodeOf<"context_switch">)) {
-                break; // it was ready before without a record, and runs now
+                break; // its wake-up has no record, and it runs now
             }
             if (Task& of = task(change.context); of.now.activity == Activity::running) {
                 of.next = change.kind == Kind::woken ? kPreempted : beginning_of(event, change);
@@ -169,6 +169,87 @@ void Intervals::finish() {
         }
     }
     m_tasks.clear();
+}
+
+void Handlers::take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule) {
+    for (const Change& change : changes) {
+        if (change.kind == Change::Kind::interrupt_began) {
+            std::vector<Handler>& open = m_open[event.cpu];
+            open.push_back({.vector = change.object,
+                            .cpu = event.cpu,
+                            .task = schedule.running(event.cpu),
+                            .depth = open.size() + 1,
+                            .begin = Moment::of(event)});
+        } else if (change.kind == Change::Kind::interrupt_ended) {
+            std::vector<Handler>& open = m_open[event.cpu];
+            Handler ended = open.back();
+            open.pop_back();
+            if (!event.is(trace::kCodeOf<"blackout_end">)) { // else it ended at an unknown time in the gap
+                ended.end = change.object == event.par1 ? std::optional(Moment::of(event)) : std::nullopt;
+                m_sink(ended);
+            }
+        }
+    }
+}
+
+void Handlers::finish() {
+    for (auto& [cpu, open] : m_open) {
+        for (; !open.empty(); open.pop_back()) {
+            m_sink(open.back());
+        }
+    }
+}
+
+using trace::kCodeOf;
+
+void Holds::end(Hold hold, const std::optional<Moment>& now, HoldEnd how) {
+    hold.end = now;
+    hold.how = how;
+    m_sink(hold);
+}
+
+// Compares the holder after the event, which the schedule knows, with the open hold.
+void Holds::take_mutex(const trace::Event& event, const Schedule& schedule) {
+    const std::uint32_t mutex = event.par2;
+    const std::uint32_t holder = schedule.holder(mutex);
+    const Moment now = Moment::of(event);
+    const auto before = m_open.find(mutex);
+    if (before != m_open.end()) {
+        if (before->second.context == holder) {
+            return;
+        }
+        end(before->second, now,
+            holder != kUnknownContext                   ? HoldEnd::taken
+            : event.is(kCodeOf<"set_mutex_owner_died">) ? HoldEnd::owner_died
+                                                        : HoldEnd::unlocked);
+        m_open.erase(before);
+    }
+    if (holder != kUnknownContext) {
+        m_open[mutex] = {.mutex = mutex, .context = holder, .begin = now};
+    }
+}
+
+void Holds::take(const trace::Event& event, const Schedule& schedule, const std::optional<Moment>& before) {
+    if (event.is(kCodeOf<"set_mutex_acquire">) || event.is(kCodeOf<"set_mutex_unlock">) ||
+        event.is(kCodeOf<"set_mutex_owner_died">)) {
+        take_mutex(event, schedule);
+    } else if (event.is(kCodeOf<"blackout_end">) || event.is(kCodeOf<"trace_start">)) {
+        std::erase_if(m_open, [&](const auto& open) {
+            const bool is_lost = schedule.holder(open.first) == kUnknownContext;
+            if (is_lost) {
+                end(open.second, before, HoldEnd::records_lost);
+            }
+            return is_lost;
+        });
+    }
+    m_latest = m_latest ? later(*m_latest, Moment::of(event)) : Moment::of(event);
+}
+
+void Holds::finish() {
+    for (const auto& [mutex, hold] : m_open) {
+        end(hold, m_latest, HoldEnd::end_of_trace);
+    }
+    m_open.clear();
 }
 
 } // namespace host::schedule

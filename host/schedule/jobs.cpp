@@ -36,7 +36,8 @@ void Jobs::end(Task& task, std::optional<Moment> now, Outcome outcome) {
         --m_opened;
         job.end = now;
         job.outcome = outcome;
-        if (task.server && outcome == Outcome::ended) { // work without an end of its own: nothing was due
+        // The work has no end of its own, so nothing was due.
+        if (task.server && outcome == Outcome::ended) {
             job.deadline.reset();
         }
         m_sink(job);
@@ -50,39 +51,20 @@ Jobs::Task& Jobs::task(std::uint16_t context) {
     return m_tasks[context];
 }
 
+// Precondition: a job began or ended, or a task was created. The task that had the context before a created one is
+// another task, and the record of its end is missing.
 void Jobs::follow(const trace::Event& event, const Change& change, std::uint32_t khz) {
     const auto context = static_cast<std::uint16_t>(change.context);
-    switch (change.kind) {
-    case Kind::job_began: {
+    if (change.kind == Kind::job_began) {
         Task& of = task(context);
         m_opened += of.open ? 0U : 1U;
         of.open = Job{.context = context, .number = ++of.jobs, .release = Moment::release(event, khz)};
-        break;
-    }
-    case Kind::job_ended: {
+    } else if (change.kind == Kind::job_ended) {
         const Outcome outcome = change.state == TaskState::unknown ? Outcome::lost : outcome_of(event);
         end(task(context), outcome == Outcome::lost ? std::nullopt : std::optional(Moment::of(event)), outcome);
-        break;
-    }
-    case Kind::switched:
-        switch_to(event, context);
-        break;
-    // A task that had the context before is another one; the record of its end is missing.
-    case Kind::created:
+    } else {
         end(task(context), std::nullopt, Outcome::lost);
         task(context) = {};
-        break;
-    case Kind::woken:
-    case Kind::waits:
-    case Kind::ended:
-    case Kind::forgotten:
-    case Kind::interrupt_began:
-    case Kind::interrupt_ended:
-    case Kind::inherits:
-    case Kind::returns:
-    case Kind::gap:
-    case Kind::lost:
-        break;
     }
 }
 
@@ -111,13 +93,13 @@ void Jobs::note_server(const trace::Event& event) {
     }
 }
 
-// Of the open job of the task, when job_deadline comes.
+// Returns the deadline of the task's open job, from the record job_deadline.
 std::optional<Moment> Jobs::deadline_of(const Task& task, const trace::Event& event, std::uint32_t khz) const {
     const Job& job = *task.open;
     if (!task.server) {
         return Moment::deadline(event, job.deadline ? std::nullopt : std::optional(job.release.ticks), khz);
     }
-    constexpr std::uint32_t kLonger = 0xFFFF'FFFF; // than the record can say
+    constexpr std::uint32_t kLonger = 0xFFFF'FFFF; // than the record can state
     const std::uint32_t* const period_ns = m_periods_ns.find(*task.server);
     if (khz == 0 || period_ns == nullptr || *period_ns == 0 || *period_ns == kLonger) {
         return std::nullopt;
@@ -125,7 +107,7 @@ std::optional<Moment> Jobs::deadline_of(const Task& task, const trace::Event& ev
     return Moment::at((job.release.ticks + lib::TickRate{khz}.to_ticks({*period_ns})).value, event, khz);
 }
 
-// The record of the first dispatch comes first; if the task does not have the processor yet, the switch follows.
+// The record of the first dispatch precedes the switch if the task does not have the processor yet.
 void Jobs::switch_to(const trace::Event& event, std::uint16_t context) {
     const std::uint32_t beginning =
         event.cpu < m_beginning.size() ? std::exchange(m_beginning[event.cpu], kUnknownContext) : kUnknownContext;

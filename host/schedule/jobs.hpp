@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The jobs of tasks: from job_release to task_end_cycle, to the abortion, or to the end of the task. The times of
-// release and deadline are those that the kernel computed, not the stamps of the records that carry them. A server of
-// CBS or GRUB competes by deadlines that it postpones; its task's job is due a period of the server after its release
-// (docs/metrics.md). A job is reported when it ends.
+// Finds the jobs of tasks. A job lasts from job_release to task_end_cycle, to its abortion, or to the end of the task.
+// The times of release and deadline are those that the kernel computed, not the stamps of the records that carry them.
+// A server of CBS or GRUB competes by deadlines that it postpones, so the job of its task is due one period of the
+// server after its release (docs/metrics.md). A job is reported when it ends.
 #pragma once
 
 #include "host/schedule/moment.hpp"
@@ -21,20 +21,20 @@ namespace host::schedule {
 enum class Outcome : std::uint8_t {
     completed,
     aborted,
-    ended,    // with its task
-    replaced, // the next release came first: records of its end are missing
+    ended,    // its task ended
+    replaced, // the next release came first: the record of its end is missing
     lost,     // records are missing: its end is not known
     unfinished,
 };
 
 struct Job {
     std::uint16_t context = 0;
-    std::uint64_t number = 0; // of its task, from 1
+    std::uint64_t number = 0; // counted for each task, from 1
     Moment release;
-    std::optional<Moment> start{}; // it got a processor, or kept the one it had: its first instruction
+    std::optional<Moment> start{}; // when it got a processor, or kept that of its task: its first instruction
     std::optional<Moment> deadline{};
-    std::optional<Moment> end{}; // none: lost or unfinished
-    bool missed = false;         // the kernel noticed
+    std::optional<Moment> end{}; // none if lost or unfinished
+    bool missed = false;         // the kernel reported a miss
     Outcome outcome = Outcome::unfinished;
 
     [[nodiscard]] bool is_late() const { return missed || (end && deadline && end->ticks > deadline->ticks); }
@@ -47,7 +47,7 @@ class Jobs {
     explicit Jobs(Sink sink)
         : m_sink(std::move(sink)) {}
 
-    // changes: what Schedule made of the event. khz: the clock's rate as far as it is known, else 0.
+    // changes: what Schedule::take() returned for the event. khz: the clock's rate, 0 if it is not known yet.
     void take(const trace::Event& event, std::span<const Change> changes, std::uint32_t khz) {
         for (const Change& change : changes) {
             take(event, change, khz);
@@ -57,7 +57,8 @@ class Jobs {
         }
     }
 
-    // For callers who go through the changes themselves: each of them, then the event, if it is of kConcerns.
+    // For callers that iterate over the changes themselves: they pass each change, then the event to note() if its code
+    // is in kConcerns.
     void take(const trace::Event& event, const Change& change, std::uint32_t khz) {
         if (change.kind == Change::Kind::switched) {
             if (m_opened != 0 || !m_beginning.empty()) {
@@ -80,10 +81,10 @@ class Jobs {
     static constexpr const auto& kConcerns =
         trace::kAnyOf<"job_deadline", "task_begin_cycle", "task_deadline_miss", "server_attach", "server_period">;
 
-    // At the end of the trace: reports what is open, by context.
+    // Must be called at the end of the trace: reports the open jobs, by context.
     void finish();
 
-    // The job of this task that has not ended; null if there is none.
+    // Returns the open job of this task; null if there is none.
     [[nodiscard]] const Job* open(std::uint16_t context) const {
         return context < m_tasks.size() && m_tasks[context].open ? &*m_tasks[context].open : nullptr;
     }
@@ -106,9 +107,10 @@ class Jobs {
 
     Sink m_sink;
     std::vector<Task> m_tasks;                    // by context
-    std::size_t m_opened = 0;                     // jobs that have not ended
+    std::size_t m_opened = 0;                     // how many jobs are open
     trace::NumberMap<std::uint32_t> m_periods_ns; // by server
-    std::vector<std::uint32_t> m_beginning; // by processor: whose first dispatch awaits its switch, kUnknownContext
+    // By processor: the task whose first dispatch awaits its switch, or kUnknownContext.
+    std::vector<std::uint32_t> m_beginning;
 };
 
 } // namespace host::schedule

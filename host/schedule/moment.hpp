@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A point in time: in ticks, always known, and in nanoseconds since the start of the trace, known once the clock's rate
-// is.
+// A point in time: in ticks, which are always known, and in nanoseconds since the start of the trace, which are known
+// once the clock's rate is known.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -22,7 +22,8 @@ struct Moment {
         return {event.ticks, event.timed ? std::optional(event.time_ns) : std::nullopt};
     }
 
-    // Another time than the event's. khz: the clock's rate, 0 if it is not known. The nanoseconds saturate.
+    // Returns a time other than that of the event. khz: the clock's rate, 0 if it is not known. The nanoseconds
+    // saturate.
     [[nodiscard]] static Moment at(std::uint64_t ticks, const trace::Event& event, std::uint32_t khz) {
         using Limits = std::numeric_limits<std::int64_t>;
         Moment moment{{ticks}};
@@ -38,13 +39,14 @@ struct Moment {
         return moment;
     }
 
-    // The release that the event carries, which is job_release.
+    // Returns the release that the event carries. Precondition: the event is a job_release.
     [[nodiscard]] static Moment release(const trace::Event& event, std::uint32_t khz) {
         return at(trace::release_time(event.par2, event.ticks.value), event, khz);
     }
 
-    // The deadline that the event carries, which is job_deadline. The first one of a job is computed from its release,
-    // which may be long ago; a later one is that of a server, which has just been moved.
+    // Returns the deadline that the event carries. Precondition: the event is a job_deadline. The first deadline of a
+    // job is computed from its release, which may be long ago; a later one is the deadline of a server, which has just
+    // been postponed.
     [[nodiscard]] static Moment deadline(const trace::Event& event, std::optional<lib::Ticks> first_after,
                                          std::uint32_t khz) {
         return at(first_after ? trace::first_time(event.par2, first_after->value)

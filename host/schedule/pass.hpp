@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One pass over the events of a trace: the schedule, and the account of each job. Whatever a command shows, lists or
-// checks in the same pass reads these two, so that each event is followed once.
+// Makes one pass over the events of a trace, in which the schedule and the account of each job are computed. What a
+// command shows, lists or checks in the same pass reads these two, so that each event is followed once.
 //
 // Usage:
 //   Pass pass([&](const JobAccount& account) { ... });
@@ -8,7 +8,7 @@
 //   pass.finish();
 #pragma once
 
-#include "host/schedule/accounting_step.hpp"
+#include "host/schedule/accounting.hpp"
 #include "host/schedule/schedule_step.hpp"
 #include "host/trace/event.hpp"
 
@@ -26,8 +26,8 @@ class Pass {
     explicit Pass(Accounting::Sink jobs, Accounting::PieceSink pieces = {})
         : m_accounting(std::move(jobs), std::move(pieces)) {}
 
-    // What the event changes, as Schedule::take; nothing if it is metadata. Jobs that end with it have been reported.
-    // khz: the clock's rate as far as it is known, else 0.
+    // Returns what the event changes, as Schedule::take() does; nothing if it is metadata. Jobs that end with the event
+    // have been reported before take() returns. khz: the clock's rate, 0 if it is not known yet.
     std::span<const Change> take(const trace::Event& event, std::uint32_t khz) {
         if (event.metadata) {
             return {};
@@ -37,7 +37,7 @@ class Pass {
         return changes;
     }
 
-    // The same of a batch (host/trace/event_stream.hpp). A watcher has
+    // Takes a batch (host/trace/event_stream.hpp). A watcher has two functions:
     //   before(event, code)             of each event, before the schedule takes it
     //   after(event, code, changes)     after it, if there are changes
     template <typename Watcher>
@@ -48,7 +48,7 @@ class Pass {
                 watcher.after(event, event.code, changes);
             }
         };
-        take_single(batch.front()); // another processor may have changed what this one executes
+        take_single(batch.front()); // another processor may have changed what this processor executes
         batch = batch.subspan(1);
         if (batch.empty()) {
             return;
@@ -73,18 +73,18 @@ class Pass {
         m_accounting.end_batch();
     }
 
-    // At the end of the trace: reports the jobs that are open, as not accounted.
+    // Must be called at the end of the trace: reports the open jobs, as not accounted.
     void finish() { m_accounting.finish(); }
 
     [[nodiscard]] const Schedule& schedule() const { return m_schedule; }
 
     [[nodiscard]] const Accounting& accounting() const { return m_accounting; }
 
-    // Records are missing before the next event: see Schedule::forget.
+    // Must be called if records are missing before the next event; see Schedule::forget().
     void forget(std::uint16_t cpu) { m_schedule.forget(cpu); }
 
   private:
-    // Other events change neither the schedule nor any account.
+    // Events of other codes change neither the schedule nor any account.
     static constexpr auto kConcerns = [] {
         std::array<bool, 256> concerns = Accounting::kConcerns;
         for (std::size_t code = 0; code < concerns.size(); ++code) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How the time of one processor is divided: stretch by stretch it belongs to a task, to the innermost interrupt
-// handler, or to nothing that is known: before the first switch, and where records are missing. The stretches follow
-// each other without gap or overlap from the first event of the processor to its last. Time inside a handler belongs to
-// it, whatever task was interrupted; that of the timer, only where interrupts are not recorded.
+// Divides the time of one processor into stretches. A stretch belongs to a task, to the innermost interrupt handler, or
+// to neither: before the first switch and where records are missing, what ran is not known. The stretches follow each
+// other without gap or overlap from the first event of the processor to its last. Time inside a handler belongs to the
+// handler, whatever task was interrupted; the timer's handler counts only where interrupts are not recorded.
 #pragma once
 
 #include "host/schedule/schedule.hpp"
@@ -21,8 +21,8 @@ namespace host::schedule {
 class ProcessorTime {
   public:
     struct Stretch {
-        std::optional<std::uint16_t> task;    // that runs, or is interrupted
-        std::optional<std::uint32_t> handler; // its vector, kTimerHandler
+        std::optional<std::uint16_t> task;    // the task that runs or is interrupted
+        std::optional<std::uint32_t> handler; // its vector, or kTimerHandler
         lib::Ticks begin;
         lib::Ticks end;
 
@@ -31,8 +31,9 @@ class ProcessorTime {
         friend bool operator==(const Stretch&, const Stretch&) = default;
     };
 
-    // An event of this processor. A stamp that falls takes no time away: the latest one so far counts. Of plain events
-    // (host/trace/event_stream.hpp) only those that end a stretch, and the last one, need be seen.
+    // Must be called for the events of this processor. A stamp that decreases takes no time away: the latest stamp so
+    // far counts. Of plain events (host/trace/event_stream.hpp) only the last one and those that end a stretch are
+    // needed.
     void saw(lib::Ticks stamp) {
         m_before = m_begun ? m_last : stamp;
         m_last = std::max(m_last, stamp);
@@ -40,21 +41,21 @@ class ProcessorTime {
         m_begun = true;
     }
 
-    // Whether take() has something to do at an event of this code.
+    // Returns whether take(code, context) does something at an event of this code.
     [[nodiscard]] static constexpr bool concerns(std::uint8_t code) {
         return code == trace::kCodeOf<"context_switch"> || code == trace::kCodeOf<"blackout_start"> ||
                code == trace::kCodeOf<"blackout_end"> || code == trace::kCodeOf<"trace_start">;
     }
 
-    // Of other events saw() is enough.
+    // For events of other codes a call of saw() is enough.
     static constexpr const auto& kEndsStretch =
         trace::kAnyOf<"context_switch", "blackout_start", "blackout_end", "trace_start", "interrupt_start",
                       "interrupt_end", "timer_wakeup_start", "timer_wakeup_end">;
 
-    // An event of our table, handlers included: the stretch that ends there.
+    // Takes an event of our table, including those of handlers, and returns the stretch that ends there.
     [[nodiscard]] Stretch take(const trace::Event& event) { return take(event, event.code); }
 
-    // code: the event's, where it is a constant (host/trace/by_code.hpp).
+    // code: that of the event, as a constant where it is inlined (host/trace/by_code.hpp).
     [[nodiscard, gnu::always_inline]] Stretch take(const trace::Event& event, std::uint8_t code) {
         saw(event.ticks);
         switch (code) {
@@ -71,7 +72,7 @@ class ProcessorTime {
         }
     }
 
-    // The following functions refer to the event given to saw(). Each returns the stretch that ends there.
+    // The following functions refer to the latest event given to saw(). Each returns the stretch that ends there.
     [[nodiscard]] Stretch take(std::uint8_t code, std::uint16_t context) {
         if (code == trace::kCodeOf<"context_switch">) {
             const Stretch ended = end_stretch(m_last);
@@ -81,7 +82,7 @@ class ProcessorTime {
         if (!concerns(code)) {
             return {};
         }
-        // Records are missing after this event, or between it and the one before.
+        // Records are missing after this event, or between it and the previous one.
         const Stretch ended = end_stretch(code == trace::kCodeOf<"blackout_start"> ? m_last : m_before);
         m_task.reset();
         m_depth = 0;
@@ -96,8 +97,8 @@ class ProcessorTime {
         return ended;
     }
 
-    // And all that are nested in it. Without a begin the trace starts inside the handler: it is unknown what ran until
-    // now.
+    // Leaves the handler and all that are nested in it. If no handler is open, the trace started inside this one, and
+    // what ran until now is not known.
     [[nodiscard]] Stretch leave_handler(std::uint32_t vector) {
         const Stretch ended = m_depth != 0 ? end_stretch(m_last) : unknown_stretch();
         std::size_t position = m_depth;
@@ -108,7 +109,7 @@ class ProcessorTime {
         return ended;
     }
 
-    // At the end of the trace.
+    // Must be called at the end of the trace; returns the last stretch.
     [[nodiscard]] Stretch finish() { return end_stretch(m_last); }
 
     [[nodiscard]] lib::Ticks last() const { return m_last; }
@@ -138,10 +139,10 @@ class ProcessorTime {
     }
 
     std::optional<std::uint16_t> m_task;
-    std::array<std::uint32_t, Schedule::Processor::kNestedMax> m_handlers{}; // that are open, the outermost first
+    std::array<std::uint32_t, Schedule::Processor::kNestedMax> m_handlers{}; // the open handlers, outermost first
     std::size_t m_depth = 0;
-    lib::Ticks m_mark;   // up to here all stretches have ended
-    lib::Ticks m_before; // the event before the latest one
+    lib::Ticks m_mark;   // all stretches up to this time have ended
+    lib::Ticks m_before; // the stamp before the latest event
     lib::Ticks m_last;
     bool m_begun = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is rare in the model of the schedule: gaps, mutexes that tasks wait for, the ends of tasks.
+// The rare cases of the schedule's model: gaps, mutexes that tasks wait for, the ends of tasks.
 #include "host/schedule/schedule.hpp"
 
 #include "host/schedule/schedule_step.hpp"
@@ -17,9 +17,9 @@ using enum TaskState;
 using Kind = Change::Kind;
 using trace::kCodeOf;
 
-constexpr std::uint32_t kMutexIds = 0x1'0000; // greater ones are damage
+constexpr std::uint32_t kMutexIds = 0x1'0000; // greater numbers only occur in damaged traces
 
-// The waits of TaskState are in the order of their numbers in records.
+// wait_state_of() relies on this: the waits of TaskState are in the order of their numbers in records.
 static_assert(static_cast<int>(mutex) - static_cast<int>(job) == static_cast<int>(lib::WaitKind::mutex));
 
 } // namespace
@@ -48,7 +48,7 @@ std::span<const Change> Schedule::follow(const trace::Event& event) {
     return event.row == nullptr || !event.is_sound() ? std::span<const Change>() : follow(event, event.code);
 }
 
-// Of another system's trace.
+// In another system's trace a switch may state that the task that leaves has completed its job.
 void Schedule::rest_leaver(const trace::Event& event) {
     if (const std::uint32_t leaver = running(event.cpu); leaver != event.par1 && leaver != kUnknownContext) {
         wait(leaver, job, 0);
@@ -65,7 +65,7 @@ void Schedule::follow_gap(const trace::Event& event) {
         add({.kind = Kind::lost, .object = event.par2});
         break;
     case kCodeOf<"trace_start">:
-        if (running(event.cpu) != kUnknownContext) { // tracing was off for a while
+        if (running(event.cpu) != kUnknownContext) { // tracing was off meanwhile
             begin_gap(at(event.cpu));
             forget_tasks();
         }
@@ -75,13 +75,13 @@ void Schedule::follow_gap(const trace::Event& event) {
     }
 }
 
-// Older records do not say for what.
+// Records of older kernels do not state the kind of the wait; such a task counts as suspended.
 TaskState Schedule::wait_state_of(std::uint32_t word) {
     const lib::WaitKind kind = tracer::wait_kind(word).value_or(lib::WaitKind::suspended);
     return static_cast<TaskState>(static_cast<int>(job) + static_cast<int>(kind));
 }
 
-// Of one life of a context: its task is created, has ended, or is forgotten.
+// Ends what is known of the context's task, which is created, has ended, or is forgotten.
 void Schedule::end(std::uint32_t context, Change::Kind kind, TaskState state) {
     take_back(context);
     const TaskState before = std::exchange(m_tasks[context].state, state);
@@ -100,7 +100,7 @@ void Schedule::unblock(std::uint32_t context) {
         change_to_wait(context, mutex, wanted);
         return;
     }
-    resumed.state = ready; // the mutex was unlocked meanwhile
+    resumed.state = ready; // the mutex has been unlocked meanwhile
     add({.kind = Kind::woken, .state = ready, .before = suspended, .context = context});
 }
 
@@ -110,7 +110,7 @@ void Schedule::block_on_mutex(std::uint32_t context, std::uint32_t mutex_id) {
     m_tasks[context].lender = m_lenders.emplace(mutex_id, context);
 }
 
-// Another one that could have retried, and did not get to it, waits again without a record of its own.
+// A task that could have retried, but did not run before the mutex was acquired, waits again; no record states that.
 void Schedule::acquire(std::uint32_t context, std::uint32_t mutex_id) {
     if (mutex_id < kMutexIds) {
         if (mutex_id >= m_holders.size()) {
@@ -139,7 +139,7 @@ void Schedule::wake_lenders(std::uint32_t mutex_id) {
     }
 }
 
-// The handlers that are open end somewhere in it.
+// Open handlers end at an unknown time in the gap.
 void Schedule::begin_gap(Processor& here) {
     while (here.depth > 0) {
         --here.depth;
@@ -161,8 +161,8 @@ void Schedule::forget(std::uint16_t cpu) {
     lose(at(cpu));
 }
 
-// All but those that run on a processor of which all records are there. The state of a task that has ended, or of which
-// nothing is known, ends without a change.
+// Forgets all tasks but those that run on a processor without a gap. For the state of a task that has ended or is
+// unknown, no change is reported.
 void Schedule::forget_tasks() {
     m_holders.clear();
     std::ranges::sort(m_known);

@@ -1,33 +1,30 @@
 // SPDX-License-Identifier: MIT
 // The model of the schedule: which task each processor runs and in whose place, what every other task waits for, which
-// interrupts are nested, which jobs are open, who holds which mutex. One pass over the events in time order; memory
-// depends on the number of tasks, processors and mutexes, not on the length of the trace. Whatever shows, lists or adds
-// up a schedule is built on it; only the oracle of `remora check` has a model of its own (docs/schedule-oracle.md).
+// interrupts are nested, which jobs are open, who holds which mutex. It makes one pass over the events in time order;
+// its memory depends on the number of tasks, processors and mutexes, not on the length of the trace. Everything that
+// shows, lists or adds up a schedule is built on it; only the oracle of `remora check` has a model of its own
+// (docs/schedule-oracle.md).
 //
 // Usage:
 //   Schedule schedule;
 //   for each event: for (const Change& change : schedule.take(event)) { ... }
 //   for (const Change& change : schedule.finish()) { ... }
 //
-// Parts that are built on the changes, for users that need more:
+// These parts are built on the changes, for users that need more:
 //
-//   intervals.hpp        what each task did, from when to when and why; intervals of one task follow each other without
-//                        gap or overlap
+//   intervals.hpp        what each task did, from when to when and why; interrupt handlers, who held which mutex, where
+//                        records were dropped
 //   latency.hpp          from an interrupt to the first instruction of the task that its handler wakes
 //   jobs.hpp             releases, starts, ends, deadlines, outcomes
 //   accounting.hpp       each response time, divided among its culprits
-//   handlers.hpp         interrupt handlers, nested
-//   holds.hpp            who held which mutex
-//   losses.hpp           where records were dropped
 //   processor_time.hpp   how the time of one processor is divided among tasks and interrupt handlers
 //
 // Where records are missing (a blackout, a restart of tracing), nothing is assumed: the processor runs an unknown task,
-// and the state of each task is unknown (`forgotten`) unless another processor runs it. An event that contradicts the
-// model is right, and the model follows: a task that gets a processor was ready, an interrupt handler that ends has
-// ended all that are nested in it.
+// and the state of each task is unknown (`forgotten`) unless another processor runs it. If an event contradicts the
+// model, the event is taken as right and the model is changed: a task that gets a processor was ready, and the end of
+// an interrupt handler also ends all handlers that are nested in it.
 #pragma once
 
-#include "host/schedule/change.hpp"
 #include "host/trace/event.hpp"
 
 #include <algorithm>
@@ -36,43 +33,115 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace host::schedule {
 
+// What one event changes in the schedule. Schedule makes changes, all others read them.
+
+inline constexpr std::uint32_t kContexts = 0x1'0000;
+inline constexpr std::uint32_t kUnknownContext = 0x1'0001; // a task that no record has named yet
+
+// The state of a task: why it does not run, or that it could run.
+enum class TaskState : std::uint8_t {
+    unknown, // no record states it, or records are missing
+    ready,   // it has a processor, or could get one
+    job,     // its job is complete, and it waits for the next release
+    semaphore,
+    delay,
+    condition,
+    receive,
+    send,
+    suspended,
+    signal,
+    mutex,
+    ended,
+};
+
+[[nodiscard]] std::string_view state_name(TaskState state);
+
+// Returns whether the task waits, within a job or for the next one.
+[[nodiscard]] constexpr bool is_waiting(TaskState state) {
+    return state >= TaskState::job && state <= TaskState::mutex;
+}
+
+// Returns whether the task waits within a job, not for the next one.
+[[nodiscard]] constexpr bool is_blocked(TaskState state) {
+    return is_waiting(state) && state != TaskState::job;
+}
+
+struct Change {
+    enum class Kind : std::uint8_t {
+        switched,  // the processor goes from `other` to `context`; `state` is that of `other`
+        woken,     // `context` is ready; `before` is its state before
+        waits,     // `context` waits for what `state` and `object` say; it may still have the processor
+        created,   // `context` exists
+        ended,     // `context` is gone
+        forgotten, // records are missing: the state of `context` is not known any more
+        job_began, // a job of `context` began
+        // The job of `context` ended; the event shows how, unless `state` is unknown: then records are missing.
+        job_ended,
+        interrupt_began, // `object` is the vector
+        interrupt_ended, // `object` is the vector; only reported if the begin was
+        inherits,        // `context` runs on behalf of `other`
+        returns,         // `context` runs on its own behalf again
+        gap,             // the processor ran `other`; what it runs from here on is not known
+        lost,            // `object` records were dropped before this event
+    };
+
+    Kind kind = Kind::lost;
+    TaskState state = TaskState::unknown;
+    TaskState before = TaskState::unknown; // the former state of `context`, in all changes that concern it
+    std::uint32_t context = kUnknownContext;
+    std::uint32_t other = kUnknownContext; // if `context` waits for a mutex: its holder, as far as it is known
+    std::uint32_t object = 0;
+
+    // Returns whether the change concerns a task, not only the processor.
+    [[nodiscard]] constexpr bool concerns_task() const { return context != kUnknownContext; }
+
+    // Whether a wait within a job ends with this change, or begins.
+    [[nodiscard]] constexpr bool ends_wait() const {
+        return is_blocked(before) && (kind >= Kind::woken && kind <= Kind::forgotten);
+    }
+
+    [[nodiscard]] constexpr bool begins_wait() const { return kind == Kind::waits && is_blocked(state); }
+};
+
 class Schedule {
   public:
-    struct alignas(64) Processor { // of a size by which positions are quickly found
-        // Greater depths are ignored: they only occur in damaged traces.
+    struct alignas(64) Processor { // a power of two as size makes indexing fast
+        // Deeper nesting is ignored: it only occurs in damaged traces.
         static constexpr std::size_t kNestedMax = 32;
 
-        std::uint32_t running = kUnknownContext;         // the task whose code it executes (exec_shadow)
-        std::uint32_t switched_to = kUnknownContext;     // by its latest context_switch since a gap
-        std::uint32_t place = kUnknownContext;           // the task in whose place that runs (exec); mostly the same
-        std::uint32_t chosen = kUnknownContext;          // by the latest decision, to run
-        std::uint32_t chosen_place = kUnknownContext;    // likewise, in whose place
-        std::uint32_t dispatched = kUnknownContext;      // by the latest task_dispatch
-        std::uint32_t depth = 0;                         // of nested interrupt handlers
-        std::array<std::uint16_t, kNestedMax> vectors{}; // theirs, outermost first
+        std::uint32_t running = kUnknownContext;      // the task whose code it executes (exec_shadow)
+        std::uint32_t switched_to = kUnknownContext;  // the task of its latest context_switch since a gap
+        std::uint32_t place = kUnknownContext;        // the task in whose place `running` runs (exec); mostly the same
+        std::uint32_t chosen = kUnknownContext;       // the task that the latest decision chose to run
+        std::uint32_t chosen_place = kUnknownContext; // the task in whose place `chosen` is to run
+        std::uint32_t dispatched = kUnknownContext;   // the task of the latest task_dispatch
+        std::uint32_t depth = 0;                      // how many interrupt handlers are nested
+        std::array<std::uint16_t, kNestedMax> vectors{}; // those of the nested handlers, outermost first
     };
 
     Schedule();
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
-    // What this event changes, in order; mostly nothing. Valid until the next call of anything here. Events that are
-    // not sound, or not of our table, change nothing.
+    // Returns what this event changes, in order; mostly nothing. The span is valid until the next call of a function
+    // that is not const. Events that are not sound or not of our table change nothing.
     [[nodiscard]] std::span<const Change> take(const trace::Event& event) {
         return kMayChange[event.code] || m_forgot ? follow(event) : std::span<const Change>();
     }
 
-    // The same of any event, without a look at the table.
+    // As take(), but without the test of the event's code.
     [[nodiscard]] std::span<const Change> follow(const trace::Event& event);
 
-    // Likewise, of a plain event (host/trace/event_stream.hpp), where its code is a constant. In schedule_step.hpp.
+    // As follow(event), for a plain event (host/trace/event_stream.hpp) whose code is a constant. It is defined in
+    // schedule_step.hpp.
     [[nodiscard]] std::span<const Change> follow(const trace::Event& event, std::uint8_t code);
 
-    // Other events change nothing.
+    // Events of other codes change nothing.
     static constexpr const auto& kMayChange =
         trace::kAnyOf<"context_switch", "inheritance", "interrupt_start", "interrupt_end", "blackout_start",
                       "blackout_end", "trace_start", "task_schedule", "task_dispatch", "task_epilogue", "task_create",
@@ -80,17 +149,17 @@ class Schedule {
                       "task_disable", "job_abort", "task_sleep", "set_mutex_block", "set_mutex_acquire",
                       "set_mutex_timeout", "set_mutex_unlock", "set_mutex_owner_died">;
 
-    // At the end of the trace: all jobs and waits that are open, as job_ended and forgotten.
+    // Must be called at the end of the trace. Returns all open jobs and waits, as job_ended and forgotten.
     [[nodiscard]] std::span<const Change> finish();
 
-    // forget() was called, and no take() has returned what that changed.
+    // Returns whether forget() was called and no take() has returned its changes yet.
     [[nodiscard]] bool has_forgotten() const { return m_forgot; }
 
-    // Nothing is known of this processor any more, nor of any task that no other one runs: records are missing before
-    // the next event. What that changes is returned by the next take() that has changes, before those of its event.
+    // Must be called if records are missing before the next event of this processor. It forgets the processor and all
+    // tasks that no other processor runs. The next take() that returns changes returns these first.
     void forget(std::uint16_t cpu);
 
-    // Everything is unknown for a processor without events.
+    // Returns the state of a processor; everything is unknown for a processor without events.
     [[nodiscard]] const Processor& processor(std::uint16_t cpu) const {
         return cpu < m_processors.size() ? m_processors[cpu] : m_unknown;
     }
@@ -101,22 +170,24 @@ class Schedule {
 
     [[nodiscard]] TaskState state(std::uint32_t context) const { return m_tasks[std::min(context, kContexts)].state; }
 
-    // The task that holds a mutex; kUnknownContext if none does, or if it is not recorded.
+    // Returns the task that holds the mutex; kUnknownContext if none does, or if it is not known.
     [[nodiscard]] std::uint32_t holder(std::uint32_t mutex) const {
         return mutex < m_holders.size() ? m_holders[mutex] : kUnknownContext;
     }
 
   private:
-    using Lenders = std::multimap<std::uint32_t, std::uint32_t>; // mutex -> contexts, in the order of their waits
+    // From mutex to contexts, in the order of their waits.
+    using Lenders = std::multimap<std::uint32_t, std::uint32_t>;
 
     struct Task {
         TaskState state = TaskState::unknown;
-        bool known = false;    // in m_known
-        bool job = false;      // open
-        bool heir = false;     // it runs on another's behalf
-        bool lends = false;    // its place, to the owner of a mutex; ready: the mutex was unlocked since, it may retry
-        std::uint16_t cpu = 0; // that ran it last, and runs it if its processor says so
-        Lenders::iterator lender; // if it lends
+        bool known = false; // its context is in m_known
+        bool job = false;   // it has an open job
+        bool heir = false;  // it runs on behalf of another task
+        // It lends its place to the owner of a mutex; if it is ready, the mutex has been unlocked and it may retry
+        bool lends = false;
+        std::uint16_t cpu = 0;    // the processor that ran it last; it runs there if `running` is this task
+        Lenders::iterator lender; // valid if it lends
     };
 
     Processor& at(std::uint16_t cpu) {
@@ -126,7 +197,7 @@ class Schedule {
         return m_processors[cpu];
     }
 
-    // Precondition: a context of an event, which has 16 bits.
+    // Precondition: the context is that of an event, so it has 16 bits.
     Task& task(std::uint32_t context) {
         Task& task = m_tasks[context];
         if (!task.known) [[unlikely]] {
@@ -174,14 +245,14 @@ class Schedule {
     void forget_tasks();
 
     std::vector<Change> m_changes = std::vector<Change>(64);
-    std::size_t m_changed = 0;           // so many of them are made
-    bool m_forgot = false;               // among them is what forget() changed
+    std::size_t m_changed = 0;           // how many elements of m_changes are valid
+    bool m_forgot = false;               // they include changes that forget() made
     std::vector<Processor> m_processors; // by number
     Processor m_unknown;                 // for those without events
-    std::vector<Task> m_tasks;           // by context; the last one belongs to kUnknownContext
+    std::vector<Task> m_tasks;           // by context; the last one is that of kUnknownContext
     std::vector<std::uint32_t> m_known;  // contexts with a state or a job
     Lenders m_lenders;
-    std::vector<std::uint32_t> m_holders; // contexts, by mutex
+    std::vector<std::uint32_t> m_holders; // the holding context of each mutex
 };
 
 } // namespace host::schedule

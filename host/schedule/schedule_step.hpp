@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What each record changes in the schedule. What a kernel did when it wrote one is in docs/events.md. These are the
-// frequent ones, to be compiled where the code is a constant (host/trace/by_code.hpp); what is rare is in schedule.cpp.
+// What each record changes in the schedule. docs/events.md describes what the kernel does when it writes each record.
+// The frequent records are handled here, inlined where the code is a constant (host/trace/by_code.hpp); rare cases are
+// in schedule.cpp.
 #pragma once
 
 #include "host/schedule/schedule.hpp"
@@ -10,7 +11,7 @@
 
 namespace host::schedule {
 
-// Precondition: it is of our table, and sound.
+// Precondition: the event is of our table, and sound.
 [[gnu::always_inline]] inline std::span<const Change> Schedule::follow(const trace::Event& event, std::uint8_t code) {
     if (!std::exchange(m_forgot, false)) [[likely]] {
         m_changed = 0;
@@ -56,8 +57,8 @@ namespace host::schedule {
         here.place = here.chosen == context ? here.chosen_place : context;
         break;
     }
-    // The task that leaves a processor is recorded before the one that gets it: useful if the trace begins in the
-    // middle.
+    // The task that leaves a processor is recorded before the one that gets it. So the running task becomes known even
+    // if the trace begins in the middle of its execution.
     case trace::kCodeOf<"task_epilogue">:
         if (at(event.cpu).running == kUnknownContext) {
             run(event.cpu, context);
@@ -71,7 +72,7 @@ namespace host::schedule {
         task(context);
         end(context, Change::Kind::ended, TaskState::ended);
         break;
-    // A periodic task is activated long before its first release.
+    // A periodic task may be activated long before its first release.
     case trace::kCodeOf<"task_activate">:
         if (state(context) == TaskState::unknown) {
             wait(context, TaskState::job, 0);
@@ -93,7 +94,7 @@ namespace host::schedule {
         wait(context, TaskState::job, 0);
         end_job(context);
         break;
-    // A task with a job logs task_disable next, which ends it: a late end is reported between the two.
+    // If the task has a job, task_disable follows and ends the job; a late end is reported between the two.
     case trace::kCodeOf<"task_sleep">:
         wait(context, TaskState::job, 0);
         break;
@@ -143,7 +144,7 @@ namespace host::schedule {
     }
 }
 
-// One that is suspended still waits for its mutex as well.
+// A task that is suspended still waits for its mutex, so it does not take its place back.
 [[gnu::always_inline]] inline void Schedule::wait(std::uint32_t context, TaskState state, std::uint32_t object) {
     if (state != TaskState::suspended) {
         take_back(context);
@@ -175,7 +176,7 @@ namespace host::schedule {
     }
 }
 
-// No task runs twice: where another processor seems to run it, a record of that one is missing.
+// No task runs on two processors: if another processor seems to run it, a record of that processor is missing.
 [[gnu::always_inline]] inline void Schedule::run(std::uint16_t cpu, std::uint32_t context) {
     Task& of = task(context);
     if (running(of.cpu) == context) {
@@ -189,7 +190,8 @@ namespace host::schedule {
 [[gnu::always_inline]] inline void Schedule::switch_to(std::uint16_t cpu, std::uint32_t context) {
     Processor& here = at(cpu);
     const std::uint32_t switched_to = std::exchange(here.switched_to, context);
-    // If another processor has run that task since, the records of this one still form a chain.
+    // `running` is unknown if another processor has run that task since; the records of this processor still form a
+    // chain.
     const std::uint32_t before = here.running != kUnknownContext ? here.running : switched_to;
     if (here.running == context) {
         return;
@@ -209,7 +211,7 @@ namespace host::schedule {
 [[gnu::always_inline]] inline void Schedule::decide(Processor& here, std::uint32_t shadow, std::uint32_t exec) {
     here.chosen = shadow;
     here.chosen_place = exec;
-    // Otherwise `inheritance` follows.
+    // If the two differ, the record `inheritance` follows.
     if (shadow == exec && std::exchange(m_tasks[shadow].heir, false)) {
         add({.kind = Change::Kind::returns, .context = shadow});
     }
@@ -223,7 +225,8 @@ namespace host::schedule {
     add({.kind = Change::Kind::interrupt_began, .object = vector});
 }
 
-// An end without its begin: the begin is before the trace or in a gap. Ends that are missing are added.
+// An end without a begin is ignored: the begin is before the trace or in a gap. Missing ends of nested handlers are
+// added.
 [[gnu::always_inline]] inline void Schedule::end_interrupt(Processor& here, std::uint32_t vector) {
     std::uint32_t position = here.depth;
     while (position > 0 && here.vectors[position - 1] != static_cast<std::uint16_t>(vector)) {
@@ -235,7 +238,7 @@ namespace host::schedule {
     }
 }
 
-// The mutex is handed to no task: all that wait for it may try again.
+// An unlock hands the mutex to no task: all tasks that wait for it may try again.
 [[gnu::always_inline]] inline void Schedule::unlock(std::uint32_t mutex_id) {
     if (mutex_id < m_holders.size()) {
         m_holders[mutex_id] = kUnknownContext;

@@ -3,7 +3,7 @@
 // exactly one share.
 #pragma once
 
-#include "host/schedule/change.hpp"
+#include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
 #include "lib/units.hpp"
 
@@ -20,9 +20,9 @@ namespace host::schedule {
 enum class Part : std::uint8_t {
     jitter,       // from the release to its record: the task was not ready yet
     execution,    // it has the processor, and no interrupt handler runs
-    interference, // it could run, and something else did that may precede it
-    blocking,     // a mutex that another task holds keeps it from running
-    suspension,   // it waits for something else: a semaphore, a delay, ...
+    interference, // it could run, but something else ran that may precede it
+    blocking,     // a mutex that another task holds prevents it from running
+    suspension,   // it waits for something other than a mutex, such as a semaphore or a delay
 };
 
 inline constexpr std::array<std::string_view, 5> kPartNames = {"jitter", "execution", "interference", "blocking",
@@ -32,16 +32,16 @@ inline constexpr std::array<std::string_view, 5> kPartNames = {"jitter", "execut
     return kPartNames[static_cast<std::size_t>(part)];
 }
 
-// What happened on the processor meanwhile.
+// What the processor executed meanwhile.
 enum class By : std::uint8_t {
-    unknown,    // before the trace, or no record says
-    self,       // execution: the task itself; suspension: whatever ran did not matter
+    unknown,    // before the trace, or no record states it
+    self,       // in execution: the task itself; in suspension: what ran did not matter
     task,       // `who` is its context
-    interrupt,  // `who` is the vector, kTimerHandler without one
-    kernel,     // from the record of leaving the processor to the switch, in the context `who`
-    section,    // interrupts were off, in the context `who`; known only with CLI_STI=ON
-    throttling, // `who` is the server, whose budget is used up
-    backlog,    // jitter: an earlier job of the same task was not complete
+    interrupt,  // `who` is the vector, or kTimerHandler if interrupts are not recorded
+    kernel,     // the scheduler, from the record that the task `who` leaves to the switch
+    section,    // the task `who`, with interrupts off; recorded only with CLI_STI=ON
+    throttling, // the budget of the server `who` is used up
+    backlog,    // in jitter: an earlier job of the same task was not complete
 };
 
 inline constexpr std::array<std::string_view, 8> kByNames = {"unknown", "self",    "task",       "interrupt",
@@ -51,12 +51,12 @@ inline constexpr std::array<std::string_view, 8> kByNames = {"unknown", "self", 
     return kByNames[static_cast<std::size_t>(by)];
 }
 
-// The timer's handler where interrupts are not recorded (INTERRUPTS=light, count).
+// The vector of the timer's handler where interrupts are not recorded (INTERRUPTS=light, count).
 inline constexpr std::uint32_t kTimerHandler = 0x1'0000;
 
-// Of a share of blocking. While the holder or the end of its chain runs, or something that precedes the blocked task
-// anyway, the wait ends after the critical section: it is bounded. While a task of lower base priority runs that holds
-// nothing of the chain, it may last as long as such tasks have work.
+// The kind of priority inversion of a share of blocking. While the holder or the end of its chain runs, or something
+// that precedes the blocked task anyway, the wait is bounded: it ends after the critical section. While a task of lower
+// base priority runs that is not in the chain, the wait may last as long as such tasks have work.
 enum class Inversion : std::uint8_t { none, bounded, unbounded, unknown };
 
 inline constexpr std::array<std::string_view, 4> kInversionNames = {"none", "bounded", "unbounded", "unknown"};
@@ -70,11 +70,11 @@ struct Culprit {
     Part part = Part::interference;
     By by = By::unknown;
     Inversion inversion = Inversion::none;
-    std::uint8_t unused = 0; // no padding: culprits are compared as a whole
+    std::uint8_t unused = 0; // explicit, because culprits are compared as whole words
     std::uint32_t who = kUnknownContext;
-    std::uint32_t object = 0; // blocking: the mutex; suspension: as the parameter of task_block
-    // Blocking: the context that holds the mutex; where the chain of holders ends that this one waits for; and what
-    // that one waits for, as the parameter of task_block, 0 if it could run.
+    std::uint32_t object = 0; // in blocking: the mutex; in suspension: the parameter of task_block
+    // These are set in blocking: the context that holds the mutex; the context at the end of the chain of holders; and
+    // what that one waits for, as the parameter of task_block, 0 if it could run.
     std::uint32_t holder = kUnknownContext;
     std::uint32_t chain_end = kUnknownContext;
     std::uint32_t end_waits = 0;
@@ -103,10 +103,11 @@ struct RecordPlace {
 struct Share {
     Culprit culprit;
     lib::Ticks ticks{};
-    std::uint64_t records = 0; // written meanwhile on that processor: times the cost of one, the tracer's own part
+    // Written meanwhile on that processor: times the cost of a record, this is the tracer's own part.
+    std::uint64_t records = 0;
     std::uint64_t pieces = 0;
-    lib::Ticks longest{};        // of the pieces
-    lib::Ticks longest_begin{};  // its stamp
+    lib::Ticks longest{};        // the longest piece
+    lib::Ticks longest_begin{};  // the stamp at which it begins
     RecordPlace longest_place{}; // the record with which it begins
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/sql/schedule_rows.hpp"
 
-#include "host/analyse/tracing_share.hpp"
+#include "host/analyse/summary.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"

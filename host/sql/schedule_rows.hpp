@@ -8,10 +8,7 @@
 #pragma once
 
 #include "host/schedule/accounting.hpp"
-#include "host/schedule/handlers.hpp"
-#include "host/schedule/holds.hpp"
 #include "host/schedule/intervals.hpp"
-#include "host/schedule/losses.hpp"
 #include "host/schedule/processor_time.hpp"
 #include "host/sql/tables.hpp"
 #include "host/trace/event.hpp"

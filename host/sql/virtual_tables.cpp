@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `events` is one walk over the trace for each use. `utilisation` keeps the rows of each length of windows that was
 // asked for.
-#include "host/schedule/nearest_rank.hpp"
+#include "host/analyse/durations.hpp"
 #include "host/sql/database.hpp"
 #include "host/sql/event_columns.hpp"
 #include "host/sql/schedule_rows.hpp"
@@ -292,7 +292,7 @@ void finish(sqlite3_context* context) {
     if (values->percent_is_null) {
         sqlite3_result_null(context);
     } else {
-        const Number found = schedule::percentile(std::span(values->numbers), values->percent);
+        const Number found = analyse::percentile(std::span(values->numbers), values->percent);
         found.is_real ? sqlite3_result_double(context, found.real) : sqlite3_result_int64(context, found.integer);
     }
     delete values;

@@ -24,7 +24,7 @@ void Pool::push(Piece piece) {
     if (m_pieces.size() >= m_waiting && m_threads.size() < m_threads_max) {
         start_thread();
     }
-    if (m_threads.empty()) { // who submits is the only one to change it
+    if (m_threads.empty()) { // only the submitting thread changes m_threads
         lock.unlock();
         piece(m_threads_max);
         return;
@@ -34,7 +34,7 @@ void Pool::push(Piece piece) {
     m_changed.notify_one();
 }
 
-// The caller does the piece that waits the longest. False: none does.
+// Makes the caller do the piece that has waited the longest. Returns false if no piece waits.
 bool Pool::work() {
     std::unique_lock lock(m_mutex);
     if (m_pieces.empty()) {
@@ -47,12 +47,12 @@ bool Pool::work() {
     return true;
 }
 
-// Or none, if the system refuses it: those that are there do its work.
+// Starts no thread if the system refuses it; then the existing workers do its work.
 void Pool::start_thread() {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); // the program's first thread takes signals
+    pthread_sigmask(SIG_BLOCK, &all, &before); // the program's first thread handles signals
     try {
         m_threads.emplace_back([this, worker = m_threads.size()] { run(worker); });
     } catch (const std::system_error&) { // NOLINT(bugprone-empty-catch)

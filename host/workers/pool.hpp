@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Threads that do pieces of one piece of work. Who submits them takes the results in the order that it needs, so what
-// comes out does not depend on which thread was first; an exception in a piece is thrown where its result is taken.
-// Who submits is one of the workers: while the result that it needs is not there, it does pieces that no other has
-// begun. So no processor waits for it, and a thread that waits is rare: to wake one costs more than a small piece.
+// Threads that do pieces of one piece of work. The submitting thread takes the results in the order that it needs, so
+// the output does not depend on which thread was first; an exception in a piece is thrown where its result is taken.
+// The submitting thread is one of the workers: while the result that it needs is not ready, it does pieces that no
+// other worker has begun. So no processor is idle because of it, and threads rarely wait; to wake one costs more than a
+// small piece.
 //
 // Usage:
 //   Pool pool(4);
@@ -29,8 +30,9 @@ namespace host::workers {
 
 class Pool {
   public:
-    // So many workers at most, 1 or more, of which one is the caller. A thread is started when a piece finds none that
-    // waits. Without any, because the system refuses them or the caller is alone, submit() does the work itself.
+    // workers: the most workers, at least 1; the caller is one of them. A thread is started if no thread waits when a
+    // piece is submitted. If there is no thread, because the system refuses them or the caller is the only worker,
+    // submit() does the work itself.
     explicit Pool(std::size_t workers)
         : m_threads_max(workers - 1) {
         ASSERT(workers != 0);
@@ -38,9 +40,10 @@ class Pool {
 
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
-    ~Pool(); // drops what has not begun, and waits for what has
+    ~Pool(); // drops the pieces that have not begun and waits for those that have
 
-    // From one thread alone. work(worker), with worker < size(); two pieces of one worker never run at the same time.
+    // Must always be called by the same thread. Calls work(worker) with worker < size(); two pieces of one worker never
+    // run at the same time.
     template <typename Work>
     [[nodiscard]] std::future<std::invoke_result_t<Work, std::size_t>> submit(Work work) {
         using Task = std::packaged_task<std::invoke_result_t<Work, std::size_t>(std::size_t)>;
@@ -50,7 +53,8 @@ class Pool {
         return result;
     }
 
-    // Until the result of a piece is there, whatever it is. By the thread that submitted it.
+    // Waits until the result of a piece, or its exception, is ready. Must be called by the thread that submitted the
+    // piece.
     template <typename Result>
     void await(const std::future<Result>& result) {
         while (result.wait_for(std::chrono::seconds(0)) != std::future_status::ready && work()) {
@@ -58,14 +62,14 @@ class Pool {
         result.wait();
     }
 
-    // Likewise; returns the result, or throws what the piece did.
+    // Waits as await() does, then returns the result or throws what the piece threw.
     template <typename Result>
     [[nodiscard]] Result take(std::future<Result> result) {
         await(result);
         return result.get();
     }
 
-    // Workers.
+    // Returns the number of workers, including the caller.
     [[nodiscard]] std::size_t size() const { return m_threads_max + 1; }
 
   private:
@@ -79,10 +83,10 @@ class Pool {
     std::size_t m_threads_max;
     std::mutex m_mutex;
     std::condition_variable m_changed;
-    std::deque<Piece> m_pieces; // that no thread has begun
-    std::size_t m_waiting = 0;  // threads
+    std::deque<Piece> m_pieces; // pieces that no worker has begun
+    std::size_t m_waiting = 0;  // threads that wait
     bool m_ended = false;
-    std::vector<std::thread> m_threads; // last: they use the others
+    std::vector<std::thread> m_threads; // the last member, because the threads use the others
 };
 
 } // namespace host::workers

@@ -11,7 +11,7 @@
 //                                       prints FIGURE and GOAL lines; SCRATCH is a directory for outputs; with formats,
 //                                       their converters alone
 #include "convert/convert.hpp"
-#include "host/analyse/tally.hpp"
+#include "host/analyse/summary.hpp"
 #include "host/cli/event/event_lines.hpp"
 #include "host/formats/packed/archive.hpp"
 #include "host/formats/trace.hpp"

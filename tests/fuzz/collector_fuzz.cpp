@@ -3,7 +3,7 @@
 // change guesses (sizes, CRC, cookie, MAC). No answer is longer than its packet, there is one at most, and what a store
 // is promised is what it was given.
 #include "host/collector/reliable/receiver.hpp"
-#include "host/collector/strangers.hpp"
+#include "host/collector/session_table.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/packet_order.hpp"
 #include "tests/fuzz/pieces.hpp"

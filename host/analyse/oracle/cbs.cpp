@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
-// See cbs.hpp. Budgets and deadlines are recorded exactly; what ran, and when work arrived, is measured by stamps.
-#include "host/analyse/oracle/cbs.hpp"
+// The constant bandwidth server and greedy reclamation. Budgets and deadlines are recorded exactly; what ran, and when
+// work arrived, is measured by stamps.
+#include "host/analyse/oracle/servers.hpp"
 
 #include "host/text/format.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
 
 namespace host::analyse::oracle {
 
@@ -45,16 +50,11 @@ void Cbs::active(std::uint16_t id, const trace::Event& event) {
     account.new_budget.reset();
 }
 
-void Cbs::count_isolation(Account& account, std::uint16_t id) {
-    const Use& use = m_meter.use(id);
-    account.used += use.ran;
-    account.intervals += use.intervals;
-}
-
-// Everything that ran since the deadline was renewed is due by the present deadline, before that is postponed.
+// Must be called before the deadline is postponed: everything that ran since the deadline was renewed is due by the
+// present one.
 void Cbs::judge_isolation(std::uint16_t id, const Server& server, const Account& account) {
     if (server.kind != Policy::cbs) {
-        return; // a server that reclaims may use more
+        return; // a server that reclaims may use more than its share
     }
     if (!account.since || !server.deadline || !timing().judged) {
         verdicts().undecided(Rule::cbs_isolation);
@@ -76,7 +76,7 @@ void Cbs::exhaust(std::uint16_t id) {
     if (!server.budget || !use.known || !timing().judged) {
         verdicts().undecided(Rule::cbs_exhaust);
     } else {
-        // Only GRUB charges by the bandwidth of the active servers; a CBS beside it is charged in full.
+        // Only GRUB charges by the active bandwidth; a CBS beside it is charged in full.
         const std::uint64_t charged = server.kind == Policy::grub ? use.charged : use.ran;
         const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
         verdicts().judge(Rule::cbs_exhaust, charged + slack >= *server.budget, std::nullopt, [&] {
@@ -92,7 +92,9 @@ void Cbs::exhaust(std::uint16_t id) {
 void Cbs::budget(std::uint16_t id, std::uint64_t recorded) {
     const Server& server = model().servers().at(id);
     Account& account = m_accounts[id];
-    count_isolation(account, id);
+    const Use& use = m_meter.use(id);
+    account.used += use.ran;
+    account.intervals += use.intervals;
     if (account.step == Step::none) {
         judge_charge(id, server, account, recorded);
     } else {
@@ -110,7 +112,7 @@ void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account,
         verdicts().undecided(rule);
         return;
     }
-    // Only GRUB charges by the bandwidth of the active servers: a CBS beside it is charged in full.
+    // Only GRUB charges by the active bandwidth; a CBS beside it is charged in full.
     const std::uint64_t charged = server.kind == Policy::grub ? use.charged : use.ran;
     const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
     const std::uint64_t expected = *server.budget > charged ? *server.budget - charged : 0;
@@ -146,7 +148,7 @@ void Cbs::deadline(std::uint16_t id, const trace::Event& event) {
     account.step = Step::none;
 }
 
-// The kernel saw the work arrive at d - T, shortly before the record, where d is the new deadline.
+// If d is the new deadline, the kernel saw the work arrive at d - T, shortly before the record.
 void Cbs::judge_arrival(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded) {
     const std::uint64_t period = model().to_ticks(server.period_ns);
     const std::uint64_t capacity = model().to_ticks(server.capacity_ns);
@@ -168,7 +170,7 @@ void Cbs::judge_arrival(std::uint16_t id, const Server& server, Account& account
             return;
         }
         if (!account.old_budget || !server.deadline) {
-            verdicts().pass(Rule::cbs_arrival); // its first work
+            verdicts().pass(Rule::cbs_arrival); // it is the server's first work
             return;
         }
         verdicts().judge(Rule::cbs_arrival, renews(server, *account.old_budget, *server.deadline, time) != Truth::no,
@@ -211,6 +213,155 @@ void Cbs::judge_exhaustion(std::uint16_t id, const Server& server, Account& acco
     verdicts().judge(Rule::cbs_exhaust, whole && refilled, std::nullopt, [&] {
         return fmt::format("{} is exhausted and gets the budget {} and the deadline {}; Q is {}, d + T is {}",
                            server_text(id), *account.new_budget, recorded, capacity, *server.deadline + period);
+    });
+}
+
+std::optional<std::uint64_t> Grub::zero_lag(const Server& server) const {
+    if (!server.budget || !server.deadline || server.capacity_ns == 0) {
+        return std::nullopt;
+    }
+    const std::uint64_t ahead = scaled_up(*server.budget, server.period_ns, server.capacity_ns);
+    return *server.deadline > ahead ? *server.deadline - ahead : 0;
+}
+
+void Grub::active(std::uint16_t id) {
+    m_accounts[id] = Account{.counted = true};
+}
+
+void Grub::job_ended(std::uint16_t id, const trace::Event& event) {
+    if (const auto account = m_accounts.find(id); account != m_accounts.end()) {
+        account->second.idle = event.ticks.value;
+    }
+}
+
+// The job is a kept activation: the server was never without work.
+void Grub::job_begins(std::uint16_t id) {
+    if (const auto account = m_accounts.find(id); account != m_accounts.end()) {
+        account->second.idle.reset();
+    }
+}
+
+void Grub::reclaiming(std::uint16_t id, const trace::Event& event) {
+    Account& account = m_accounts[id];
+    const auto due = zero_lag(model().servers().at(id));
+    if (!due || !timing().judged) {
+        verdicts().undecided(Rule::grub_zero_lag);
+    } else {
+        const std::uint64_t now = event.ticks.value;
+        // If the task begins to wait after that time, the server gives its bandwidth back at once, before the wait is
+        // recorded.
+        const std::uint64_t latest = std::max(*due, account.idle.value_or(now)) + 2 * timing().tolerance;
+        verdicts().judge(Rule::grub_zero_lag, now + timing().tolerance >= *due && now <= latest, std::nullopt, [&] {
+            return fmt::format("server {} gives its bandwidth back at {} ticks, its zero-lag time is {}", id, now,
+                               *due);
+        });
+    }
+    account = Account{};
+}
+
+void Grub::settle(const trace::Event& event) {
+    for (auto& [id, account] : m_accounts) {
+        const auto server = model().servers().find(id);
+        const auto due = server != model().servers().end() ? zero_lag(server->second) : std::nullopt;
+        if (!account.counted || !account.idle || !due || !timing().judged) {
+            continue;
+        }
+        const std::uint64_t latest = std::max(*due, *account.idle) + 2 * timing().tolerance;
+        if (event.ticks.value > latest) {
+            verdicts().fail(Rule::grub_zero_lag, std::nullopt,
+                            fmt::format("server {} without work still has its bandwidth at {} ticks, its zero-lag "
+                                        "time was {}",
+                                        id, event.ticks.value, *due));
+            account.idle.reset();
+        }
+    }
+    count_retired();
+    judge_rate();
+}
+
+// A reservation that has ended may count until no task with a reservation has work.
+void Grub::count_retired() {
+    for (const auto& [context, task] : model().tasks()) {
+        const bool reserved = task.server || task.policy == Policy::edf || task.policy == Policy::fixed;
+        if ((reserved || task.policy == Policy::unknown) && (task.ready != Truth::no || task.suspended)) {
+            return;
+        }
+    }
+    m_retired = false;
+}
+
+// Adds up a share for each reservation, such that nothing is late as long as the sum is at most one. A reservation with
+// deadlines has C / min(D, T). Fixed priorities run above them: such a reservation has C / T and once more C / Dmin,
+// where Dmin is the shortest D or T of those with deadlines; a server that keeps its budget has C / Dmin twice. None if
+// the sum is not known.
+std::optional<Grub::Load> Grub::load() const {
+    std::vector<Share> above;
+    Load load;
+    std::uint64_t shortest = std::numeric_limits<std::uint64_t>::max();
+    const auto add_deadline = [&](std::uint64_t part, std::uint64_t whole, bool counted) {
+        shortest = std::min(shortest, whole);
+        load.add(part, whole, counted);
+    };
+    for (const auto& [context, task] : model().tasks()) {
+        const tracer::TaskParameters& parameters = task.parameters;
+        if (task.server || (task.policy != Policy::edf && task.policy != Policy::fixed)) {
+            continue;
+        }
+        if (m_changed.contains(context) || parameters.deadline_ns == 0) {
+            return std::nullopt; // which deadline counts depends on the time of the next release
+        }
+        if (task.policy == Policy::edf) {
+            add_deadline(parameters.wcet_ns, parameters.deadline_ns, true);
+        } else if (parameters.period_ns != 0) {
+            above.push_back({parameters.wcet_ns, parameters.period_ns, 1});
+        }
+    }
+    for (const auto& [id, server] : model().servers()) {
+        const auto account = m_accounts.find(id);
+        const bool unknown = server.kind == Policy::grub && account == m_accounts.end() && m_forgot;
+        if (server.period_ns == 0 || server.kind == Policy::unknown || unknown) {
+            return std::nullopt;
+        }
+        if (server.kind == Policy::polling || server.kind == Policy::deferrable) {
+            const bool kept = server.kind == Policy::deferrable && server.capacity_ns < server.period_ns;
+            above.push_back({server.capacity_ns, server.period_ns, kept ? 2U : 1U});
+        } else {
+            const bool active = account != m_accounts.end() && account->second.counted;
+            add_deadline(server.capacity_ns, server.period_ns, server.kind != Policy::grub || active);
+        }
+    }
+    for (const Share& share : above) {
+        load.add(share.part, share.whole, true);
+        for (unsigned i = 0; i < share.more; ++i) {
+            load.add(share.part, shortest, true);
+        }
+    }
+    return load;
+}
+
+void Grub::judge_rate() {
+    const bool reclaims =
+        std::ranges::any_of(model().servers(), [](const auto& entry) { return entry.second.kind == Policy::grub; });
+    if (!m_meter.bandwidth() || !reclaims) {
+        return; // without a server that reclaims, changes of the bandwidth are not recorded
+    }
+    const auto load = model().complete() ? this->load() : std::nullopt;
+    if (!load) {
+        verdicts().undecided(Rule::grub_rate);
+        return;
+    }
+    // If the reservations exceed the whole processor, nothing can be given back.
+    const std::uint64_t expected = load->all > kWholeProcessor ? kWholeProcessor : load->active;
+    const std::uint64_t recorded = *m_meter.bandwidth();
+    if (m_retired && recorded > expected + load->parts) {
+        verdicts().undecided(Rule::grub_rate); // a reservation may count until the deadline of the job that ended
+        return;
+    }
+    const bool holds = recorded <= expected + load->parts && recorded + load->parts >= expected;
+    verdicts().judge(Rule::grub_rate, holds, std::nullopt, [&] {
+        return fmt::format("the active bandwidth is recorded as {} of {}, the reservations and active servers add up "
+                           "to {}",
+                           recorded, kWholeProcessor, expected);
     });
 }
 

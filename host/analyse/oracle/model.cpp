@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What each record changes in the model. Places and chains are in model_places.cpp.
-#include "host/analyse/oracle/model_step.hpp"
+// What the records change in the model that model.hpp does not handle inline. Places and chains are in
+// model_places.cpp.
+#include "host/analyse/oracle/model.hpp"
 #include "host/text/format.hpp"
 
 namespace host::analyse::oracle {
@@ -34,7 +35,7 @@ Task& Model::new_task(std::uint16_t context) {
     return task;
 }
 
-// A level without a name of a policy leaves the task without a policy: what follows from it is then undecided.
+// If the level does not have the name of a policy, the task's policy is unknown, and what follows from it is undecided.
 void Model::describe(Task& task) const {
     const trace::TaskNames* const known = m_names != nullptr ? m_names->task(task.context) : nullptr;
     if (known == nullptr || !known->parameters) {
@@ -45,7 +46,7 @@ void Model::describe(Task& task) const {
     task.parameters = *known->parameters;
     task.policy = policy_of_level(m_names->find(tracer::Unit::level, task.parameters.level));
     if (const Server* const server = server_of(task); server != nullptr && server->kind != Policy::unknown) {
-        task.policy = server->kind; // what its own level is called says less
+        task.policy = server->kind; // the kind of its server says more than the name of its level
     }
     task.slice_ticks = timed() ? to_ticks(task.parameters.budget_ns) : 0;
     task.idle = task.policy == Policy::background && known->name == "idle";
@@ -61,7 +62,7 @@ void Model::set_rate(std::uint32_t khz) {
 }
 
 void Model::insert(Task& task) {
-    task.ready = Truth::yes; // of a suspended task the next record says that it is out of line
+    task.ready = Truth::yes; // if the task is suspended, the next record states that it is not in the queue
     task.sequence = ++m_sequence;
 }
 
@@ -113,8 +114,8 @@ void Model::apply_job(const trace::Event& event) {
     }
 }
 
-// If the trace records jobs, the microseconds only select one of the times with the same low 32 bits. If it does not,
-// this record is the release itself.
+// If the trace records jobs, the microseconds only select one of the times with the same low 32 bits. Otherwise this
+// record is the release itself.
 void Model::apply_priority(const trace::Event& event) {
     Task& task = this->task(event.par1);
     task.deadline_us = event.par2;
@@ -142,14 +143,14 @@ void Model::combine_deadline(Task& task, std::uint64_t stamp) const {
     if (task.deadline_low) {
         task.deadline = trace::nearest_time(*task.deadline_low, about);
         task.deadline_slack = 0;
-        if (task.deadline_us) { // both have reported this one: the next is another
+        if (task.deadline_us) { // both records of this deadline have come: the next one is of another deadline
             task.deadline_us.reset();
             task.deadline_low.reset();
         }
     }
 }
 
-// Older kernels recorded neither the acquisition nor the blocking: a free mutex is taken at the attempt, a taken one
+// Older kernels recorded neither the acquisition nor the blocking: a free mutex is acquired at the attempt, a held one
 // when the waiter runs again and finds it free.
 void Model::retry_lock(Task& task) {
     if (acquires_recorded() || !task.blocked_on) {
@@ -197,7 +198,8 @@ void Model::apply_server(const trace::Event& event) {
     }
 }
 
-// The theories have judged the decision; it now resolves what was unknown. If the idle task runs, no other task could.
+// The theories have judged the decision before; now it resolves what was unknown. If the idle task runs, no other task
+// is ready.
 void Model::apply_schedule(const trace::Event& event) {
     const auto exec = static_cast<std::uint16_t>(event.par2);
     for (const std::uint16_t context : {exec, event.par1}) {
@@ -207,7 +209,8 @@ void Model::apply_schedule(const trace::Event& event) {
     if (m_jobs_recorded && task(exec).idle && exec == event.par1) {
         for (auto& [context, task] : m_tasks.values()) {
             task.ready = task.ready == Truth::unknown && !task.idle ? Truth::no : task.ready;
-            task.may_be_blocked = false; // a task that waits for a mutex lends its place, and that comes before idle's
+            // A task that waits for a mutex lends its place, which precedes that of the idle task.
+            task.may_be_blocked = false;
         }
         m_forgot = false;
         m_complete = true;

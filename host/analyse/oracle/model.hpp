@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernel's queues as the records show them: at each task_schedule the model knows each task's place, the owner of
-// each mutex, and where each chain of owners ends. It judges nothing. What happened before the trace or inside a gap is
+// each mutex, and the end of each chain of owners. It judges nothing. What happened before the trace or inside a gap is
 // unknown until a record shows it.
 //
 //   place   rank of the level, then its key (EDF: absolute deadline; fixed priority: relative deadline), then the order
@@ -13,6 +13,7 @@
 #include "host/trace/tick_scale.hpp"
 #include "lib/units.hpp"
 #include "lib/wire_numbers.hpp"
+#include "tracer/record/unit_words.hpp"
 
 #include <array>
 #include <cstdint>
@@ -49,27 +50,31 @@ struct Task {
     std::uint16_t context = 0;
     Policy policy = Policy::unknown;
     tracer::TaskParameters parameters{};
-    bool described = false;        // policy and parameters are known
-    bool idle = false;             // the last task in the order
-    std::uint64_t slice_ticks = 0; // parameters.budget_ns, once the rate of the clock is known
+    bool described = false;        // `policy` and `parameters` are known
+    bool idle = false;             // it is the idle task, the last one in the order
+    std::uint64_t slice_ticks = 0; // parameters.budget_ns in ticks, once the rate of the clock is known
     Truth ready = Truth::unknown;
-    Truth begun = Truth::unknown;              // the job in progress has been dispatched
-    bool suspended = false;                    // not in the queue, but its place is kept
-    bool kept_place = false;                   // its job has run in this place alone, and not waited, since it began
-    std::optional<std::uint64_t> release{};    // of the job in progress, in ticks
-    std::optional<std::uint64_t> deadline{};   // likewise
-    std::uint64_t deadline_slack = 0;          // ticks by which it may be later than recorded
-    std::uint64_t sequence = 0;                // order of insertion; 0: not known
-    std::optional<std::uint32_t> blocked_on{}; // mutex that it waits for; its place is lent while that is owned
-    bool may_be_blocked = false;               // on a mutex that a hole hides, until a record shows where its place is
+    Truth begun = Truth::unknown;            // whether the job in progress has been dispatched
+    bool suspended = false;                  // it is not in the queue, but its place is kept
+    bool kept_place = false;                 // since its job began, it has only run in this place and has not waited
+    std::optional<std::uint64_t> release{};  // release of the job in progress, in ticks
+    std::optional<std::uint64_t> deadline{}; // deadline of the job in progress, in ticks
+    std::uint64_t deadline_slack = 0;        // ticks by which the deadline may be later than `deadline`
+    std::uint64_t sequence = 0;              // its number in the order of insertion; 0: not known
+    // The mutex that it waits for; its place is lent while the mutex is owned.
+    std::optional<std::uint32_t> blocked_on{};
+    // It may have blocked on a mutex in a hole; true until a record shows whether it lends its place.
+    bool may_be_blocked = false;
     std::optional<std::uint16_t> server{};
-    std::optional<std::uint64_t> deadline_us{}; // of set_priority, until job_deadline has come, and the other way round
+    // The deadline of set_priority until job_deadline has come; deadline_low is that of job_deadline until set_priority
+    // has come.
+    std::optional<std::uint64_t> deadline_us{};
     std::optional<std::uint32_t> deadline_low{};
-    std::uint64_t undescribed_by = ~std::uint64_t{0}; // the version of the names that do not describe it
+    std::uint64_t undescribed_by = ~std::uint64_t{0}; // the version of the names in which it has no description
 };
 
 struct Mutex {
-    Protocol protocol = Protocol::none; // or not known
+    Protocol protocol = Protocol::none; // none also if it is not known
     std::optional<std::uint32_t> ceiling_us{};
     bool known = false;      // whether `owner` is valid
     std::uint16_t owner = 0; // 0: free
@@ -79,11 +84,11 @@ struct Server {
     Policy kind = Policy::unknown;
     std::uint64_t capacity_ns = 0;
     std::uint64_t period_ns = 0;
-    std::optional<std::uint64_t> budget{};   // ticks, as last recorded
+    std::optional<std::uint64_t> budget{};   // in ticks, as last recorded
     std::optional<std::uint64_t> deadline{}; // ticks
 };
 
-// Who has the processor since the last dispatch.
+// The task that has the processor since the last dispatch.
 struct Running {
     std::uint16_t exec = 0;
     std::uint16_t shadow = 0;
@@ -92,10 +97,10 @@ struct Running {
 
 class Model {
   public:
-    // Applies the event. Theories look at the model before that.
+    // Applies the event. Theories must have judged the event before, by the model as it was.
     void apply(const trace::Event& event);
 
-    // code: the event's, where it is a constant (host/trace/by_code.hpp). In model_step.hpp.
+    // code: that of the event, as a constant where it is inlined (host/trace/by_code.hpp).
     void apply(const trace::Event& event, std::uint8_t code);
 
     // Events of other codes change nothing.
@@ -109,7 +114,8 @@ class Model {
                           "set_mutex_owner_died", "server_create", "server_attach", "server_kind", "server_capacity",
                           "server_period", "server_budget", "server_deadline", "server_remove">;
         for (const tracer::EventRow& row : tracer::kEvents) {
-            concerns[row.code] = concerns[row.code] || row.family() == tracer::Family::job; // its task exists
+            // It shows that its task exists.
+            concerns[row.code] = concerns[row.code] || row.family() == tracer::Family::job;
         }
         return concerns;
     }();
@@ -126,13 +132,13 @@ class Model {
 
     [[nodiscard]] std::uint64_t to_ns(std::uint64_t ticks) const { return m_rate.to_nanoseconds({ticks}).value; }
 
-    // The kernel records each job and each wait; older kernels did not.
+    // Returns whether the kernel records each job and each wait; older kernels did not.
     [[nodiscard]] bool jobs_recorded() const { return m_jobs_recorded; }
 
-    // The kernel records who gets a mutex; older kernels recorded the attempt alone.
+    // Returns whether the kernel records who acquires a mutex; older kernels only recorded the attempt.
     [[nodiscard]] bool acquires_recorded() const { return m_acquires_recorded || m_jobs_recorded; }
 
-    // Every living task is known to the model.
+    // Returns whether every existing task is known to the model.
     [[nodiscard]] bool complete() const { return m_complete; }
 
     [[nodiscard]] const std::map<std::uint16_t, Task>& tasks() const { return m_tasks.values(); }
@@ -148,43 +154,42 @@ class Model {
 
     [[nodiscard]] const std::optional<Running>& running() const { return m_running; }
 
-    // --- places
-    // Whether the scheduler can find the task in a queue: it is ready, and if it belongs to a server, it is the front
-    // task and budget is left.
+    // --- places Returns whether the scheduler can find the task in a queue: it is ready, and if a polling or
+    // deferrable server serves it, it is the first request and the server has budget.
     [[nodiscard]] Truth is_queued(const Task& task) const;
     [[nodiscard]] Truth has_budget(const Task& task) const;
     [[nodiscard]] Truth is_front_of_server(const Task& task) const;
 
-    // Whether a's place is searched before b's.
+    // Returns whether the place of a is searched before that of b.
     [[nodiscard]] Truth before(const Task& a, const Task& b) const;
     [[nodiscard]] std::optional<std::uint32_t> rank(const Task& task) const;
 
-    // Whether a is woken before b where both wait: by the queues they belong to, then by the keys of the places they
-    // had. No if the keys are equal.
+    // Returns whether a is woken before b if both wait: by the queues that they belong to, then by the keys of the
+    // places that they had. No if the keys are equal.
     [[nodiscard]] Truth more_urgent(const Task& a, const Task& b) const;
 
-    // --- chains
-    // Context of the task at the end; none if unknown.
+    // --- chains Returns the context of the task at the end of the chain; none if it is not known.
     [[nodiscard]] std::optional<std::uint16_t> chain_end(const Task& task) const;
     [[nodiscard]] bool chain_passes(const Task& from, std::uint16_t context) const;
 
-    // Nanoseconds; shorter is higher.
+    // Returns nanoseconds; a shorter time is a higher level.
     [[nodiscard]] std::uint64_t preemption_level(const Task& task) const;
 
-    // The held mutex of this protocol, of others than the task, with the highest ceiling; null: none. unknown: set if
-    // it cannot be determined.
+    // Returns, among the mutexes of this protocol that other tasks hold, the one with the highest ceiling; null if
+    // there is none. Sets `unknown` if it cannot be determined.
     [[nodiscard]] const Mutex* highest_ceiling(Protocol protocol, std::uint16_t task, bool& unknown) const;
 
-    // It may own a mutex: one whose owner is not known counts.
+    // Returns whether the task owns a mutex; unknown if a mutex whose owner is not known may be its own.
     [[nodiscard]] Truth owns_any(std::uint16_t context) const;
 
-    // SRP keeps the task's next job from beginning. One that kept a mutex from an earlier job is not stopped.
+    // Returns whether SRP prevents the task's next job from beginning. A task that kept a mutex from an earlier job is
+    // not stopped.
     [[nodiscard]] Truth stopped(const Task& task) const;
 
-    // Where names come from until the next event: they must outlive what is asked for.
+    // Sets the source of names until the next event; it must outlive all calls that use names.
     void set_names(const trace::Names& names) { m_names = &names; }
 
-    [[nodiscard]] std::string name(std::uint16_t context) const; // "control (4)"
+    [[nodiscard]] std::string name(std::uint16_t context) const; // such as "control (4)"
     [[nodiscard]] std::string place_text(const Task& task) const;
 
   private:
@@ -205,10 +210,10 @@ class Model {
     void free_mutexes(std::uint16_t context);
     void note_places(const trace::Event& event, std::uint8_t code);
 
-    // a's key against b's, in the same order as before(), without the order of insertion.
+    // Returns whether the key of a is smaller than that of b, in the order of before() without the order of insertion.
     [[nodiscard]] Truth smaller_key(const Task& a, const Task& b) const;
 
-    // The next link, 0 for the end of the chain, none if unknown.
+    // Returns the next link; 0 at the end of the chain; none if it is not known.
     [[nodiscard]] std::optional<std::uint16_t> next_in_chain(const Task& task) const;
 
     lib::TickRate m_rate;
@@ -217,8 +222,8 @@ class Model {
     std::map<std::uint32_t, Mutex> m_mutexes;
     std::map<std::uint16_t, Server> m_servers;
     std::optional<Running> m_running;
-    std::optional<Running> m_decided; // not dispatched yet
-    bool m_forgot = false;            // tasks may be known again that blocked in a hole
+    std::optional<Running> m_decided; // the latest decision
+    bool m_forgot = false;            // tasks may have blocked in a hole
     std::uint64_t m_sequence = 0;
     bool m_jobs_recorded = false;
     bool m_acquires_recorded = false;
@@ -227,5 +232,215 @@ class Model {
 };
 
 [[nodiscard]] Policy policy_of_level(std::string_view name);
+
+// What the frequent records change in the model. These functions are inlined where the code is a constant
+// (host/trace/by_code.hpp).
+
+inline Task& Model::task(std::uint16_t context) {
+    Task* const known = m_tasks.find(context);
+    Task& task = known != nullptr ? *known : new_task(context);
+    if (!task.described && m_names != nullptr && task.undescribed_by != m_names->version()) {
+        describe(task);
+    }
+    return task;
+}
+
+// Notes what may take a job out of its place, or move it, since the job began.
+[[gnu::always_inline]] inline void Model::note_places(const trace::Event& event, std::uint8_t code) {
+    const auto moved = [this](auto&& concerns) {
+        for (auto& [context, task] : m_tasks.values()) {
+            task.kept_place = task.kept_place && !concerns(task);
+        }
+    };
+    switch (code) {
+    case trace::kCodeOf<"task_begin_cycle">:
+        task(event.par1).kept_place = m_decided && m_decided->exec == event.par1 && m_decided->shadow == event.par1;
+        break;
+    case trace::kCodeOf<"task_schedule">:
+        task(event.par1).kept_place = task(event.par1).kept_place && event.par2 == event.par1;
+        break;
+    case trace::kCodeOf<"task_block">:
+    case trace::kCodeOf<"task_unblock">:
+    case trace::kCodeOf<"set_mutex_block">:
+    case trace::kCodeOf<"job_release">:
+    case trace::kCodeOf<"job_deadline">:
+    case trace::kCodeOf<"slice_end">:
+        task(event.par1).kept_place = false;
+        break;
+    case trace::kCodeOf<"server_budget">:
+        moved([&](const Task& task) { return task.server == event.par1 && event.par2 == 0; });
+        break;
+    case trace::kCodeOf<"set_mutex_ceiling">:
+        moved([](const Task&) { return true; }); // a task that uses it may have been added
+        break;
+    default:
+        break;
+    }
+}
+
+inline void Model::apply_dispatch(Task& task) {
+    if (m_decided && m_decided->shadow == task.context) {
+        m_running = m_decided;
+        if (m_decided->exec == task.context) {
+            task.may_be_blocked = false; // it runs in its own place, so it lends that to no task
+        }
+    }
+    retry_lock(task);
+}
+
+[[gnu::always_inline]] inline void Model::apply_task(const trace::Event& event, std::uint8_t code) {
+    switch (code) {
+    case trace::kCodeOf<"task_create">:
+        end_task(event.par1);
+        task(event.par1).ready = Truth::no;
+        task(event.par1).may_be_blocked = false;
+        break;
+    case trace::kCodeOf<"task_activate">:
+        if (Task& task = this->task(event.par1); !m_jobs_recorded && task.policy != Policy::edf) {
+            task.ready = Truth::unknown; // it is released at once or later: older kernels did not record that
+        }
+        break;
+    case trace::kCodeOf<"task_schedule">:
+        apply_schedule(event);
+        break;
+    case trace::kCodeOf<"task_dispatch">:
+        apply_dispatch(task(event.par1));
+        break;
+    case trace::kCodeOf<"task_epilogue">:
+        m_running.reset();
+        if (Task& task = this->task(event.par1); !m_jobs_recorded && !task.blocked_on) {
+            task.ready = Truth::unknown; // it may have begun to wait: older kernels did not record that
+        }
+        break;
+    case trace::kCodeOf<"task_begin_cycle">:
+        task(event.par1).begun = Truth::yes;
+        break;
+    case trace::kCodeOf<"task_end_cycle">:
+    case trace::kCodeOf<"task_sleep">:
+    case trace::kCodeOf<"task_disable">:
+        task(event.par1).ready = Truth::no;
+        break;
+    case trace::kCodeOf<"task_end">:
+        end_task(event.par1);
+        break;
+    case trace::kCodeOf<"task_block">: {
+        Task& task = this->task(event.par1);
+        task.ready = Truth::no;
+        task.suspended = tracer::wait_kind(event.par2) == lib::WaitKind::suspended;
+        break;
+    }
+    case trace::kCodeOf<"task_unblock">: {
+        Task& task = this->task(event.par1);
+        if (tracer::wait_kind(event.par2) != lib::WaitKind::suspended) {
+            insert(task);
+        } else {
+            // A suspended task keeps its place; a task that was waiting was inserted again without a record.
+            task.sequence = task.suspended ? task.sequence : 0;
+            task.ready = Truth::yes;
+        }
+        task.suspended = false;
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+[[gnu::always_inline]] inline void Model::apply_mutex(const trace::Event& event, std::uint8_t code) {
+    switch (code) {
+    case trace::kCodeOf<"set_mutex_create">:
+        m_mutexes[event.par2] = Mutex{.protocol = Protocol::inheritance, .ceiling_us = {}, .known = true};
+        break;
+    case trace::kCodeOf<"set_mutex_protocol">:
+        m_acquires_recorded = true;
+        m_mutexes[event.par2].protocol = lib::number_from<Protocol>(event.par1).value_or(Protocol::none);
+        if (m_mutexes[event.par2].known && !m_mutexes[event.par2].ceiling_us) {
+            m_mutexes[event.par2].ceiling_us = kNoCeiling; // each change is recorded, so it has no ceiling yet
+        }
+        m_stack = m_stack || event.par1 == static_cast<std::uint16_t>(Protocol::stack);
+        break;
+    case trace::kCodeOf<"set_mutex_ceiling">:
+        m_mutexes[event.par1].ceiling_us = event.par2;
+        break;
+    case trace::kCodeOf<"set_mutex_lock">:
+        if (!acquires_recorded()) {
+            Mutex& mutex = m_mutexes[event.par2];
+            Task& task = this->task(event.par1);
+            if (mutex.known && mutex.owner == 0) {
+                mutex.owner = event.par1;
+            } else {
+                task.blocked_on = event.par2;
+            }
+        }
+        break;
+    case trace::kCodeOf<"set_mutex_acquire">: {
+        m_acquires_recorded = true;
+        Mutex& mutex = m_mutexes[event.par2];
+        mutex.known = true;
+        mutex.owner = event.par1;
+        task(event.par1).blocked_on.reset();
+        task(event.par1).may_be_blocked = false;
+        break;
+    }
+    case trace::kCodeOf<"set_mutex_block">:
+        m_acquires_recorded = true;
+        task(event.par1).blocked_on = event.par2;
+        break;
+    case trace::kCodeOf<"set_mutex_deadlock">:
+    case trace::kCodeOf<"set_mutex_timeout">:
+        task(event.par1).blocked_on.reset();
+        break;
+    case trace::kCodeOf<"set_mutex_unlock">:
+    case trace::kCodeOf<"set_mutex_owner_died">: {
+        Mutex& mutex = m_mutexes[event.par2];
+        mutex.known = true;
+        mutex.owner = 0;
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+[[gnu::always_inline]] inline void Model::apply(const trace::Event& event, std::uint8_t code) {
+    note_places(event, code);
+    switch (static_cast<tracer::Family>(code & 0x0F)) {
+    case tracer::Family::general:
+        if (code == trace::kCodeOf<"id">) {
+            task(event.par1);
+        } else if (code == trace::kCodeOf<"trace_start">) {
+            m_complete = event.par1 == 0; // the boot context: no task has run yet, and each existing task is recorded
+        }
+        break;
+    case tracer::Family::task:
+        apply_task(event, code);
+        break;
+    case tracer::Family::job:
+        apply_job(event);
+        break;
+    case tracer::Family::attribute:
+        if (code == trace::kCodeOf<"set_priority">) {
+            apply_priority(event);
+        }
+        break;
+    case tracer::Family::mutex:
+        apply_mutex(event, code);
+        break;
+    case tracer::Family::server:
+        apply_server(event);
+        break;
+    case tracer::Family::ipoint:
+    case tracer::Family::interrupt:
+    case tracer::Family::cpu:
+    case tracer::Family::signal:
+    case tracer::Family::user:
+    case tracer::Family::data:
+    case tracer::Family::timer:
+    case tracer::Family::metadata:
+    case tracer::Family::typed:
+    case tracer::Family::filter:
+        break;
+    }
+}
 
 } // namespace host::analyse::oracle

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Places in the queues and chains of owners. See model.hpp for the picture.
+// Places in the queues, and chains of owners. The first comment of model.hpp describes both.
 #include "host/analyse/oracle/model.hpp"
 #include "host/text/format.hpp"
 
@@ -46,7 +46,7 @@ Policy policy_of_level(std::string_view name) {
     return Policy::unknown;
 }
 
-// Of a request that began to wait before it was suspended, the turn is not recorded.
+// Unknown if a request began to wait before it was suspended: its turn is not recorded.
 Truth Model::is_front_of_server(const Task& task) const {
     Truth front = Truth::yes;
     for (const auto& [context, other] : m_tasks.values()) {
@@ -79,7 +79,7 @@ Truth Model::is_queued(const Task& task) const {
     return front == Truth::no || budget == Truth::no ? Truth::no : front == Truth::yes ? budget : Truth::unknown;
 }
 
-// Levels are searched in the order of their numbers; a guest is in the queue of its host.
+// Levels are searched in the order of their numbers; a task of a guest level is in the queue of the host level.
 std::optional<std::uint32_t> Model::rank(const Task& task) const {
     if (task.policy == Policy::unknown || m_names == nullptr) {
         return std::nullopt;
@@ -111,7 +111,7 @@ std::uint64_t Model::preemption_level(const Task& task) const {
     if (!task.release || !task.deadline || !timed() || task.deadline_slack != 0) {
         return declared;
     }
-    const std::uint64_t relative = *task.deadline - *task.release; // it may have been changed
+    const std::uint64_t relative = *task.deadline - *task.release; // the task's deadline may have been changed
     const std::uint64_t expected = to_ticks(declared);
     return relative + 2 >= expected && relative <= expected + 2 ? declared : to_ns(relative + 1);
 }
@@ -152,7 +152,8 @@ Truth Model::more_urgent(const Task& a, const Task& b) const {
     if (queues_with_edf(a.policy) || a.policy == Policy::fixed || is_server(a.policy)) {
         return smaller_key(a, b);
     }
-    return a.sequence == 0 || b.sequence == 0 ? Truth::unknown : truth_of(a.sequence < b.sequence); // its turn
+    // The one that was inserted first.
+    return a.sequence == 0 || b.sequence == 0 ? Truth::unknown : truth_of(a.sequence < b.sequence);
 }
 
 Truth Model::before(const Task& a, const Task& b) const {
@@ -161,10 +162,10 @@ Truth Model::before(const Task& a, const Task& b) const {
         return higher;
     }
     if ((is_server(a.policy) || is_server(b.policy)) && a.server != b.server) {
-        return Truth::unknown; // when a server came into the queue is not recorded
+        return Truth::unknown; // no record states when a server came into the queue
     }
     if (!m_jobs_recorded && !queues_with_edf(a.policy)) {
-        return Truth::unknown; // neither insertions nor the ends of slices were recorded
+        return Truth::unknown; // older kernels recorded neither insertions nor the ends of slices
     }
     return a.sequence == 0 || b.sequence == 0 ? Truth::unknown : truth_of(a.sequence < b.sequence);
 }
@@ -201,7 +202,7 @@ Truth Model::owns_any(std::uint16_t context) const {
 
 Truth Model::stopped(const Task& task) const {
     if (!m_stack || task.begun == Truth::yes || task.idle) {
-        return Truth::no; // the idle task has no place to lend
+        return Truth::no; // the idle task does not lend its place
     }
     bool unknown = false;
     const Mutex* const held = highest_ceiling(Protocol::stack, task.context, unknown);
@@ -213,7 +214,7 @@ Truth Model::stopped(const Task& task) const {
     }
     const std::uint64_t level = preemption_level(task);
     if (*held->ceiling_us == kNoCeiling || task.policy == Policy::unknown) {
-        return Truth::unknown; // no declared users, or only users of the lowest level
+        return Truth::unknown; // the mutex has no declared users, or only users of the lowest level
     }
     if (level / 1'000 < *held->ceiling_us) {
         return Truth::no;
@@ -264,7 +265,7 @@ std::optional<std::uint16_t> Model::chain_end(const Task& task) const {
             return std::nullopt;
         }
     }
-    return std::nullopt; // a cycle
+    return std::nullopt; // the chain is a cycle
 }
 
 bool Model::chain_passes(const Task& from, std::uint16_t context) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See mutexes.hpp. Ceilings are recorded in microseconds: a level equal in microseconds is not higher.
-#include "host/analyse/oracle/mutexes.hpp"
+// The theories of mutexes. Ceilings are recorded in microseconds, so a level that is equal in microseconds is not
+// higher.
+#include "host/analyse/oracle/theory.hpp"
 
 #include "host/text/format.hpp"
 
@@ -130,7 +131,7 @@ void Mutexes::judge_block(const trace::Event& event) {
         return;
     }
     const std::uint64_t level_us = *level / 1'000;
-    // A task that another protocol has lifted above the ceilings may ask for a mutex that is taken.
+    // A task that another protocol has raised above the ceilings may request a mutex that is held.
     const std::uint32_t* const asked = m_asked.find(event.par1);
     const bool taken = asked != nullptr && *asked == event.par2 && mutex->owner != 0 &&
                        model().preemption_level(*task) / 1'000 >= *mutex->ceiling_us;
@@ -143,8 +144,8 @@ void Mutexes::judge_block(const trace::Event& event) {
     });
 }
 
-// Jobs that leave their places, or run in others', break the order of a stack: then a mutex may be taken. They wait in
-// a job, are suspended, use up a slice or a budget, or inherit.
+// Jobs that leave their places or run in those of others break the order of a stack, and then a requested mutex may be
+// held: they wait within a job, are suspended, use up a slice or a budget, or inherit.
 void Mutexes::judge_stack_block(const trace::Event& event, const Task& task, const Mutex& mutex) {
     const Task* const owner = model().find(mutex.owner);
     if (owner == nullptr || !owner->kept_place || !task.kept_place) {
@@ -180,7 +181,7 @@ void Mutexes::judge_start(const trace::Event& event) {
     bool unknown = false;
     const Mutex* const held = model().highest_ceiling(Protocol::stack, event.par1, unknown);
     if (held == nullptr) {
-        return; // nothing to be above of
+        return; // no ceiling has to be exceeded
     }
     verdicts().judge(Rule::srp_start, stopped == Truth::no, event.par1, [&] {
         return fmt::format("a job of {} with the preemption level {} us begins, but {} holds a mutex with the ceiling "

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gaps and the order in which theories see an event: all of them look at the model before the event changes it.
+// Gaps, and the order in which theories judge an event: all of them use the model before the event changes it.
 #include "host/analyse/oracle/oracle.hpp"
 
-#include "host/analyse/oracle/model_step.hpp"
+#include "host/analyse/oracle/model.hpp"
 
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
@@ -21,23 +21,23 @@ namespace {
 
 constexpr const auto& kLosses = trace::kAnyOf<"blackout_start", "blackout_end">;
 
-// Records are missing here, or tracing was off: what was not recorded may have changed any state.
+// At these events records are missing, or tracing was off: what was not recorded may have changed any state.
 constexpr const auto& kGaps = trace::kAnyOf<"blackout_start", "blackout_end", "trace_start", "trace_stop">;
 
-// With which the work of a task begins or ends, or that change reservations.
+// At these events the work of a task begins or ends, or reservations change or are judged.
 constexpr const auto& kConcernsServers = trace::kAnyOf<"task_schedule", "task_end", "deadline_change", "task_block",
                                                        "job_release", "task_end_cycle", "task_disable">;
 
-// A clock that counts instructions advances by a power of two for each; a record takes 16 to 31 of them, and the trace
-// states what it took in ticks.
+// A clock that counts instructions advances by a power of two ticks for each. A record takes 16 to 31 instructions, and
+// the trace states how many ticks it took.
 std::uint64_t ticks_per_instruction(const trace::TraceFacts& facts) {
     constexpr std::uint32_t kRecordInstructions = 16;
     const std::uint32_t ticks = facts.cost ? facts.cost->plain_record_ticks_x256() / 256 / kRecordInstructions : 0;
     return std::max(std::bit_floor(ticks), 1U);
 }
 
-// Ticks by which a stamp of the chunk may be too early: the bits that its layout cuts. Where a compact run was
-// converted its records are plain again; its cost still names the layout.
+// Returns the ticks by which a stamp of the chunk may be too early: the bits that its layout cuts. If a compact trace
+// was converted, its records are plain again, but its cost still names the layout.
 std::uint64_t granule_of(const trace::ChunkReport& chunk, const trace::TraceFacts& facts) {
     const bool was_compact = facts.cost && facts.cost->choice != tracer::LayoutChoice::plain;
     const std::size_t layout = chunk.compact() ? chunk.description.layout
@@ -141,7 +141,7 @@ void Oracle::end_interval(const trace::Event& event) {
     }
 }
 
-// To a theory that it concerns.
+// Passes the event to the theory if it concerns that theory.
 template <typename Concerned>
 [[gnu::always_inline]] inline void Oracle::show(Concerned& theory, const trace::Event& event, std::uint8_t code) {
     if (Concerned::kConcerns[code]) {
@@ -189,7 +189,7 @@ template <typename Concerned>
     }
 }
 
-// All theories look at the model before the event changes it.
+// All theories judge the event before the model changes.
 [[gnu::always_inline]] inline void Oracle::take(const trace::Event& event, std::uint8_t code) {
     if (kGaps[code]) {
         begin_gap(event);
@@ -205,7 +205,7 @@ template <typename Concerned>
     }
 }
 
-// What is rare is apart: this function has no frame for it.
+// Rare cases are in functions of their own, so that this function needs no large frame.
 void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     m_verdicts.at(event);
     if (!event.is_sound()) {
@@ -252,7 +252,7 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
 
 void Oracle::add(std::span<const trace::Event> batch, const trace::TraceFacts& facts) {
     const auto add_single = [&](const trace::Event& event) { add(event, facts); };
-    add_single(batch.front()); // what is missing in its chunk so far is missing before it
+    add_single(batch.front()); // records that are missing in its chunk so far are missing before it
     batch = batch.subspan(1);
     const auto last = std::find_if_not(batch.rbegin(), batch.rend(),
                                        [](const trace::Event& event) { return trace::kSetsFilter[event.code]; });
@@ -287,7 +287,7 @@ void Oracle::judge_server(const trace::Event& event) {
         return;
     }
     const bool suspended = event.code == kCodeOf<"task_block"> &&
-                           tracer::wait_kind(event.par2) == lib::WaitKind::suspended; // its work is still there
+                           tracer::wait_kind(event.par2) == lib::WaitKind::suspended; // its work is not complete
     const bool begins = event.code == kCodeOf<"job_release">;
     if (begins || event.code == kCodeOf<"task_end_cycle"> || event.code == kCodeOf<"task_disable"> ||
         (event.code == kCodeOf<"task_block"> && !suspended)) {
@@ -370,7 +370,7 @@ void Oracle::judge_server_event(const trace::Event& event, std::uint16_t id, Pol
 
 void Oracle::finish(const trace::TraceFacts& facts) {
     if (m_last.row != nullptr) {
-        m_last.names = &facts.names; // those of the last chunk are gone with it
+        m_last.names = &facts.names; // the names of the last chunk have been released with it
         m_model.set_names(facts.names);
         m_last.payload = {};
         m_verdicts.at(m_last);

@@ -1,45 +1,112 @@
 // SPDX-License-Identifier: MIT
-// The schedule oracle: derives from the activations, parameters and costs in a trace what scheduling theory requires,
-// and compares it with what the kernel did, event by event. One pass, any trace. What it cannot judge because records
-// are missing is reported and counted. The rules are in rules.hpp, the state is in model.hpp, and each theory has a
-// file beside them.
+// The schedule oracle derives from the activations, parameters and costs in a trace what scheduling theory requires,
+// and compares it with what the kernel did, event by event, in one pass over any trace. What it cannot judge because
+// records are missing is reported and counted. The rules are in verdicts.hpp, the state is in model.hpp, the theories
+// are in theory.hpp, servers.hpp and oracle_jobs.hpp.
 #pragma once
 
-#include "host/analyse/oracle/cbs.hpp"
-#include "host/analyse/oracle/fixed_servers.hpp"
-#include "host/analyse/oracle/grub.hpp"
-#include "host/analyse/oracle/mutexes.hpp"
 #include "host/analyse/oracle/oracle_jobs.hpp"
-#include "host/analyse/oracle/round_robin.hpp"
-#include "host/analyse/oracle/scheduling.hpp"
-#include "host/analyse/oracle/step_time.hpp"
-#include "host/analyse/oracle/wakeups.hpp"
+#include "host/analyse/oracle/servers.hpp"
+#include "host/analyse/oracle/theory.hpp"
+#include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace host::analyse::oracle {
 
+// Measures how long steps have delayed a timer interrupt: a section with interrupts off lasts some hundred times longer
+// in a task that runs in steps (docs/instruction-tracing.md), and the trace shows how long. The time counts while such
+// a task runs, from the end of each timer interrupt on, and only affects what is measured near it.
+class StepTime {
+  public:
+    // Returns whether an event of this code matters; the caller may leave out the others.
+    [[nodiscard]] bool concerns(std::uint8_t code) const {
+        return m_in_steps || m_now != 0 || !m_past.empty() || code == trace::kCodeOf<"instruction"> ||
+               code == trace::kCodeOf<"block">;
+    }
+
+    // Must be called for the events in their order.
+    void event(const trace::Event& event) {
+        using trace::kCodeOf;
+        const std::uint64_t now = event.ticks.value;
+        if (m_in_steps) {
+            m_now += now > m_last ? now - m_last : 0;
+            m_longest = std::max(m_longest, m_now);
+        }
+        m_last = now;
+        if (!m_past.empty()) {
+            std::erase_if(m_past, [now](const Past& past) { return past.until < now; });
+        }
+        if (event.code == kCodeOf<"instruction"> || event.code == kCodeOf<"block">) {
+            m_in_steps = true;
+        } else if (event.code == kCodeOf<"context_switch">) {
+            m_in_steps = false;
+        } else if (event.code == kCodeOf<"timer_wakeup_end">) {
+            end_section(now);
+        }
+    }
+
+    // Must be called at a gap of the trace: what ran there is not known.
+    void forget() { m_in_steps = false; }
+
+    // Returns the ticks by which the kernel may have been late in what is measured up to now; 0 if no task ran in steps
+    // lately.
+    [[nodiscard]] std::uint64_t delay() const { return m_past.empty() ? m_now : std::max(m_now, m_past.front().ticks); }
+
+    // Returns the longest delay in ticks, of the whole trace so far.
+    [[nodiscard]] std::uint64_t longest() const { return m_longest; }
+
+  private:
+    // What ran late is measured later, when its job, slice or budget ends, so a delay counts for this many times its
+    // length.
+    static constexpr std::uint64_t kNear = 8;
+
+    struct Past {
+        std::uint64_t ticks = 0;
+        std::uint64_t until = 0;
+    };
+
+    // A shorter section that ended earlier is also forgotten earlier and is never the longest, so it is dropped.
+    void end_section(std::uint64_t now) {
+        if (m_now != 0) {
+            std::erase_if(m_past, [this](const Past& past) { return past.ticks <= m_now; });
+            m_past.push_back({m_now, now + kNear * m_now});
+            m_now = 0;
+        }
+    }
+
+    bool m_in_steps = false;
+    std::uint64_t m_last = 0;
+    std::uint64_t m_now = 0;
+    std::uint64_t m_longest = 0;
+    std::vector<Past> m_past; // the longest first
+};
+
 // Under a clock that counts instructions a stamp is some hundred ticks later than the kernel's own reading of the
-// clock, and a timer's interrupt is at most one interrupts-off section late. In steps a section takes longer: what the
-// trace shows of that (StepTime) is added.
-inline constexpr std::uint64_t kToleranceTicks = 20'000; // of one instruction each
+// clock, and a timer interrupt is at most one interrupts-off section late. In steps a section takes longer, so the
+// delay that StepTime measures is added.
+inline constexpr std::uint64_t kToleranceTicks = 20'000; // at one tick for each instruction
 
 class Oracle {
   public:
-    // tolerance: in ticks, for each interval that stamps measure; none: kToleranceTicks times the ticks of an
-    // instruction, and what steps add, if the clock counts instructions, else nothing that stamps measure is judged.
+    // tolerance: in ticks, for each interval that stamps measure. If there is none and the clock counts instructions,
+    // it is kToleranceTicks times the ticks of an instruction plus what steps add; under another clock nothing that
+    // stamps measure is judged.
     Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance);
-    Oracle(const Oracle&) = delete; // its theories look at its model
+    Oracle(const Oracle&) = delete; // its theories have references to its model
     Oracle& operator=(const Oracle&) = delete;
 
-    // facts: of the trace that the event comes from.
+    // facts: those of the trace that the event comes from.
     void add(const trace::Event& event, const trace::TraceFacts& facts);
 
-    // Several, as EventStream::next_batch() has them.
+    // Adds a batch, as EventStream::next_batch() returns it.
     void add(std::span<const trace::Event> batch, const trace::TraceFacts& facts);
 
-    // Call once, after the last event.
+    // Must be called once, after the last event.
     void finish(const trace::TraceFacts& facts);
 
     [[nodiscard]] const Verdicts& verdicts() const { return m_verdicts; }
@@ -78,11 +145,11 @@ class Oracle {
     Cbs m_cbs{m_model, m_verdicts, m_timing, m_meter};
     Grub m_grub{m_model, m_verdicts, m_timing, m_meter};
     FixedServers m_fixed_servers{m_model, m_verdicts, m_timing, m_meter};
-    std::uint64_t m_without_steps = 0; // m_timing.tolerance, less what steps add
+    std::uint64_t m_without_steps = 0; // m_timing.tolerance without what steps add
     trace::Holes m_holes;
     std::vector<bool> m_chunks_begun;
     std::size_t m_source = ~std::size_t{0}; // the chunk of the latest event
-    trace::Event m_last;                    // for what shows only at the end
+    trace::Event m_last;                    // the last event, for what is only found at the end
     std::uint64_t m_events = 0;
 };
 

@@ -70,8 +70,8 @@ void Jobs::event(const trace::Event& event) {
     }
 }
 
-// In a trace without job_release no job ends here, and the stamps would pile up. Where the first one comes after more
-// releases of one task than that, the earlier ones were jobs that are over.
+// In a trace without job_release no job ends here, and the stamps would accumulate, so only the latest are kept. If the
+// first job_release comes after more releases of one task than that, the earlier ones were jobs that are complete.
 void Jobs::note_timer(const trace::Event& event) {
     constexpr std::size_t kUnrecordedMax = 1024;
     Account* const account = m_accounts.find(event.par1);
@@ -98,7 +98,7 @@ void Jobs::begin_task(const trace::Event& event) {
     account.whole = true;
 }
 
-// A task that rests begins anew; one that does not is activated job by job.
+// The first activation of a resting task may come at any time; any other must keep the minimum inter-arrival time.
 void Jobs::activate(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
     const Task* const task = model().find(event.par1);
@@ -191,18 +191,18 @@ void Jobs::due(const trace::Event& event) {
     if (!is_hard(*task) || !task->release || !model().timed() || !account.in_progress) {
         return;
     }
-    // The low 32 bits are compared; the rest follows from the release and D.
+    // The record has the low 32 bits; the upper ones follow from the release and D.
     const std::uint64_t relative = account.changed_us ? *account.changed_us * kNsPerUs : task->parameters.deadline_ns;
     const std::uint64_t wanted = *task->release + model().to_ticks(relative);
     judge_relative(account, *task, trace::nearest_time(event.par2, wanted), changed);
 }
 
 // The record of a change has microseconds. A longer deadline holds for the job in progress, which then has another
-// job_deadline; a shorter one from the next release on.
+// job_deadline; a shorter one holds from the next release on.
 void Jobs::judge_changed(const Account& account, const Task& task, std::uint64_t deadline) {
     const Rule rule = task.policy == Policy::edf ? Rule::edf_deadline : Rule::rm_deadline;
     const std::uint64_t changed_us = *account.changed_us;
-    if (changed_us == std::numeric_limits<std::uint32_t>::max()) { // or more
+    if (changed_us == std::numeric_limits<std::uint32_t>::max()) { // the record saturates there
         verdicts().undecided(rule);
         return;
     }
@@ -214,9 +214,9 @@ void Jobs::judge_changed(const Account& account, const Task& task, std::uint64_t
     });
 }
 
-// Older kernels have no record of task_set_deadline(), and one before the trace or in a gap is not known: a longer
-// deadline shows as a change of the job in progress; a shorter one holds from the next release on, so that a deadline
-// between C and the one declared may be right.
+// Older kernels do not record task_set_deadline(), and a call before the trace or in a gap is not known. A longer
+// deadline appears as a change of the job in progress. A shorter one holds from the next release on, so a deadline
+// between C and the declared one may be right.
 void Jobs::judge_relative(Account& account, const Task& task, std::uint64_t deadline, bool changed) {
     if (account.changed_us) {
         judge_changed(account, task, deadline);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Job accounting: when jobs are released and due, which of them are late, which run longer than declared, and what
-// becomes of activations that find the task busy. One account per task.
+// The theory of jobs judges when jobs are released and due, which of them are late, which run longer than declared, and
+// what happens to activations of a busy task. It has one account for each task.
 #pragma once
 
 #include "host/analyse/oracle/theory.hpp"
@@ -14,7 +14,7 @@ class Jobs : public Theory {
   public:
     using Theory::Theory;
 
-    // The others do nothing.
+    // Events of other codes have no effect.
     static constexpr const auto& kConcerns =
         trace::kAnyOf<"task_create", "task_end", "task_activate", "task_timer", "job_release", "job_deadline",
                       "deadline_change", "task_end_cycle", "job_abort", "task_disable", "task_deadline_miss",
@@ -27,36 +27,36 @@ class Jobs : public Theory {
 
   private:
     struct Account {
-        // releases
+        // These concern releases:
         std::optional<std::uint64_t> last_release;
-        std::optional<std::uint64_t> origin; // release 0 of this activation
-        std::uint64_t number = 0;            // of the last release, from the origin on
-        std::uint64_t activations = 0;       // since the last release: they may be for a later time
-        bool resting = false;                // created or disabled, and not activated since
-        // the job in progress
+        std::optional<std::uint64_t> origin; // time of release 0 of this activation
+        std::uint64_t number = 0;            // number of the last release, counted from the origin
+        std::uint64_t activations = 0;       // activations since the last release: they may be for a later time
+        bool resting = false;                // it was created or disabled and has not been activated since
+        // These concern the job in progress:
         bool in_progress = false;
-        bool idle = false;                       // known to have none
-        std::optional<std::uint64_t> relative;   // from its release and deadline
-        std::optional<std::uint64_t> changed_us; // the relative deadline by the latest deadline_change
-        bool whole = false;                      // everything since the task's creation is known
-        // misses
-        std::uint64_t last_timer = 0;           // stamp of the latest release by task_timer: it may have been dropped
-        std::deque<std::uint64_t> outstanding;  // stamps of the releases by task_timer that are not complete
-        std::uint64_t reports = 0;              // misses reported for jobs that are not complete
-        bool owes_miss = false;                 // a job has ended late, and no miss was reported
-        std::optional<std::uint64_t> ended_due; // the deadline of a job that has just ended without a miss
-        // costs
-        bool measured = false; // since its release
+        bool idle = false;                       // it is known to have no job
+        std::optional<std::uint64_t> relative;   // relative deadline, from its release and its deadline
+        std::optional<std::uint64_t> changed_us; // relative deadline of the latest deadline_change
+        bool whole = false;                      // everything since the creation of the task is known
+        // These concern misses:
+        std::uint64_t last_timer = 0;          // stamp of the latest release by task_timer, which may have been dropped
+        std::deque<std::uint64_t> outstanding; // stamps of the releases by task_timer whose jobs are not complete
+        std::uint64_t reports = 0;             // how many misses were reported for jobs that are not complete
+        bool owes_miss = false;                // a job has ended late, and no miss has been reported
+        std::optional<std::uint64_t> ended_due; // deadline of a job that has just ended without a miss
+        // These concern costs:
+        bool measured = false; // the whole job has been measured since its release
         std::uint64_t used = 0;
         std::uint64_t intervals = 0;
         bool overrun_reported = false;
-        // activations
+        // These concern activations:
         std::uint64_t saved = 0;
         bool saved_known = false;
         bool owes_release = false;
-        bool owes_answer = false; // a sporadic task was activated too early: an event must report it
+        bool owes_answer = false; // a sporadic task was activated too early, which an event must report
 
-        // Neither a job, nor an activation for a later time.
+        // Returns whether it has neither a job nor an activation for a later time.
         [[nodiscard]] bool rests() const { return idle && activations == 0; }
     };
 
@@ -80,7 +80,7 @@ class Jobs : public Theory {
     void settle(const trace::Event& event);
     void settle_misses(Account& account, const Task& task, std::uint64_t now);
 
-    // How many incomplete jobs were due `slack` ago: at least, at most.
+    // How many incomplete jobs are due by a time, at least and at most.
     struct Due {
         std::uint64_t least = 0;
         std::uint64_t most = 0;
@@ -90,7 +90,7 @@ class Jobs : public Theory {
     [[nodiscard]] bool is_hard(const Task& task) const;
 
     trace::NumberMap<Account> m_accounts; // by context
-    std::uint16_t m_released = 0;         // whose job_release came last: its job_deadline belongs to it
+    std::uint16_t m_released = 0;         // the task of the latest job_release, to which the next job_deadline belongs
 };
 
 } // namespace host::analyse::oracle

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Late jobs and overruns: each is reported exactly when it must be. A deadline is checked once, at its time: a late job
-// is reported once, and so is each job that waits after it, when that one is due.
+// Late jobs and overruns: the kernel must report each of them exactly once. It checks a deadline once, at its time: it
+// reports a late job once, and each job that waits after that one when it is due.
 #include "host/analyse/oracle/oracle_jobs.hpp"
 #include "host/text/format.hpp"
 
@@ -14,15 +14,15 @@ void Jobs::ran(const Interval& interval) {
     ++account.intervals;
 }
 
-// The deadline of the job in progress is known. A job after it, whose release was recorded, is due at most one period
-// later: releases of a sporadic task may be any time apart.
+// Only the deadline of the job in progress is known. A job after it, whose release was recorded, is due at most one
+// period after its release, because the releases of a sporadic task may be any time apart.
 Jobs::Due Jobs::due_by(const Account& account, const Task& task, std::uint64_t time) const {
     Due due;
     if (!account.in_progress || !task.deadline || !task.release) {
         return due;
     }
     due.least = *task.deadline <= time ? 1U : 0U;
-    due.most = *task.deadline <= time + timing().granule ? 1U : 0U; // the stamp may be earlier than the event by that
+    due.most = *task.deadline <= time + timing().granule ? 1U : 0U; // the stamp may be too early by that
     for (std::size_t job = 1; job < account.outstanding.size(); ++job) {
         due.least += account.outstanding[job] + model().to_ticks(task.parameters.period_ns) <= time ? 1U : 0U;
         ++due.most;
@@ -59,12 +59,12 @@ void Jobs::miss(const trace::Event& event) {
 void Jobs::end_job(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
     if (account.idle) {
-        return; // an aborted job is reported twice: as aborted, and as over
+        return; // an aborted job has two records: of its abortion and of its end
     }
     const Task* const task = model().find(event.par1);
     const bool judged = task != nullptr && is_hard(*task) && account.in_progress && model().timed();
     if (judged && task->deadline && task->deadline_slack == 0 && account.reports == 0) {
-        account.ended_due = task->deadline; // an aborted job is over at the end of its cycle, which is recorded later
+        account.ended_due = task->deadline; // an aborted job ends at the end of its cycle, which is recorded later
         account.owes_miss = timing().judged && *task->deadline + timing().tolerance < event.ticks.value;
     }
     if (judged) {
@@ -96,7 +96,7 @@ void Jobs::judge_cost(const Account& account, const Task& task) {
     });
 }
 
-// The job in progress ends with its task; it may already be late, or longer than declared.
+// The job in progress ends with its task; it may already be late or have run longer than declared.
 void Jobs::end_task(const trace::Event& event) {
     Account* const account = m_accounts.find(event.par1);
     const Task* const task = model().find(event.par1);
@@ -151,7 +151,7 @@ void Jobs::settle_misses(Account& account, const Task& task, std::uint64_t now) 
     account.ended_due.reset();
 }
 
-// Checks that the records before this decision were followed by those that they require.
+// Must be called at each decision: checks that the records that were due before it have come.
 void Jobs::settle(const trace::Event& event) {
     for (auto& [context, account] : m_accounts.values()) {
         const Task* const task = model().find(context);

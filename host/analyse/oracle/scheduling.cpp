@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See scheduling.hpp.
-#include "host/analyse/oracle/scheduling.hpp"
+// The theories of the order of places, of chains, and of the slices of the round robin.
+#include "host/analyse/oracle/theory.hpp"
 
 #include "host/text/format.hpp"
 
@@ -19,8 +19,8 @@ void Scheduling::judge_inheritance(const trace::Event& event) {
     });
 }
 
-// Precondition: m_changed, and who runs is known. A decision follows what calls for it as soon as the interrupt or the
-// primitive is over.
+// Precondition: m_changed has a value, and the running task is known. A decision must follow what requires it as soon
+// as the interrupt or the primitive ends.
 void Scheduling::judge_late(const trace::Event& event) {
     const auto& running = model().running();
     if (!timing().judged || event.ticks.value <= *m_changed + timing().tolerance) {
@@ -136,7 +136,8 @@ Rule Scheduling::order_rule(const Task& exec, const Task& missed) const {
         return Rule::pi_inheritance;
     }
     if (model().rank(exec) != model().rank(missed)) {
-        return missed.policy == exec.policy ? Rule::fifo_order : Rule::level_order; // the idle task shares its level
+        // The idle task has the level of the background tasks.
+        return missed.policy == exec.policy ? Rule::fifo_order : Rule::level_order;
     }
     if (exec.server && exec.server == missed.server) {
         return Rule::fifo_order;
@@ -175,6 +176,80 @@ void Scheduling::judge_order(const Task& exec) {
     const Rule rule = order_rule(exec, exec);
     unknown ? verdicts().undecided(rule) : verdicts().pass(rule);
     unknown ? verdicts().undecided(Rule::level_order) : verdicts().pass(Rule::level_order);
+}
+
+using trace::kCodeOf;
+
+std::optional<std::uint64_t> RoundRobin::length(std::uint16_t context) const {
+    const Task* const task = model().find(context);
+    if (task == nullptr || task->policy != Policy::round_robin || task->parameters.budget_ns == 0 || !model().timed()) {
+        return std::nullopt;
+    }
+    return task->slice_ticks;
+}
+
+void RoundRobin::event(const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"job_release">:
+        if (length(event.par1)) {
+            m_slices[event.par1] = Slice{.known = true};
+        }
+        break;
+    case kCodeOf<"slice_end">:
+        end_slice(event);
+        break;
+    case kCodeOf<"task_end">:
+        m_slices.erase(event.par1);
+        break;
+    case kCodeOf<"task_schedule">:
+        settle(event);
+        break;
+    default:
+        break;
+    }
+}
+
+void RoundRobin::ran(const Interval& interval) {
+    if (length(interval.exec)) {
+        Slice& slice = m_slices[interval.exec];
+        const std::uint64_t begin = interval.begin > slice.from ? interval.begin : slice.from;
+        slice.used += interval.end > begin ? interval.end - begin : 0;
+        ++slice.intervals;
+    }
+}
+
+void RoundRobin::end_slice(const trace::Event& event) {
+    const auto slice_ticks = length(event.par1);
+    Slice& slice = m_slices[event.par1];
+    const std::uint64_t used = slice.used + so_far(event.par1, slice.from, event.ticks.value);
+    const std::uint64_t slack = timing().tolerance * (slice.intervals + 1);
+    if (!slice_ticks || !slice.known || !timing().judged) {
+        verdicts().undecided(Rule::rr_slice);
+    } else {
+        verdicts().judge(Rule::rr_slice, used + slack >= *slice_ticks && used <= *slice_ticks + slack, event.par1, [&] {
+            return fmt::format("the slice of {} ends after {} ticks, it has {}", model().name(event.par1), used,
+                               *slice_ticks);
+        });
+    }
+    // Whether it continues is only known if a record has shown who runs.
+    slice = Slice{.known = model().running().has_value(), .from = event.ticks.value};
+}
+
+void RoundRobin::settle(const trace::Event& event) {
+    if (!model().jobs_recorded() || !timing().judged) {
+        return; // older kernels did not record the ends of slices
+    }
+    for (auto& [context, slice] : m_slices) {
+        const std::uint64_t used = slice.used + so_far(context, slice.from, event.ticks.value);
+        const std::uint64_t slack = timing().tolerance * (slice.intervals + 1);
+        const auto slice_ticks = slice.known && used > slack ? length(context) : std::nullopt;
+        if (slice_ticks && used > *slice_ticks + slack) {
+            verdicts().fail(Rule::rr_slice, context,
+                            fmt::format("the place of {} was used for {} ticks, its slice is {}, and has not ended",
+                                        model().name(context), used, *slice_ticks));
+            slice.known = false;
+        }
+    }
 }
 
 } // namespace host::analyse::oracle

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// See servers.hpp.
+// The meter of the servers' use, and the theory of polling and deferrable servers.
 #include "host/analyse/oracle/servers.hpp"
 
+#include "host/text/format.hpp"
+
 #include <algorithm>
+#include <utility>
 
 namespace host::analyse::oracle {
 
@@ -33,6 +36,145 @@ void ServerMeter::restart(std::uint16_t server) {
 void ServerMeter::forget() {
     m_uses.clear();
     m_bandwidth.reset();
+}
+
+bool FixedServers::has_requests(std::uint16_t id, bool& unknown) const {
+    for (const auto& [context, task] : model().tasks()) {
+        if (task.server == id) {
+            unknown = unknown || task.ready == Truth::unknown;
+            if (task.ready == Truth::yes) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void FixedServers::replenish(std::uint16_t id, const trace::Event& event) {
+    const Server& server = model().servers().at(id);
+    Account& account = m_accounts[id];
+    account.refilled = true;
+    account.advances = true;
+    if (!server.deadline || !timing().judged) {
+        verdicts().undecided(Rule::server_replenish);
+        return;
+    }
+    const std::uint64_t now = event.ticks.value;
+    verdicts().judge(Rule::server_replenish, now + 1 >= *server.deadline, std::nullopt, [&] {
+        return fmt::format("server {} is replenished at {} ticks, its period ends at {}", id, now, *server.deadline);
+    });
+}
+
+void FixedServers::exhaust(std::uint16_t id) {
+    const Server& server = model().servers().at(id);
+    const Use& use = m_meter.use(id);
+    if (!server.budget || !use.known || !timing().judged) {
+        verdicts().undecided(Rule::server_budget);
+        return;
+    }
+    const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
+    verdicts().judge(Rule::server_budget, use.ran + slack >= *server.budget, std::nullopt, [&] {
+        return fmt::format("server {} is recorded as exhausted after {} ticks, its budget was {}", id, use.ran,
+                           *server.budget);
+    });
+}
+
+void FixedServers::budget(std::uint16_t id, std::uint64_t recorded) {
+    const Server& server = model().servers().at(id);
+    Account& account = m_accounts[id];
+    const Use use = m_meter.use(id);
+    m_meter.restart(id);
+    bool unknown = false;
+    const bool requests = has_requests(id, unknown);
+    if (account.refilled) {
+        account.refilled = false;
+        const std::uint64_t capacity = model().timed() ? model().to_ticks(server.capacity_ns) : 0;
+        const bool lost = server.kind == Policy::polling && recorded == 0 && (!requests || unknown);
+        const std::uint64_t owed = timing().judged ? account.debt + timing().tolerance : capacity;
+        const bool full = recorded <= capacity + 1 && recorded + (account.debt != 0 ? owed : 1) >= capacity;
+        account.debt = 0;
+        verdicts().judge(Rule::server_replenish, lost || !model().timed() || full, std::nullopt, [&] {
+            return fmt::format("server {} is replenished to {} ticks, Q is {}", id, recorded, capacity);
+        });
+        return;
+    }
+    if (server.kind == Policy::polling && recorded == 0 && (!requests || unknown)) {
+        verdicts().pass(Rule::server_replenish); // without requests a polling server loses its budget
+        return;
+    }
+    if (server.kind == Policy::polling && recorded == 0 && use.ran == 0 && server.budget && *server.budget != 0) {
+        for (const auto& [context, task] : model().tasks()) { // they begin to wait, which the next records state
+            if (task.server == id && task.ready == Truth::yes) {
+                account.leaving.emplace_back(context, task.sequence);
+            }
+        }
+        return;
+    }
+    if (!server.budget || !use.known || !timing().judged) {
+        verdicts().undecided(Rule::server_budget);
+        return;
+    }
+    const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
+    const std::uint64_t expected = *server.budget > use.ran ? *server.budget - use.ran : 0;
+    account.debt += recorded == 0 && use.ran + slack > *server.budget ? use.ran + slack - *server.budget : 0;
+    const bool in_time = use.ran <= *server.budget + slack;
+    verdicts().judge(Rule::server_budget, in_time && recorded <= expected + slack && recorded + slack >= expected,
+                     std::nullopt, [&] {
+                         return fmt::format("server {} has {} ticks left, but of {} {} ran in its place", id, recorded,
+                                            *server.budget, use.ran);
+                     });
+}
+
+// The low 32 bits of the deadline are recorded exactly, so replenishments must never drift.
+void FixedServers::deadline(std::uint16_t id, const trace::Event& event) {
+    const Server& server = model().servers().at(id);
+    Account& account = m_accounts[id];
+    const std::uint64_t recorded = trace::nearest_time(event.par2, event.ticks.value);
+    if (!account.origin || !model().timed()) {
+        account.origin = recorded;
+        account.number = 0;
+        account.advances = false;
+        return;
+    }
+    // The kernel skips periods for which the machine was too late.
+    const std::uint64_t period = model().to_ticks(server.period_ns);
+    const std::uint64_t least = account.number + (account.advances ? 1 : 0);
+    const std::uint64_t since = recorded > *account.origin ? recorded - *account.origin : 0;
+    account.number = std::max(least, period != 0 ? (since + period / 2) / period : 0);
+    account.advances = false;
+    const std::uint64_t expected = *account.origin + model().to_ticks(account.number * server.period_ns);
+    const bool holds = same_but_rounding(recorded, expected);
+    verdicts().judge(Rule::server_replenish, holds, std::nullopt, [&] {
+        return fmt::format("server {} is recorded as replenished at {} ticks next, origin + {} T is {}", id, recorded,
+                           account.number, expected);
+    });
+    if (!holds) {
+        account.origin = recorded;
+        account.number = 0;
+    }
+}
+
+void FixedServers::settle() {
+    for (const auto& [id, server] : model().servers()) {
+        if (server.kind != Policy::polling || !server.budget) {
+            continue;
+        }
+        for (const auto& [context, sequence] : std::exchange(m_accounts[id].leaving, {})) {
+            const Task* const request = model().find(context);
+            const bool left = request == nullptr || request->ready != Truth::yes || request->sequence != sequence;
+            verdicts().judge(Rule::server_budget, left, context, [this, id = id, context = context] {
+                return fmt::format("polling server {} loses its budget, but has the request {}", id,
+                                   model().name(context));
+            });
+        }
+        bool unknown = false;
+        const bool requests = has_requests(id, unknown);
+        if (*server.budget != 0 && !requests && !unknown) {
+            verdicts().fail(
+                Rule::server_replenish, std::nullopt,
+                fmt::format("polling server {} keeps {} ticks of budget without a request", id, *server.budget));
+        }
+    }
 }
 
 } // namespace host::analyse::oracle

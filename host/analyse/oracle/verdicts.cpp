@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See verdicts.hpp.
+// Sums of the verdicts, and the relaxations.
 #include "host/analyse/oracle/verdicts.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See wakeups.hpp. Without task_block and task_unblock (older kernels) nothing can be decided here.
-#include "host/analyse/oracle/wakeups.hpp"
+// The theory of semaphores. In traces of older kernels, without task_block and task_unblock, nothing can be decided
+// here.
+#include "host/analyse/oracle/theory.hpp"
 #include "host/text/format.hpp"
 #include "tracer/record/unit_words.hpp"
 
@@ -23,7 +24,7 @@ void WakeUps::event(const trace::Event& event) {
         Semaphore& semaphore = m_semaphores[event.par2];
         semaphore = {};
         semaphore.all_waiters_known = true;
-        if (event.par1 != std::numeric_limits<std::uint16_t>::max()) { // as many or more
+        if (event.par1 != std::numeric_limits<std::uint16_t>::max()) { // the record saturates there
             semaphore.count = event.par1;
         }
         break;
@@ -59,7 +60,7 @@ void WakeUps::event(const trace::Event& event) {
 void WakeUps::wait(const trace::Event& event) {
     Semaphore& semaphore = m_semaphores[event.par2];
     if (!semaphore.count || !model().jobs_recorded()) {
-        semaphore.count.reset(); // it is not known yet whether waits are recorded
+        semaphore.count.reset(); // whether waits are recorded is not known yet
         verdicts().undecided(Rule::semaphore_count);
         return;
     }
@@ -75,7 +76,7 @@ void WakeUps::block(const trace::Event& event) {
     if (tracer::wait_kind(event.par2) == lib::WaitKind::suspended) {
         for (auto& [id, semaphore] : m_semaphores) {
             if (std::ranges::find(semaphore.waiters, event.par1) != semaphore.waiters.end()) {
-                semaphore.all_waiters_known = false; // woken without a record until it is resumed
+                semaphore.all_waiters_known = false; // its wake-up is not recorded until it is resumed
             }
         }
         return;
@@ -109,7 +110,7 @@ void WakeUps::post(const trace::Event& event) {
             ++*semaphore.count;
         }
     } else {
-        semaphore.count.reset(); // an unknown task may have been woken
+        semaphore.count.reset(); // the post may have woken an unknown task
         verdicts().undecided(Rule::lost_wakeup);
     }
 }
@@ -151,7 +152,7 @@ void WakeUps::unblock(const trace::Event& event) {
     if (tracer::wait_kind(event.par2) != lib::WaitKind::semaphore) {
         if (tracer::wait_kind(event.par2) == lib::WaitKind::suspended) {
             resolve(event.par1, true);
-            leave(event.par1); // what it does next shows whether its wait is over
+            leave(event.par1); // its next records show whether its wait has ended
         }
         return;
     }

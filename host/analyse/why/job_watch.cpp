@@ -68,7 +68,8 @@ void JobWatch::take(const trace::Event& event, std::uint32_t khz) {
     note(event);
 }
 
-// A task of a lower priority runs while the watched one has no job: whatever delays its next job is yet to come.
+// Returns whether a task of lower priority runs while the watched task has no job: what delays its next job happens
+// later.
 bool JobWatch::frees(std::uint32_t runs, std::uint32_t watched) const {
     if (runs == watched || m_open.contains(watched) ||
         m_accounting.priorities().order(runs, watched) != schedule::Order::lower) {
@@ -76,7 +77,7 @@ bool JobWatch::frees(std::uint32_t runs, std::uint32_t watched) const {
     }
     const tracer::TaskParameters* const own = parameters_of(m_names.get(), watched);
     const tracer::TaskParameters* const other = parameters_of(m_names.get(), runs);
-    // Among deadlines lower means later: the next job's may be later still.
+    // With deadlines a lower priority means a later deadline, and that of the next job may be even later.
     return own == nullptr || other == nullptr || !by_deadline(*m_names, *own) || !by_deadline(*m_names, *other);
 }
 
@@ -148,7 +149,7 @@ void JobWatch::open(const trace::Event& event) {
     if (event.names == nullptr || !m_is_task(*event.names, event.par1)) {
         return;
     }
-    // Its first pieces, those of the jitter, came before.
+    // The first pieces, those of the jitter, came before and may have made the case.
     JobCase& job = m_open[event.par1];
     job.released = schedule::RecordPlace::of(event);
     if (task.server) {
@@ -168,7 +169,7 @@ void JobWatch::take_piece(const schedule::Piece& piece) {
     if (piece.culprit.part == Part::execution) {
         take_execution(piece);
     }
-    // The task may be known as one that fits only from the release on, which comes after the pieces of its jitter.
+    // The case of the job may not exist yet, because open() is called for the release, after the pieces of the jitter.
     const bool jitter = piece.culprit.part == Part::jitter && m_event != nullptr && m_event->names != nullptr &&
                         m_is_task(*m_event->names, piece.context);
     const auto open = jitter ? m_open.try_emplace(piece.context).first : m_open.find(piece.context);
@@ -190,7 +191,8 @@ void JobWatch::add_to_window(const schedule::Piece& piece) {
     window.compact(m_runs, judge_for(piece.context));
 }
 
-// Along the chain of holders, the first mutex without inheritance; none known, the first one without a known protocol.
+// Returns the first mutex without inheritance along the chain of holders; if none is known, the first one without a
+// known protocol.
 std::optional<WeakLink> JobWatch::weak_link(const schedule::Culprit& culprit) const {
     constexpr std::uint32_t kChainMax = 64;
     std::optional<WeakLink> unknown;

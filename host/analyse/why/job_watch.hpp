@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds one job of a task in one pass over a trace, and gathers what explains it. If the job began late because an
-// earlier one was not complete, the first of this row of jobs is kept, too. Memory depends on the number of tasks.
+// Finds one job of a task in one pass over a trace, and collects what explains it. If the job began late because an
+// earlier one was not complete, the first of this row of jobs is kept, too. The memory depends on the number of tasks.
 #pragma once
 
 #include "host/analyse/why/job_case.hpp"
@@ -18,22 +18,23 @@
 
 namespace host::analyse::why {
 
-// Which job of the task.
+// Selects the job of the task.
 struct Wanted {
     enum class Which : std::uint8_t { worst, first_miss, number };
-    Which which = Which::worst; // worst: the greatest response time; also if no job missed its deadline
+    Which which = Which::worst; // worst: the one with the greatest response time, even if no job missed its deadline
     std::uint64_t number = 0;
 };
 
 struct Found {
     std::optional<JobCase> job{};
-    std::optional<JobCase> first{}; // of the row of jobs that each began late because of the one before; if not `job`
-    std::uint64_t row = 0;          // how many jobs from `first` to `job`
-    std::uint64_t jobs = 0;         // of the task
-    std::uint64_t late = 0;         // of them
-    std::uint64_t unknown = 0;      // of them: records are missing
+    // The first of a row of jobs that each began late because of the previous one; none if it is `job`.
+    std::optional<JobCase> first{};
+    std::uint64_t row = 0;     // how many jobs there are from `first` to `job`
+    std::uint64_t jobs = 0;    // how many jobs the task had
+    std::uint64_t late = 0;    // how many of them were late
+    std::uint64_t unknown = 0; // how many of them are not known, because records are missing
     std::uint64_t greatest_number = 0;
-    std::set<std::uint16_t> contexts{}; // of tasks with jobs that fit
+    std::set<std::uint16_t> contexts{}; // those of the tasks that fit and had jobs
 };
 
 class JobWatch {
@@ -41,30 +42,30 @@ class JobWatch {
     using IsTask = std::function<bool(const trace::Names&, std::uint32_t context)>;
 
     JobWatch(Wanted wanted, IsTask is_task);
-    JobWatch(const JobWatch&) = delete; // its parts report to it
+    JobWatch(const JobWatch&) = delete; // m_accounting has a pointer to it
     JobWatch& operator=(const JobWatch&) = delete;
 
-    // In time order. khz: the clock's rate as far as it is known, else 0.
+    // Must be called in time order. khz: the clock's rate, 0 if it is not known yet.
     void take(const trace::Event& event, std::uint32_t khz);
 
-    // At the end of the trace.
+    // Must be called at the end of the trace.
     void finish() { m_accounting.finish(); }
 
     [[nodiscard]] const Found& found() const { return m_found; }
 
   private:
-    struct Row { // of jobs that begin late
+    struct Row { // a row of jobs that begin late
         std::optional<JobCase> first;
         std::uint64_t length = 0;
     };
 
     struct Task {
-        std::uint64_t job = 0; // whose execution this is
+        std::uint64_t job = 0; // the job that `executed` belongs to
         lib::Ticks executed{};
         std::optional<std::uint64_t> deadline{}; // absolute, of the job in progress
-        lib::Ticks ready{};                      // since then it can run
+        lib::Ticks ready{};                      // since when it can run
         std::optional<std::uint16_t> server{};
-        std::uint32_t waits_for = 0; // the latest mutex
+        std::uint32_t waits_for = 0; // the latest mutex that it waited for
     };
 
     void note(const trace::Event& event);
@@ -90,15 +91,15 @@ class JobWatch {
     schedule::Schedule m_schedule;
     schedule::Accounting m_accounting;
     std::map<std::uint32_t, Task> m_tasks;
-    std::map<std::uint32_t, JobCase> m_open;   // of watched tasks, by context
-    std::map<std::uint32_t, Window> m_windows; // likewise
-    std::map<std::uint32_t, Row> m_rows;       // likewise
+    std::map<std::uint32_t, JobCase> m_open;   // the open jobs of watched tasks, by context
+    std::map<std::uint32_t, Window> m_windows; // by context of a watched task
+    std::map<std::uint32_t, Row> m_rows;       // by context of a watched task
     Runs m_runs;
-    std::map<std::uint32_t, std::uint32_t> m_holders; // of mutexes, the latest
+    std::map<std::uint32_t, std::uint32_t> m_holders; // the latest holder of each mutex
     std::map<std::uint32_t, lib::MutexProtocol> m_protocols;
     std::map<std::uint32_t, ServerFacts> m_servers;
     std::shared_ptr<const trace::Names> m_names;
-    const trace::Event* m_event = nullptr; // that is being taken
+    const trace::Event* m_event = nullptr; // the event that is being taken
     std::uint64_t m_names_version = 0;
     std::uint32_t m_khz = 0;
     Found m_found;

@@ -16,7 +16,7 @@ using schedule::Part;
 using schedule::Piece;
 using Role = Item::Role;
 
-constexpr std::uint32_t kKindShift = 16; // of the parameter of task_block
+constexpr std::uint32_t kKindShift = 16; // where the parameter of task_block has the kind of the wait
 
 bool is_delay(std::uint32_t object) {
     return object >> kKindShift == static_cast<std::uint32_t>(lib::WaitKind::delay);
@@ -26,7 +26,8 @@ bool is_of_task(const Executor& executor) {
     return executor.by == By::task || executor.by == By::section || executor.by == By::kernel;
 }
 
-// A handler preempts every task; what a task does is decided when its deadline is known.
+// Completes the item by what executed. A handler precedes every task; whether a task precedes is decided when its
+// deadline is known.
 Item executed(Item item, const Executor& executor) {
     item.executor = executor;
     if (executor.by == By::interrupt) {
@@ -71,7 +72,7 @@ void Window::push(const Item& item) {
     m_items.back().arrival = arrival;
 }
 
-// The stretches of a time in which the task needs no processor.
+// Adds what ran in a span of time in which the task does not need the processor.
 void Window::add_within(const Item& whole, const ExecutorHistory& history) {
     history.within(whole.begin, whole.end, [&](const ExecutorHistory::Stretch& stretch) {
         Item item = whole;
@@ -105,7 +106,7 @@ void Window::add(const Piece& piece, const ExecutorHistory& history, const std::
               .postponed = postponed,
               .place = piece.place};
     if (item.begin >= item.end) {
-        return; // an earlier job of the task
+        return; // this time belongs to an earlier job of the task
     }
     m_last = item.end;
     item.executor = {piece.culprit.by, piece.culprit.who};
@@ -205,7 +206,8 @@ void Window::add_blocking(Item item, const Piece& piece, const std::optional<Wea
     push(item);
 }
 
-// A wait that another task ends lasts as long as that task needs for its work; any other ends when it did.
+// A wait that another task ends lasts as long as that task needs for its work; any other wait ends at the time at which
+// it ended.
 void Window::add_suspension(Item item, const Piece& piece, const ExecutorHistory& history) {
     item.cause = Cause::late_event;
     item.object = piece.culprit.object;
@@ -249,7 +251,7 @@ void Window::add_jitter(Item item) {
         break;
     case By::interrupt:
         push(executed(item, executor));
-        m_items.back().arrival = m_release; // the handler that releases it had to wait, too
+        m_items.back().arrival = m_release; // the handler that releases the job was delayed, too
         return;
     case By::unknown:
         item.role = Role::path;
@@ -267,7 +269,7 @@ void Window::add_jitter(Item item) {
 
 namespace {
 
-// What the executing task's runs say of an item.
+// Completes the item by the runs of the task that executed.
 void look_up(Item& item, const Runs& runs, const Window::Judge& judge) {
     if (!is_of_task(item.executor)) {
         return;
@@ -311,7 +313,7 @@ bool unites(const Item& a, const Item& b) {
 
 } // namespace
 
-// Where two kinds of items alternate, each two become one: v own v own -> v own.
+// If two kinds of items alternate, two items of each kind become one: v own v own -> v own.
 void Window::compact(const Runs& runs, const Judge& judge) {
     if (m_items.size() <= kItemsMax) {
         return;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The work around the jobs of one task, as items of a replay: what happened since its processor was free for it.
+// Collects the work around the jobs of one task as items of a replay: what happened since its processor was free for
+// it.
 #pragma once
 
-#include "host/analyse/why/replay.hpp"
+#include "host/analyse/why/job_case.hpp"
 #include "host/schedule/accounting.hpp"
 #include "lib/units.hpp"
 
@@ -15,18 +16,18 @@
 
 namespace host::analyse::why {
 
-// What a task executed in one piece.
+// An uninterrupted execution of a task.
 struct Run {
     std::uint32_t context = 0;
     lib::Ticks begin{};
     lib::Ticks end{};
-    lib::Ticks excess{};                     // its last part, beyond what its job declares
-    lib::Ticks total{};                      // of its job, this piece included
-    lib::Ticks arrival{};                    // since then it could run
-    std::optional<std::uint64_t> deadline{}; // absolute, of its job
+    lib::Ticks excess{};                     // its last part, beyond what the task declares
+    lib::Ticks total{};                      // execution of its job, this run included
+    lib::Ticks arrival{};                    // since when it could run
+    std::optional<std::uint64_t> deadline{}; // absolute deadline of its job
 };
 
-// The latest ones, by their end.
+// The latest runs, in the order of their end.
 class Runs {
   public:
     void add(const Run& run);
@@ -39,7 +40,7 @@ class Runs {
     std::deque<Run> m_runs;
 };
 
-// The mutex for want of whose inheritance a task runs, and its holder.
+// A mutex without inheritance, because of which another task runs, and its holder.
 struct WeakLink {
     std::uint32_t mutex = 0;
     std::uint32_t holder = schedule::kUnknownContext;
@@ -47,32 +48,33 @@ struct WeakLink {
 
 class Window {
   public:
-    // What is known besides the pieces, when a job ends.
+    // What is known when a job ends, besides the pieces.
     struct Judge {
         std::function<bool(std::uint32_t who, std::optional<std::uint64_t> deadline, std::uint32_t than)> precedes;
         std::function<bool(std::uint32_t who, std::optional<std::uint64_t> deadline)> is_later;
         std::function<bool(std::uint32_t who)> is_idle;
     };
 
-    // The processor is free for the task: nothing before delays its next job.
+    // Must be called when the processor is free for the task: nothing before can delay its next job.
     void restart(lib::Ticks now);
 
-    // A piece of the task; weak: if it is an inversion. postponed: its server has postponed its deadline.
+    // Adds a piece of the task. weak: only given if the piece is an inversion. postponed: the server has postponed the
+    // task's deadline.
     void add(const schedule::Piece& piece, const schedule::ExecutorHistory& history,
              const std::optional<WeakLink>& weak, bool postponed);
 
-    // At the end of a job: its items and those before it.
+    // Must be called at the end of a job. Returns its items and those before it.
     [[nodiscard]] std::shared_ptr<const std::vector<Item>> at_end(const Runs& runs, const Judge& judge);
 
-    // When a job begins: of what was before it, the latest items are enough.
+    // Must be called when a job begins: keeps only the latest of the items before it.
     void forget_early();
 
-    // If there are too many items, some are united.
+    // Unites items if there are too many.
     void compact(const Runs& runs, const Judge& judge);
 
   private:
     static constexpr std::size_t kItemsMax = 16384;
-    static constexpr std::size_t kEarlyMax = 512; // before the job
+    static constexpr std::size_t kEarlyMax = 512; // items that are kept from before a job
 
     void begin_job(const schedule::Piece& piece, const schedule::ExecutorHistory& history);
     void add_interference(Item item, const schedule::Piece& piece, const schedule::ExecutorHistory& history);
@@ -84,7 +86,7 @@ class Window {
     void decide(const Runs& runs, const Judge& judge);
 
     std::vector<Item> m_items;
-    std::size_t m_decided = 0; // so many of them have been looked up
+    std::size_t m_decided = 0; // how many of the items have been decided
     std::optional<lib::Ticks> m_last{};
     std::uint64_t m_job = 0;
     lib::Ticks m_release{};

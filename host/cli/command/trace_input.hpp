@@ -12,7 +12,7 @@
 #include "host/cli/terminal/stop_signal.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/trace.hpp"
-#include "host/schedule/raises.hpp"
+#include "host/schedule/latency.hpp"
 #include "host/trace/byte_source.hpp"
 
 #include <algorithm>

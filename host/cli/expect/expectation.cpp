@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/cli/expect/expectation.hpp"
 
-#include "host/analyse/oracle/rules.hpp"
+#include "host/analyse/oracle/verdicts.hpp"
 #include "host/cli/event/selection.hpp"
 #include "host/text/digits.hpp"
 #include "host/text/escape.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// POSIX, Linux: one open file for the journal and one for each stream.
+// A store for POSIX and Linux: it has one open file for the journal and one for each stream.
 #include "host/collector/reliable/file_store.hpp"
 
-#include "host/collector/reliable/journal_entry.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 #include "lib/crc32c.hpp"
@@ -28,7 +27,8 @@ namespace {
 
 using trace::Descriptor;
 
-// For reading and writing, created if it is not there. Not open: errno says why; it may also be no regular file.
+// Opens a file for reading and writing; creates it if it does not exist. If it cannot be opened or is no regular file,
+// errno states why.
 Descriptor open_regular(const std::string& path) {
     Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0644));
 
@@ -56,7 +56,7 @@ bool write_all(const Descriptor& file, std::span<const std::byte> bytes, std::ui
     return true;
 }
 
-// Fewer bytes than asked for: the file ends, or it cannot be read.
+// Returns how many bytes were read: fewer than requested if the file ends or cannot be read.
 std::size_t read_some(const Descriptor& file, std::span<std::byte> out, std::uint64_t offset) {
     std::size_t done = 0;
     while (done < out.size()) {
@@ -73,8 +73,9 @@ std::size_t read_some(const Descriptor& file, std::span<std::byte> out, std::uin
     return done;
 }
 
-constexpr std::uint64_t kEntriesSpared = 2 * tracer::reliable::kStreamsMax; // so that a session at its limit can end
-constexpr std::size_t kPieceBytes = 64 * 1024;                              // that is read at once
+// So that a session at its limit can still end.
+constexpr std::uint64_t kEntriesSpared = 2 * tracer::reliable::kStreamsMax;
+constexpr std::size_t kPieceBytes = 64 * 1024; // how much is read in one call
 
 std::string stream_file(const std::string& base, std::uint16_t number) {
     return fmt::format("{}-{}.trc", base, number);
@@ -84,7 +85,7 @@ struct StreamFile {
     Descriptor file;
     Mark mark;
     std::vector<Loss> losses;
-    std::uint64_t bytes = 0; // appended
+    std::uint64_t bytes = 0; // appended bytes
     bool unflushed = false;  // the last flush failed
 };
 
@@ -95,12 +96,12 @@ class FileStore final : public SessionStore {
         , m_limits(limits)
         , m_report(report) {}
 
-    // Empty: everything is as the journal says. Otherwise what is wrong.
+    // Opens what an earlier process has left. Returns what is wrong; empty if everything agrees with the journal.
     [[nodiscard]] std::string load() {
         struct stat state {};
 
         if (::lstat((m_path + ".journal").c_str(), &state) != 0 && errno == ENOENT) {
-            return {}; // nothing of it has come yet
+            return {}; // nothing of the session has come yet
         }
         if (std::string wrong = open_journal(); !wrong.empty()) {
             return wrong;
@@ -130,7 +131,7 @@ class FileStore final : public SessionStore {
             return false;
         }
         if (!write_all(stream.file, records, stream.bytes)) {
-            return false; // what was written of it is written again at the same place
+            return false; // a part may be written; the next attempt writes at the same position
         }
         stream.bytes += records.size();
         m_bytes += records.size();
@@ -139,20 +140,20 @@ class FileStore final : public SessionStore {
 
     [[nodiscard]] std::vector<Loss> losses(std::uint16_t stream) const override { return m_streams.at(stream).losses; }
 
-    void lost(std::uint16_t /*stream*/, std::uint64_t /*packets*/) override {} // in the next mark
+    void lost(std::uint16_t /*stream*/, std::uint64_t /*packets*/) override {} // the next mark states it
 
     [[nodiscard]] bool sync(std::uint16_t number, const Mark& mark) override {
         StreamFile& stream = m_streams.at(number);
         ASSERT(mark.bytes == stream.bytes);
         if (m_journal_bytes == 0 && mark.packets == 0) {
-            return true; // nothing to continue
+            return true; // there is nothing to continue
         }
         if (m_failed || !begun() ||
             !within_limit(JournalEntry::kBytes, m_limits.session_bytes + kEntriesSpared * JournalEntry::kBytes) ||
             !flush(number, mark)) {
             return false;
         }
-        // The name of a stream is durable before a mark speaks of it.
+        // The name of a stream must be durable before a mark of it is written.
         if (!sync_directory() || !write_all(m_journal, JournalEntry{number, mark}.encode(), m_journal_bytes) ||
             ::fdatasync(m_journal.number()) != 0) {
             return false;
@@ -163,7 +164,7 @@ class FileStore final : public SessionStore {
     }
 
   private:
-    // With its lock.
+    // Opens the journal and locks it. Returns what is wrong; empty if nothing is.
     [[nodiscard]] std::string open_journal() {
         Descriptor journal = open_regular(m_path + ".journal");
         if (!journal) {
@@ -176,7 +177,7 @@ class FileStore final : public SessionStore {
         return {};
     }
 
-    // Its journal exists.
+    // Returns whether the journal is open; creates it at the first call.
     [[nodiscard]] bool begun() {
         if (!m_journal) {
             if (const std::string wrong = open_journal(); !wrong.empty()) {
@@ -186,7 +187,7 @@ class FileStore final : public SessionStore {
         return static_cast<bool>(m_journal);
     }
 
-    // Whether so many bytes more are; the first time that they are not is reported.
+    // Returns whether this number of further bytes is within the limit. Reports the first time that it is not.
     [[nodiscard]] bool within_limit(std::size_t more, std::uint64_t bytes_max) {
         if (m_bytes + m_journal_bytes + more <= bytes_max) {
             return true;
@@ -220,7 +221,7 @@ class FileStore final : public SessionStore {
         return !stream.unflushed;
     }
 
-    // What follows the last mark. False: it is not what was appended.
+    // Writes what follows the last mark once more. Returns false if it is not what was appended.
     [[nodiscard]] static bool write_again(const StreamFile& stream, const Mark& mark) {
         std::vector<std::byte> piece(kPieceBytes);
         std::uint32_t crc = stream.mark.crc32c;
@@ -236,7 +237,7 @@ class FileStore final : public SessionStore {
         return crc == mark.crc32c;
     }
 
-    // A process that was killed may have written the last entry and not flushed it.
+    // A process that was killed may not have flushed the last entry that it wrote, so that is flushed now.
     [[nodiscard]] bool flush_journal() {
         JournalEntry::Bytes last{};
         const std::uint64_t at = m_journal_bytes - JournalEntry::kBytes;
@@ -251,8 +252,9 @@ class FileStore final : public SessionStore {
         }
     }
 
-    // The process may have been killed while it wrote the last entry: that one alone may be wrong. What else is wrong
-    // is damage, and nothing is cut to the mark before it: the sender has forgotten what the later marks promise.
+    // The process may have been killed while it wrote the last entry, so only that entry may be wrong. Any other wrong
+    // entry is damage. Then nothing is cut to the mark before it, because the sender has forgotten what the later marks
+    // promise.
     [[nodiscard]] std::string read_journal() {
         struct stat state {};
 
@@ -284,14 +286,15 @@ class FileStore final : public SessionStore {
         if (!stream.file) {
             stream.file = open_regular(path_of(number));
             m_directory_synced = false;
-            if (stream.file && ::ftruncate(stream.file.number(), 0) != 0) { // of an earlier process, without mark
+            // An earlier process may have left bytes without a mark.
+            if (stream.file && ::ftruncate(stream.file.number(), 0) != 0) {
                 stream.file = {};
             }
         }
         return static_cast<bool>(stream.file);
     }
 
-    // A stream of an earlier process: cut to its mark, and compared with it.
+    // Opens the stream of an earlier process, cuts it to its mark, and compares its checksum with the mark.
     [[nodiscard]] std::string reopen(std::uint16_t number) {
         StreamFile& stream = m_streams.at(number);
         const std::string path = path_of(number);
@@ -322,27 +325,27 @@ class FileStore final : public SessionStore {
         return {};
     }
 
-    // New names are durable only then.
+    // Makes new names durable.
     [[nodiscard]] bool sync_directory() {
         if (!m_directory_synced) {
             const std::size_t slash = m_path.rfind('/');
             const std::string directory = slash == std::string::npos ? "." : m_path.substr(0, slash);
             const Descriptor file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
             m_directory_synced = file && ::fsync(file.number()) == 0;
-            if (!m_directory_synced) { // a second attempt would not know whether the first one lost something
+            if (!m_directory_synced) { // a second attempt would not notice what the first one has lost
                 fail(fmt::format("{}: {}", directory, std::strerror(errno)));
             }
         }
         return m_directory_synced;
     }
 
-    std::string m_path; // without ending
+    std::string m_path; // without the ending of a file
     FileStores::Limits m_limits;
     Descriptor m_journal;
     std::uint64_t m_journal_bytes = 0;
-    std::uint64_t m_bytes = 0; // of all streams
+    std::uint64_t m_bytes = 0; // in all streams
     bool m_directory_synced = false;
-    bool m_failed = false; // nothing is taken or promised any more
+    bool m_failed = false; // nothing more is taken or promised
     bool m_limit_reported = false;
     const FileStores::Report& m_report;
     std::array<StreamFile, tracer::reliable::kStreamsMax> m_streams;
@@ -376,7 +379,7 @@ std::uint64_t FileStores::remove(const Peer& peer, std::uint64_t session) const 
 
 std::vector<std::pair<Peer, std::uint64_t>> FileStores::sessions() const {
     std::vector<std::pair<Peer, std::uint64_t>> found;
-    std::error_code none; // a directory that is not there holds nothing
+    std::error_code none; // a directory that does not exist holds nothing
     for (const auto& entry : std::filesystem::directory_iterator(m_directory, none)) {
         const std::string name = entry.path().filename();
         Peer peer;

@@ -1,31 +1,79 @@
 // SPDX-License-Identifier: MIT
-// Sessions on a disk, so that a collector that was killed continues where it was. In one directory, for each session:
+// Stores sessions on a disk, so that a collector that was killed can continue them. One directory has for each session:
 //
 //   <session>-<address>-<port>.journal      a mark of a stream for each sync(), each with its CRC
 //   <session>-<address>-<port>-<stream>.trc the stream: chunk images one after the other
 //
-// Hexadecimal and decimal numbers; nothing from the wire is part of a name as text. sync() flushes the stream, then
-// appends the mark to the journal and flushes it, so a mark in the journal describes bytes that are on the disk. open()
-// reads the journal up to the first entry that is not whole, makes it durable (a killed process may not have), cuts
-// each stream to its last mark and compares its CRC. A loss is where the mark before it ends. A session of which
-// nothing has come has no file; its journal is locked while a store exists. No file is followed through a link.
+// Names consist of hexadecimal and decimal numbers; nothing from the wire is part of a name as text. sync() flushes the
+// stream, then appends the mark to the journal and flushes it, so a mark in the journal describes bytes that are on the
+// disk. open() reads the journal up to a last entry that is not whole, makes it durable (a killed process may not
+// have), cuts each stream to its last mark and compares its CRC. A loss is where the mark before it ends. A session of
+// which nothing has come has no file. The journal is locked while a store exists. Links are not followed.
 //
-// After a flush that failed, the system may count the pages as written. What is not durable is then read back, compared
-// with its CRC and written again before the next flush; if it is not what was written, the store takes and promises
-// nothing more: only a collector that is started again continues, at what is durable.
+// After a flush that failed, the system may consider the pages written. What is not durable is then read back, compared
+// with its CRC and written again before the next flush. If it is not what was written, the store takes and promises
+// nothing more; only a collector that is started again continues, after what is durable.
 #pragma once
 
-#include "host/collector/reliable/journal_entry.hpp"
 #include "host/collector/reliable/store.hpp"
+#include "lib/assert.hpp"
+#include "lib/crc32c.hpp"
+#include "lib/endian.hpp"
+#include "tracer/reliable/packet.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace host::collector::reliable {
+
+// One entry of a session's journal: how far a stream has come, with the CRC of the entry. Little-endian:
+//
+//   stream u16 | ended u16 | crc32c of the stream u32 | packets u64 | bytes u64 | lost u64 | 0 u32 | crc32c u32
+struct JournalEntry {
+    static constexpr std::size_t kBytes = 40;
+    using Bytes = std::array<std::byte, kBytes>;
+
+    std::uint16_t stream = 0; // below kStreamsMax
+    Mark mark;
+
+    [[nodiscard]] Bytes encode() const {
+        Bytes entry{};
+        lib::ByteWriter writer(entry);
+        writer.le(stream);
+        writer.le(static_cast<std::uint16_t>(mark.ended ? 1 : 0));
+        writer.le(mark.crc32c);
+        writer.le(mark.packets);
+        writer.le(mark.bytes);
+        writer.le(mark.lost);
+        writer.le(std::uint32_t{0});
+        writer.le(lib::crc32c(writer.written()));
+        ASSERT(!writer.failed() && writer.offset() == kBytes);
+        return entry;
+    }
+
+    // Returns none if the entry is not whole.
+    [[nodiscard]] static std::optional<JournalEntry> decode(const Bytes& untrusted) {
+        lib::ByteReader reader(untrusted);
+        JournalEntry entry;
+        entry.stream = reader.le<std::uint16_t>();
+        entry.mark.ended = reader.le<std::uint16_t>() != 0;
+        entry.mark.crc32c = reader.le<std::uint32_t>();
+        entry.mark.packets = reader.le<std::uint64_t>();
+        entry.mark.bytes = reader.le<std::uint64_t>();
+        entry.mark.lost = reader.le<std::uint64_t>();
+        reader.le<std::uint32_t>();
+        const bool whole = reader.le<std::uint32_t>() == lib::crc32c(std::span(untrusted).first(kBytes - 4));
+        return whole && entry.stream < tracer::reliable::kStreamsMax ? std::optional(entry) : std::nullopt;
+    }
+};
 
 class FileStores final : public StoreProvider {
   public:
@@ -33,12 +81,12 @@ class FileStores final : public StoreProvider {
         std::uint64_t session_bytes = std::uint64_t{1} << 30U; // of all streams of a session and its journal
     };
 
-    static constexpr std::size_t kMarkBytes = JournalEntry::kBytes; // of a journal, for each sync()
+    static constexpr std::size_t kMarkBytes = JournalEntry::kBytes; // added to a journal by each sync()
 
-    // A store that takes nothing more, and why; once for each.
+    // Called once for each store that takes nothing more; why: the reason.
     using Report = std::function<void(const std::string& why)>;
 
-    // The directory exists.
+    // Precondition: the directory exists.
     explicit FileStores(std::string directory)
         : FileStores(std::move(directory), Limits{}, {}) {}
 
@@ -47,20 +95,22 @@ class FileStores final : public StoreProvider {
         , m_limits(limits)
         , m_report(std::move(report)) {}
 
-    // Null: another process has the session, a file is damaged or no regular file, or the disk fails; why() says so.
+    // Returns null if another process has the session, a file is damaged or no regular file, or the disk fails; why()
+    // states the reason.
     [[nodiscard]] std::unique_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) override;
 
-    // Those that have a journal in the directory; in no order.
+    // Returns the sessions that have a journal in the directory, in no particular order.
     [[nodiscard]] std::vector<std::pair<Peer, std::uint64_t>> sessions() const;
 
     [[nodiscard]] std::string stream_path(const Peer& peer, std::uint64_t session, std::uint16_t stream) const;
 
-    // Deletes the files of a session that need no longer be continued; its store may still exist. Returns their bytes.
+    // Deletes the files of a session that is not continued any more; its store may still exist. Returns the bytes of
+    // the files.
     std::uint64_t remove(const Peer& peer, std::uint64_t session) const;
 
     [[nodiscard]] const std::string& why() const { return m_why; }
 
-    // Without directory and ending: "0123456789abcdef-7f000001-20000".
+    // Returns the name without directory and ending, such as "0123456789abcdef-7f000001-20000".
     [[nodiscard]] static std::string name_of(const Peer& peer, std::uint64_t session);
 
   private:

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Receives TRACER-V2.0 from many senders: which session a datagram belongs to, whether it is authentic, and the answer.
-// It owns no socket and no clock: a datagram and the time go in, an answer comes out.
+// Receives TRACER-V2.0 from many senders: decides to which session a datagram belongs and whether it is authentic, and
+// makes the answer. It has no socket and no clock: the caller passes a datagram and the time, and gets an answer.
 //
-// A machine that has not proven that it receives at its address costs no memory: HELLO is answered with a cookie, a
+// A machine that has not proven that it receives at its address needs no memory: HELLO is answered with a cookie, a
 // keyed hash of its address and session number, and only HELLO with that cookie opens a session. A datagram has at most
-// one answer, and no answer is longer than it. All limits are compiled in; nothing is allocated by a number from the
-// wire. A full table refuses new sessions, with ABORT. It replaces those that have ended, those of which nothing came
-// but HELLO for seconds, and those that are silent for minutes: what came is durable, and their senders continue with
-// HELLO.
+// one answer, and no answer is longer than the datagram. All limits are compiled in; no number from the wire determines
+// an allocation. A full table refuses new sessions with ABORT. It replaces sessions that have ended, those of which
+// only HELLO has come for seconds, and those that have been silent for minutes: what came is durable, and their senders
+// continue with HELLO.
 #pragma once
 
-#include "host/collector/reliable/reliable_session.hpp"
 #include "host/collector/reliable/store.hpp"
 #include "lib/result.hpp"
 #include "lib/units.hpp"
@@ -27,18 +26,125 @@
 
 namespace host::collector::reliable {
 
+// A Session is the receiving side of one session of TRACER-V2.0 (tracer/reliable/packet.hpp): it puts the packets of
+// each stream in order, appends them to the store exactly once, and states what is durable. Receiver authenticates the
+// packets, and sends the answers that are returned here. Each packet has at most one answer: at once if the sender
+// asks, if a packet is missing, and for every eighth packet in order; else after 10 ms. Answers are few, because the
+// sender reads each from its network card word by word.
+
+namespace wire = tracer::reliable;
+
+// An answer without session and authentication.
+struct Reply {
+    wire::Header header;
+    std::array<std::byte, wire::kControlBytes> body{};
+};
+
+class Session {
+  public:
+    static constexpr lib::Nanoseconds kAcknowledgeAfter = lib::milliseconds(10);
+    static constexpr std::uint32_t kAcknowledgeEvery = 8; // counts packets in order; the window is 64
+    static constexpr lib::Nanoseconds kSyncAfter = lib::milliseconds(1'000);
+    static constexpr std::uint64_t kSyncBytes = 4U << 20U;
+    static constexpr lib::Nanoseconds kHelloSyncInterval = lib::milliseconds(20); // between two syncs for a HELLO
+
+    struct Counters {
+        std::uint64_t packets = 0; // appended packets
+        std::uint64_t bytes = 0;
+        std::uint64_t duplicates = 0;
+        std::uint64_t early = 0; // an earlier packet had not arrived
+        std::uint64_t out_of_window = 0;
+        std::uint64_t no_space = 0; // a packet could not be appended or made durable
+        std::uint64_t lost = 0;     // packets that neither side has any more
+    };
+
+    explicit Session(std::unique_ptr<SessionStore> store);
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    // Opens the stream and returns an answer that states where to continue. None if what was received cannot be made
+    // durable now, or if the disk was flushed for another HELLO within kHelloSyncInterval.
+    [[nodiscard]] std::optional<Reply> hello(const wire::Header& header, const wire::Hello& hello,
+                                             lib::Nanoseconds now);
+
+    // Precondition: is_open(). None if the answer comes later from due(), or none is due.
+    [[nodiscard]] std::optional<Reply> data(const wire::Header& header, std::span<const std::byte> records,
+                                            lib::Nanoseconds now);
+    [[nodiscard]] std::optional<Reply> fin(const wire::Header& header, const wire::Totals& totals);
+
+    // Returns whether hello() has opened the stream.
+    [[nodiscard]] bool is_open(std::uint16_t stream) const { return m_streams[stream] != nullptr; }
+
+    // Returns a delayed answer that is due; must be called until it returns none. Also syncs what has waited long
+    // enough.
+    [[nodiscard]] std::optional<Reply> due(lib::Nanoseconds now);
+
+    // Makes durable what has been received, for a collector that stops. Returns false if something is not durable.
+    [[nodiscard]] bool sync_all();
+
+    // Returns whether every stream that the sender announced has ended with equal totals, and nothing was lost.
+    [[nodiscard]] bool complete() const;
+
+    // Returns whether the sender has announced the end of every stream.
+    [[nodiscard]] bool ended() const { return m_streams_announced != 0 && ended_streams() == m_streams_announced; }
+
+    // Returns whether no packet has come, to this process or an earlier one.
+    [[nodiscard]] bool empty() const { return !m_any; }
+
+    // Returns whether an append or a sync of any stream has failed.
+    [[nodiscard]] bool disk_full() const;
+
+    [[nodiscard]] const Counters& counters() const { return m_counters; }
+
+  private:
+    using Slot = std::vector<std::byte>; // the records of a packet; empty if there is none
+
+    // Packets before `received.packets` are appended; later ones wait in the window.
+    struct Stream {
+        Mark received;
+        Mark durable;
+        std::uint64_t push_until = 0; // the sender waits until this many packets are durable
+        std::uint64_t hello_stamp = 0;
+        std::optional<lib::Nanoseconds> acknowledge_at;
+        std::uint32_t unanswered = 0; // packets since the last answer
+        lib::Nanoseconds dirty_since; // valid if received != durable
+        std::uint64_t newest_stamp = 0;
+        bool fin = false;         // the sender has announced its totals
+        bool full = false;        // the last append failed
+        bool sync_failed = false; // the last sync failed
+        std::array<Slot, wire::kWindowPackets> window{};
+    };
+
+    // Appends the packets that are in order now. Returns false if there is no space.
+    bool advance(std::uint16_t number, lib::Nanoseconds now);
+    [[nodiscard]] bool make_durable(std::uint16_t number);
+    [[nodiscard]] Reply acknowledgement(std::uint16_t number);
+    [[nodiscard]] bool holds_more_than(std::uint16_t number) const;
+    [[nodiscard]] std::size_t ended_streams() const;
+
+    std::unique_ptr<SessionStore> m_store;
+    std::array<std::unique_ptr<Stream>, wire::kStreamsMax> m_streams;
+    std::size_t m_streams_announced = 0;
+    bool m_any = false;                              // a packet has come
+    std::optional<lib::Nanoseconds> m_hello_sync_at; // when the disk was last flushed for a HELLO
+    Counters m_counters;
+};
+
 class Receiver {
   public:
     static constexpr std::size_t kSessionsMax = 64;
-    static constexpr lib::Nanoseconds kCookiePeriod = lib::milliseconds(64'000); // valid for one to two periods
-    static constexpr lib::Nanoseconds kUnknownInterval = lib::milliseconds(20);  // between two UNKNOWN or ABORT, to all
-    static constexpr lib::Nanoseconds kSilentMax = lib::milliseconds(300'000);   // of a session in a full table
-    static constexpr lib::Nanoseconds kEmptyMax = lib::milliseconds(10'000);     // likewise, if nothing came of it
-    static constexpr std::uint64_t kForgeriesMax = std::uint64_t{1} << 20U;      // with a key; then nothing is answered
+    // A cookie is valid for one to two periods.
+    static constexpr lib::Nanoseconds kCookiePeriod = lib::milliseconds(64'000);
+    // Between two UNKNOWN or ABORT to any sender.
+    static constexpr lib::Nanoseconds kUnknownInterval = lib::milliseconds(20);
+    static constexpr lib::Nanoseconds kSilentMax = lib::milliseconds(300'000); // for a session in a full table
+    static constexpr lib::Nanoseconds kEmptyMax = lib::milliseconds(10'000);   // for an empty session in a full table
+    // If there is a key; after that nothing is answered.
+    static constexpr std::uint64_t kForgeriesMax = std::uint64_t{1} << 20U;
 
     struct Options {
-        wire::SipKey secret;             // random; of the cookies
-        std::optional<wire::SipKey> key; // shared with the senders; none: every sender is believed
+        wire::SipKey secret;             // for the cookies; random
+        std::optional<wire::SipKey> key; // shared with the senders; none: every sender is trusted
         std::uint64_t forgeries_max = kForgeriesMax;
     };
 
@@ -46,14 +152,14 @@ class Receiver {
         std::uint64_t packets = 0;
         std::uint64_t malformed = 0;   // wrong size, count or CRC
         std::uint64_t unauthentic = 0; // wrong MAC
-        std::uint64_t unknown = 0;     // of no session; at most some are answered
-        std::uint64_t cookies = 0;     // answered with one
-        std::uint64_t refused = 0;     // HELLO, but no session could be opened; at most some are answered
-        std::uint64_t table_full = 0;  // of them, because of the others
+        std::uint64_t unknown = 0;     // of no session; only some are answered
+        std::uint64_t cookies = 0;     // HELLO that were answered with a cookie
+        std::uint64_t refused = 0;     // HELLO for which no session could be opened; only some are answered
+        std::uint64_t table_full = 0;  // how many of them because the table was full
         std::uint64_t replies = 0;
     };
 
-    // The provider outlives the receiver.
+    // The provider must outlive the receiver.
     Receiver(StoreProvider& provider, const Options& options)
         : m_provider(provider)
         , m_options(options) {}
@@ -61,22 +167,22 @@ class Receiver {
     Receiver(const Receiver&) = delete;
     Receiver& operator=(const Receiver&) = delete;
 
-    // The answer to send to `peer`, valid until the next call; empty: none.
+    // Takes a datagram. Returns the answer to send to `peer`, valid until the next call; empty if there is none.
     [[nodiscard]] std::span<const std::byte> handle(std::span<const std::byte> datagram_untrusted, const Peer& peer,
                                                     lib::Nanoseconds now);
 
-    // Sends the answers that were held back and are due, and makes durable what has waited. At least every 10 ms while
-    // packets arrive.
+    // Must be called at least every 10 ms while packets arrive. Sends the delayed answers that are due, and makes
+    // durable what has waited.
     void tick(lib::Nanoseconds now, const std::function<void(const Peer&, std::span<const std::byte>)>& send);
 
-    // For a collector that stops: false if something that was received is not durable.
+    // Makes durable what has been received, for a collector that stops. Returns false if something is not durable.
     [[nodiscard]] bool sync_all();
 
     struct Entry {
         Peer peer;
         std::uint64_t number = 0;
         std::uint64_t cookie = 0;
-        wire::SipKey key;       // of the session
+        wire::SipKey key;       // that of the session
         lib::Nanoseconds heard; // when its last authentic packet came
         Session session;
 
@@ -89,12 +195,12 @@ class Receiver {
 
     [[nodiscard]] const std::vector<std::unique_ptr<Entry>>& sessions() const { return m_sessions; }
 
-    // Forgets a session that may continue: what came is durable, and its sender begins again with HELLO. False: it is
-    // not.
+    // Forgets a session that may continue: what came is durable, and its sender begins again with HELLO. Returns false
+    // if it cannot be made durable.
     [[nodiscard]] bool drop(const Peer& peer, std::uint64_t session);
 
-    // Offers the sessions that have ended and of which nothing has come for so long; forgets those that `release`
-    // returns true for. They are durable.
+    // Calls `release` for the ended sessions of which nothing has come for the time `silence`, and which are durable.
+    // Forgets those for which it returns true.
     void forget_ended(lib::Nanoseconds now, lib::Nanoseconds silence, const std::function<bool(const Entry&)>& release);
 
     [[nodiscard]] const Counters& counters() const { return m_counters; }
@@ -102,7 +208,7 @@ class Receiver {
   private:
     [[nodiscard]] std::span<const std::byte> hello(const wire::Header& header, const wire::Hello& hello,
                                                    const Peer& peer, lib::Nanoseconds now);
-    // UNKNOWN or ABORT; nothing if such an answer was sent a moment ago.
+    // Returns UNKNOWN or ABORT; empty if such an answer was sent within kUnknownInterval.
     template <typename Body>
     [[nodiscard]] std::span<const std::byte> rarely(wire::PacketType type, const wire::Header& header, const Body& body,
                                                     lib::Nanoseconds now);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where the packets of a session go, as the receiver sees it: bytes appended to streams, and a mark for each stream
-// that survives a crash. The receiver acknowledges a packet as durable only after sync() has returned true for it.
+// The interface through which the receiver stores the packets of a session: bytes are appended to streams, and each
+// stream has a mark that survives a crash. The receiver acknowledges a packet as durable only after sync() has returned
+// true for it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace host::collector::reliable {
 
-// Who sends: one address and port. Sessions of different peers are different, whatever their numbers.
+// A sender: one address and port. Sessions of different peers are different, whatever their numbers.
 struct Peer {
     std::uint32_t ipv4 = 0; // host byte order
     std::uint16_t port = 0;
@@ -19,18 +20,18 @@ struct Peer {
     friend bool operator==(const Peer&, const Peer&) = default;
 };
 
-// How far a stream has come.
+// The state of a stream.
 struct Mark {
-    std::uint64_t packets = 0; // of the sender's numbering, lost ones included
-    std::uint64_t bytes = 0;   // appended
-    std::uint32_t crc32c = 0;  // of them
+    std::uint64_t packets = 0; // in the sender's numbering, including lost ones
+    std::uint64_t bytes = 0;   // appended bytes
+    std::uint32_t crc32c = 0;  // that of the appended bytes
     std::uint64_t lost = 0;    // packets that neither side has any more
-    bool ended = false;        // the sender's totals agreed
+    bool ended = false;        // the sender's totals were equal
 
     friend bool operator==(const Mark&, const Mark&) = default;
 };
 
-// Packets that are missing in a stream, and where: before the byte at_byte.
+// Packets that are missing in a stream before the byte `at_byte`.
 struct Loss {
     std::uint64_t at_byte = 0;
     std::uint64_t packets = 0;
@@ -45,20 +46,21 @@ class SessionStore {
     SessionStore& operator=(const SessionStore&) = delete;
     virtual ~SessionStore() = default;
 
-    // The mark of the last sync() of this stream, by this process or an earlier one. The store has dropped what was
-    // appended after it by an earlier process.
+    // Returns the mark of the last sync() of this stream, by this process or an earlier one. The store has dropped what
+    // an earlier process appended after it.
     [[nodiscard]] virtual Mark durable(std::uint16_t stream) const = 0;
 
-    // The losses in what is durable, in order; empty if the store keeps none.
+    // Returns the losses in the durable part, in order; empty if the store does not record them.
     [[nodiscard]] virtual std::vector<Loss> losses(std::uint16_t /*stream*/) const { return {}; }
 
-    // At the end of the stream: the records of one packet. False: nothing was appended, there is no space.
+    // Appends the records of one packet to the stream. Returns false if nothing was appended because there is no space.
     [[nodiscard]] virtual bool append(std::uint16_t stream, std::span<const std::byte> records) = 0;
 
-    // So many packets are missing before what is appended next. Everything appended is durable.
+    // Notes that this number of packets is missing before what is appended next. Precondition: everything appended is
+    // durable.
     virtual void lost(std::uint16_t stream, std::uint64_t packets) = 0;
 
-    // Makes everything appended to the stream durable, and then the mark, which describes it. False: it is not.
+    // Makes everything appended to the stream durable, then the mark, which describes it. Returns false if that failed.
     [[nodiscard]] virtual bool sync(std::uint16_t stream, const Mark& mark) = 0;
 };
 
@@ -69,11 +71,11 @@ class StoreProvider {
     StoreProvider& operator=(const StoreProvider&) = delete;
     virtual ~StoreProvider() = default;
 
-    // The store of this session, with what an earlier process has made durable; null: refused (quota, disk). One store
-    // of a session exists at a time.
+    // Returns the store of this session, with what an earlier process has made durable; null if refused (quota, disk).
+    // Only one store of a session may exist at a time.
     [[nodiscard]] virtual std::unique_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) = 0;
 
-    // A session that has ended is not received any more: its store is gone.
+    // Called when an ended session is not received any more and its store has been destroyed.
     virtual void forgotten(const Peer& /*peer*/, std::uint64_t /*session*/) {}
 };
 

@@ -288,7 +288,7 @@ class Trace {
         return first < 0 ? [null, null] : [task.begin[first], task.begin[task.activity.lastIndexOf(RUNNING)]];
     }
 
-    // The beginnings of the phases that the application marks, as host/analyse/phases.hpp has them. Empty: none.
+    // The beginnings of the phases that the application marks, as RunPhases of the host has them. Empty: none.
     phases() {
         const {kind, par1, par2, at} = this.marks;
         const isMark = this.facts.kinds.indexOf("user_event_0");

@@ -4,7 +4,6 @@
 #include "host/cli/command/judge/verdict.hpp"
 
 #include "host/analyse/account.hpp"
-#include "host/analyse/manifest_check.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 

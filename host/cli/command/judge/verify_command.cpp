@@ -2,7 +2,6 @@
 // remora verify: is the structure of the trace valid, and does its account close? The exit status is 2 on any
 // violation, 6 if there is none and the account remains open.
 #include "host/analyse/account.hpp"
-#include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
 #include "host/analyse/time_check.hpp"
 #include "host/cli/command/judge/judged_trace.hpp"

@@ -7,7 +7,6 @@
 #include "host/analyse/account.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/collector/session_directory.hpp"
-#include "host/collector/session_formats.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/text/escape.hpp"
 

@@ -2,7 +2,7 @@
 #include "host/cli/command/record/record_report.hpp"
 
 #include "host/cli/event/event_lines.hpp"
-#include "host/collector/session_formats.hpp"
+#include "host/collector/session_directory.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "host/analyse/oracle/oracle.hpp"
-#include "host/analyse/phases.hpp"
 #include "host/analyse/run_comparison.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/formats/trace.hpp"

@@ -5,7 +5,7 @@
 #include "host/cli/event/event_lines.hpp"
 #include "host/cli/event/event_text.hpp"
 
-#include "host/analyse/tally.hpp"
+#include "host/analyse/summary.hpp"
 #include "host/trace/names.hpp"
 
 #include <memory>

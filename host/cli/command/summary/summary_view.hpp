@@ -4,8 +4,6 @@
 
 #include "host/analyse/latencies.hpp"
 #include "host/analyse/summary.hpp"
-#include "host/analyse/task_metrics.hpp"
-#include "host/analyse/tracing_share.hpp"
 #include "host/cli/command/judge/verdict.hpp"
 #include "host/cli/event/selection.hpp"
 #include "host/cli/terminal/output.hpp"

@@ -3,7 +3,7 @@
 // never calls such a session complete.
 #include "tests/support/host_command_line.hpp"
 
-#include "host/analyse/manifest_check.hpp"
+#include "host/analyse/account.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/formats/trace.hpp"
 #include "lib/crc32c.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // When user_event_0 numbers the phases of a run, and when it does not.
-#include "host/analyse/phases.hpp"
+#include "host/analyse/run_comparison.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The figures of docs/metrics.md for jobs that were computed by hand. One tick is one nanosecond.
-#include "host/analyse/task_metrics.hpp"
+#include "host/analyse/summary.hpp"
 
 #include "host/formats/trace.hpp"
 #include "host/schedule/pass.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What tracing took of a run, against figures computed by hand, and where the commands show it.
-#include "host/analyse/tracing_share.hpp"
+#include "host/analyse/summary.hpp"
 
 #include "host/trace/json.hpp"
 #include "tests/support/host_command_line.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The directories of sessions: their names, how many there may be, and what earlier ones count.
-#include "host/collector/session_places.hpp"
+#include "host/collector/session_table.hpp"
 
 #include "tests/support/host_trace_builder.hpp"
 

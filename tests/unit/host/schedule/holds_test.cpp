@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Who held which mutex, and where records were dropped: both from the same records. One tick is one nanosecond.
-#include "host/schedule/holds.hpp"
-#include "host/schedule/losses.hpp"
+#include "host/schedule/intervals.hpp"
 
 #include "host/text/format.hpp"
 #include "tests/support/scene.hpp"

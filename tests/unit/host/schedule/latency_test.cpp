@@ -2,7 +2,6 @@
 // From an interrupt to the first instruction of the task that its handler wakes, and the raises that an observer saw:
 // scenes computed by hand. One tick is one nanosecond.
 #include "host/schedule/latency.hpp"
-#include "host/schedule/raises.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 #include "tests/support/scene.hpp"

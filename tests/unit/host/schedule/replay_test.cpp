@@ -4,11 +4,8 @@
 // what is made of a record is seen here, and a test that fails prints the text of its records.
 #include "tests/support/accounting_scene.hpp"
 
-#include "host/schedule/handlers.hpp"
-#include "host/schedule/holds.hpp"
 #include "host/schedule/intervals.hpp"
 #include "host/schedule/latency.hpp"
-#include "host/schedule/losses.hpp"
 #include "host/schedule/processor_time.hpp"
 #include "lib/crc32c.hpp"
 

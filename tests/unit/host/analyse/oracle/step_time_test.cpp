@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How long steps count: from the end of a timer's interrupt to the next one, and for eight times as long after it.
-#include "host/analyse/oracle/step_time.hpp"
+#include "host/analyse/oracle/oracle.hpp"
 
 #include "host/trace/event.hpp"
 

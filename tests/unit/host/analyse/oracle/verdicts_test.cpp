@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What counts as checked, undecided and violated, rule by rule and in sums, and the arithmetic of the theories.
 #include "host/analyse/oracle/servers.hpp"
-#include "host/analyse/oracle/theory.hpp"
 #include "host/analyse/oracle/verdicts.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which passages are united, what they keep, and where the limits are. A culprit is a task that interferes.
-#include "host/analyse/why/story.hpp"
+#include "host/analyse/why/job_case.hpp"
 #include "host/text/format.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The bytes of a journal's entry: another collector reads what this one has written.
-#include "host/collector/reliable/journal_entry.hpp"
+#include "host/collector/reliable/file_store.hpp"
 
 #include <gtest/gtest.h>
 #include <vector>

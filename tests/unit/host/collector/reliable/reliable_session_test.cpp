@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One session and its streams, without peers and cookies: what is answered and when, what is counted, and what the
 // store is asked to keep.
-#include "host/collector/reliable/reliable_session.hpp"
+#include "host/collector/reliable/receiver.hpp"
 
 #include "lib/crc32c.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compact chunks on the host: the same events as from records, in every layout; damage with its place; a session that
 // was received.
-#include "host/analyse/manifest_check.hpp"
+#include "host/analyse/account.hpp"
 #include "host/collector/session_writer.hpp"
 #include "host/formats/trace.hpp"
 #include "host/text/format.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Percentiles at both ends, between two ranks, and where a fraction is not exact.
-#include "host/schedule/nearest_rank.hpp"
+#include "host/analyse/durations.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace host::schedule {
+namespace host::analyse {
 
 namespace {
 
@@ -30,4 +30,4 @@ TEST(NearestRank, IsNotMovedByRounding) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::analyse
