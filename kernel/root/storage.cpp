@@ -2,7 +2,6 @@
 #include "kernel/root/storage.hpp"
 
 #include "arch/x86_64/paging.hpp"
-#include "drivers/fat/file_writer.hpp"
 #include "drivers/fat/format.hpp"
 #include "drivers/fat/volume.hpp"
 #include "drivers/ramdisk.hpp"

@@ -3,7 +3,7 @@
 // RAM, with a FAT volume on it. Context: task or irq-off.
 #pragma once
 
-#include "drivers/acpi/nfit.hpp"
+#include "drivers/acpi/contents.hpp"
 #include "lib/result.hpp"
 #include "tracer/export/sink_disk.hpp"
 

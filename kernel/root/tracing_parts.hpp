@@ -3,7 +3,7 @@
 // has none of them.
 #pragma once
 
-#include "drivers/acpi/nfit.hpp"
+#include "drivers/acpi/contents.hpp"
 #include "kernel/root/network.hpp"
 #include "kernel/root/tracing.hpp"
 #include "kernel/run/command_line.hpp"
