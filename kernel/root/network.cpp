@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "kernel/root/network.hpp"
+// Finds and starts the network card, resolves the peer, and keeps the one sink of the network.
+#include "kernel/root/sinks.hpp"
 
 #include "arch/arch.hpp"
 #include "arch/x86_64/port_io.hpp"

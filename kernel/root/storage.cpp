@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "kernel/root/storage.hpp"
+// Mounts the volume on the ramdisk, and keeps the one sink of the disk.
+#include "kernel/root/sinks.hpp"
 
 #include "arch/x86_64/paging.hpp"
 #include "drivers/fat/format.hpp"

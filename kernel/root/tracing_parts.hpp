@@ -4,7 +4,7 @@
 #pragma once
 
 #include "drivers/acpi/contents.hpp"
-#include "kernel/root/network.hpp"
+#include "kernel/root/sinks.hpp"
 #include "kernel/root/tracing.hpp"
 #include "kernel/run/command_line.hpp"
 #include "lib/units.hpp"
@@ -26,20 +26,6 @@ namespace kernel::root {
 
 // Must be called once, before the first task. Context: irq-off.
 void instruction_steps_configure();
-
-// --- the trace of an earlier boot (survivor.cpp) --------------------------------------------------------------------
-
-struct FormerTraceSetup {
-    std::uint64_t image_id; // of this kernel: only a trace of the same image is understood
-    std::uint32_t khz;      // of this boot
-    SinkChoice sink;
-    tracer::reliable::Protocol protocol;
-    const std::optional<drivers::acpi::PersistentRange>& persistent;
-};
-
-// It does nothing if memory holds no such trace. The tracer's instance must not have been used; afterwards it needs
-// black_box::clear(). Context: boot, irq-off.
-void export_former_trace(const FormerTraceSetup& setup);
 
 // --- chunks, and their export while the application runs (streaming.cpp) --------------------------------------------
 
@@ -77,5 +63,19 @@ void carry_configure(const CarrySetup& setup);
 // Carries again after a panic, without the sink that was at work. It does nothing unless carry_trace() had begun and
 // not ended. Context: irq-off.
 void carry_again();
+
+// --- the trace of an earlier boot (carrying.cpp) ---------------------------------------------------------------------
+
+struct FormerTraceSetup {
+    std::uint64_t image_id; // of this kernel: only a trace of the same image is understood
+    std::uint32_t khz;      // of this boot
+    SinkChoice sink;
+    tracer::reliable::Protocol protocol;
+    const std::optional<drivers::acpi::PersistentRange>& persistent;
+};
+
+// It does nothing if memory holds no such trace. The tracer's instance must not have been used; afterwards it needs
+// black_box::clear(). Context: boot, irq-off.
+void export_former_trace(const FormerTraceSetup& setup);
 
 } // namespace kernel::root

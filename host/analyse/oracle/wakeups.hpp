@@ -16,7 +16,7 @@ enum class WakeOrder : std::uint8_t {
     urgency,
 };
 
-// As kernel/sync/wait_queue.hpp promises.
+// As kernel/sync/waiting.hpp promises.
 inline constexpr WakeOrder kWakeOrder = WakeOrder::urgency;
 
 class WakeUps : public Theory {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See saved_arrivals.hpp.
-#include "kernel/sched/levels/saved_arrivals.hpp"
+// Keeps, drops or refuses activations that find their task busy.
+#include "kernel/sched/levels/level_parts.hpp"
 
 #include "kernel/trace/task.hpp"
 

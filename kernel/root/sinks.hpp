@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
-// From the command line's words to the sink that sends chunks as datagrams: finds the NE2000, starts it, and resolves
-// the peer. There is one flow. Context: task or irq-off.
+// The two sinks that the composition root opens: the network and the disk.
 #pragma once
 
 #include "arch/boot_info.hpp"
+#include "drivers/acpi/contents.hpp"
 #include "kernel/run/command_line.hpp"
 #include "lib/result.hpp"
+#include "tracer/export/sink_disk.hpp"
 #include "tracer/export/wire.hpp"
 #include "tracer/reliable/network_sink.hpp"
 
+#include <optional>
 #include <string_view>
 
 namespace kernel::root {
+
+// From the command line's words to the sink that sends chunks as datagrams: finds the NE2000, starts it, and resolves
+// the peer. There is one flow. Context: task or irq-off.
 
 struct NetworkSetup {
     NicChoice nic = NicChoice::pci;
@@ -47,5 +52,22 @@ void keep_loader_key(arch::BootInfo& boot);
 // unreachable: the target does not answer ARP.
 // A failure for a key or a protocol is permanent: every later call fails in the same way.
 [[nodiscard]] lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup);
+
+// From the firmware's tables to the sink that writes chunks as files: the ramdisk in persistent memory, else in plain
+// RAM, with a FAT volume on it. Context: task or irq-off.
+
+// Mounts the volume; a second call returns the same sink, with the names that it has. Failures are reported on the
+// console. A volume in persistent memory must exist already, because formatting could destroy what is kept there; one
+// in RAM is made fresh.
+// refused: the memory does not keep what is written.
+// not_found, unsupported, corrupt: there is no volume that the kernel can write.
+[[nodiscard]] lib::Result<tracer::DiskSink*>
+open_storage(const std::optional<drivers::acpi::PersistentRange>& persistent);
+
+// Returns whether the volume has a file of this name. Precondition: it is mounted. Context: irq-off.
+[[nodiscard]] bool storage_has(std::string_view name);
+
+// Replaces the sink by a new one, for another trace. Precondition: the sink carries nothing. Context: irq-off.
+void renew_storage_sink();
 
 } // namespace kernel::root
