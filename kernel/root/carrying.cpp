@@ -8,7 +8,7 @@
 #include "kernel/root/sinks.hpp"
 #include "kernel/root/tracing_parts.hpp"
 #include "lib/text.hpp"
-#include "tracer/black_box/survivor.hpp"
+#include "tracer/black_box/black_box.hpp"
 #include "tracer/export/sink_disk.hpp"
 #include "tracer/instance.hpp"
 

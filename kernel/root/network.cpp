@@ -12,7 +12,7 @@
 #include "kernel/panic/console.hpp"
 #include "kernel/panic/hang.hpp"
 #include "tracer/instance.hpp"
-#include "tracer/reliable/key_text.hpp"
+#include "tracer/reliable/siphash.hpp"
 
 #include <algorithm>
 #include <array>

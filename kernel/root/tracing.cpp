@@ -16,7 +16,7 @@
 #include "kernel/time/clock.hpp"
 #include "lib/version.hpp"
 #include "lib/wire_numbers.hpp"
-#include "tracer/black_box/describe.hpp"
+#include "tracer/black_box/black_box.hpp"
 #include "tracer/export/sink_disk.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"

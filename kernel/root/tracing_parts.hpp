@@ -18,8 +18,8 @@ namespace kernel::root {
 // --- what a record costs (trace_cost.cpp) ---------------------------------------------------------------------------
 
 // Measures a record as the chunks of the run will hold it, and the values by which compact=AUTO chooses their layout
-// (tracer/compact/plan.hpp). Unless the chunks are plain, their layout becomes that of all further compact chunks, and
-// the console states it. Context: boot, irq-off, after calibration; nothing is recorded yet.
+// (tracer/compact/layout.hpp). Unless the chunks are plain, their layout becomes that of all further compact chunks,
+// and the console states it. Context: boot, irq-off, after calibration; nothing is recorded yet.
 [[nodiscard]] tracer::TraceCost measure_trace_cost(CompactChoice choice, lib::TickRate rate);
 
 // --- single steps (instruction_steps.cpp) ---------------------------------------------------------------------------
