@@ -17,8 +17,7 @@ ATTEMPTS_LDFLAGS := $(addprefix -Wl$(comma)--wrap=,tracer_record tracer_record_l
 GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp $(ATTEMPTS_SOURCES)
 
 # Sources that serve only the trace, and their replacement.
-TRACE_ROOT := $(addprefix kernel/root/,tracing.cpp carrying.cpp trace_cost.cpp instruction_steps.cpp network.cpp storage.cpp streaming.cpp \
-  survivor.cpp)
+TRACE_ROOT := $(addprefix kernel/root/,tracing.cpp carrying.cpp trace_cost.cpp instruction_steps.cpp network.cpp storage.cpp streaming.cpp)
 OFF_SOURCES := $(if $(filter OFF,$(TRACER)),$(TRACER_SOURCES) $(TRACER_ASM) $(TRACE_ROOT),kernel/root/tracing_off.cpp)
 IMAGE_SOURCES := $(filter-out $(OFF_SOURCES),$(LIB_SOURCES) lib/memory.cpp $(TRACER_SOURCES) $(TRACER_ASM) \
   $(DRIVER_SOURCES) $(ARCH_SOURCES) $(ARCH_ASM) $(KERNEL_SOURCES))

@@ -82,8 +82,6 @@ struct FTrace_Error {
 
 #if REMORA_TRACER
 
-#include "tracer/log_published.hpp"
-
 // Records an event. FTrace_EVT_next_chunk is an instruction: the following records go to the next chunk.
 // type: an FTrace_EVT_* constant. A constant that is not in the event table, or that only the tracer itself may write,
 // does not compile; at run time such a type is counted as refused.

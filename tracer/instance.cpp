@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
+// The functions that need the whole instance.
 #include "tracer/instance.hpp"
+
+#include "tracer/typed_event.hpp"
 
 namespace tracer {
 
@@ -19,3 +22,11 @@ Totals totals(std::uint32_t cpu) {
 }
 
 } // namespace tracer
+
+namespace tracer::detail {
+
+std::uint16_t declare_event(const EncodedDeclaration& declaration) {
+    return instance().names.declare(declaration);
+}
+
+} // namespace tracer::detail

@@ -3,7 +3,7 @@
 // instance, in kernel_instance.cpp, the tracer's only file with global state; each test builds its own.
 #pragma once
 
-#include "tracer/chunk/chunk_compress.hpp"
+#include "tracer/chunk/compact_chunk.hpp"
 #include "tracer/export/exporter.hpp"
 #include "tracer/record/instruction_trace.hpp"
 #include "tracer/reliable/datagram_peer.hpp"

@@ -3,8 +3,7 @@
 // needs beside it (black_box/descriptor.hpp), have sections of their own, which the linker script places at 32 MiB,
 // neither loaded nor cleared, so that they survive a reset. Everything else is zero-initialised (.bss); no constructor
 // runs before start().
-#include "tracer/black_box/describe.hpp"
-#include "tracer/black_box/survivor.hpp"
+#include "tracer/black_box/black_box.hpp"
 #include "tracer/instance.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scan for \_S5_. See soft_off.hpp.
-#include "drivers/acpi/soft_off.hpp"
+// The scan for \_S5_. See contents.hpp.
+#include "drivers/acpi/contents.hpp"
 
 #include "lib/endian.hpp"
 

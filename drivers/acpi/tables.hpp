@@ -1,14 +1,76 @@
 // SPDX-License-Identifier: MIT
+// The ACPI tables as a tree that firmware leaves in memory: the path from the root pointer to a table, and the checks
+// of a table before its contents are used. contents.hpp decodes the contents. Context: any.
+#pragma once
+
+#include "lib/result.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace drivers::acpi {
+
+// Access of the ACPI parser to physical memory: the kernel uses its identity mapping, a test a vector.
+
+class PhysicalMemory {
+  public:
+    PhysicalMemory(const PhysicalMemory&) = delete;
+    PhysicalMemory& operator=(const PhysicalMemory&) = delete;
+
+    // Returns exactly size_bytes bytes at a physical address, which are readable until the end of the program.
+    // not_found: a part of the range is not readable memory (the range may also wrap, because callers pass unchecked
+    // values of the tables).
+    [[nodiscard]] virtual lib::Result<std::span<const std::byte>> map(std::uint64_t address,
+                                                                      std::size_t size_bytes) const = 0;
+
+  protected:
+    constexpr PhysicalMemory() = default;
+    ~PhysicalMemory() = default;
+};
+
+// One ACPI system description table: the 36-byte header, its length and its checksum, checked before the contents are
+// used. Source: ACPI Specification 6.5, section 5.2.6.
+//
+//   0 signature[4] | 4 length u32 | 8 revision u8 | 9 checksum u8 | 10 OEM fields | 36 contents
+
+inline constexpr std::size_t kTableHeaderBytes = 36;
+inline constexpr std::size_t kTableBytesMax = 16U << 20; // larger than any real table; bounds the checksum loop
+
+struct Signature {
+    std::array<char, 4> text{};
+
+    constexpr Signature() = default;
+
+    // The conversion is implicit on purpose: `tables.find("APIC")`.
+    consteval Signature(const char (&literal)[5]) // NOLINT(google-explicit-constructor)
+        : text{literal[0], literal[1], literal[2], literal[3]} {}
+
+    friend constexpr bool operator==(const Signature&, const Signature&) = default;
+};
+
+struct Table {
+    Signature signature;
+    std::uint8_t revision = 0;
+    std::span<const std::byte> bytes; // the whole table with its header; at least kTableHeaderBytes
+};
+
+// Returns whether the bytes sum up to 0 modulo 256.
+[[nodiscard]] bool checksum_is_zero(std::span<const std::byte> bytes);
+
+// Reads only the signature. not_found: it is not readable.
+[[nodiscard]] lib::Result<Signature> read_signature(const PhysicalMemory& memory, std::uint64_t address);
+
+// Reads and checks a whole table. not_found: the header is not readable. corrupt: signature, length or checksum is
+// wrong.
+[[nodiscard]] lib::Result<Table> read_table(const PhysicalMemory& memory, std::uint64_t address, Signature expected);
+
 // The path from the root pointer to a table: RSDP -> XSDT (64-bit entries) or RSDT (32-bit) -> table by signature. A
 // damaged table has no effect unless it is requested. Source: ACPI Specification 6.5, sections 5.2.5, 5.2.7, 5.2.8.
 //
 //   RSDP: 0 "RSD PTR " | 8 checksum of 20 bytes | 9 OEM id | 15 revision | 16 RSDT u32
 //         from revision 2: 20 length u32 | 24 XSDT u64 | 32 checksum of `length` bytes | 33 reserved
-#pragma once
-
-#include "drivers/acpi/table.hpp"
-
-namespace drivers::acpi {
 
 class Tables {
   public:

@@ -2,7 +2,7 @@
 // Planning and writing a new volume. See format.hpp.
 #include "drivers/fat/format.hpp"
 
-#include "drivers/fat/info_sector.hpp"
+#include "drivers/fat/geometry.hpp"
 #include "lib/assert.hpp"
 #include "lib/endian.hpp"
 

@@ -5,7 +5,7 @@
 // Initialization" (cluster sizes and the size of a FAT). Context: task or irq-off.
 #pragma once
 
-#include "drivers/fat/directory_entry.hpp"
+#include "drivers/fat/directory.hpp"
 
 namespace drivers::fat {
 

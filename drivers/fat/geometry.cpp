@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The boot sector, field by field. See geometry.hpp.
+// Checks the boot sector field by field, updates FSInfo, and finds the volume on its device.
 #include "drivers/fat/geometry.hpp"
 
+#include "lib/assert.hpp"
 #include "lib/endian.hpp"
+
+#include <algorithm>
+#include <optional>
 
 namespace drivers::fat {
 
@@ -219,6 +223,140 @@ BootSectorReading read_boot_sector(std::span<const std::byte> sector, std::uint6
         reading.defect = Defect::fat_size;
     }
     return reading;
+}
+
+namespace {
+
+constexpr std::size_t kOffsetLead = 0;
+constexpr std::size_t kOffsetStructure = 484;
+constexpr std::size_t kOffsetFreeClusters = 488;
+constexpr std::size_t kOffsetNextCandidate = 492;
+constexpr std::size_t kOffsetTrail = 508;
+constexpr std::uint32_t kLeadSignature = 0x4161'5252;      // "RRaA"
+constexpr std::uint32_t kStructureSignature = 0x6141'7272; // "rrAa"
+constexpr std::uint32_t kTrailSignature = 0xAA55'0000;
+
+bool is_info_sector(std::span<const std::byte> sector) {
+    const auto word = [sector](std::size_t offset) { return lib::load_le<std::uint32_t>(sector.subspan(offset)); };
+    return word(kOffsetLead) == kLeadSignature && word(kOffsetStructure) == kStructureSignature &&
+           word(kOffsetTrail) == kTrailSignature;
+}
+
+void put_hint(const SpaceHint& hint, std::span<std::byte> sector) {
+    lib::store_le(sector.subspan(kOffsetFreeClusters), hint.free_clusters);
+    lib::store_le(sector.subspan(kOffsetNextCandidate), hint.next_candidate);
+}
+
+} // namespace
+
+void encode_info_sector(const SpaceHint& hint, std::span<std::byte> sector) {
+    ASSERT(sector.size() == kSectorBytes);
+    std::ranges::fill(sector, std::byte{0});
+    lib::store_le(sector.subspan(kOffsetLead), kLeadSignature);
+    lib::store_le(sector.subspan(kOffsetStructure), kStructureSignature);
+    lib::store_le(sector.subspan(kOffsetTrail), kTrailSignature);
+    put_hint(hint, sector);
+}
+
+lib::Result<void> update_info_sector(BlockDevice& device, std::uint64_t device_sector, const SpaceHint& hint,
+                                     std::span<std::byte> sector) {
+    ASSERT(sector.size() == kSectorBytes);
+    if (!device.read(device_sector, sector)) {
+        return lib::Error::io;
+    }
+    if (!is_info_sector(sector)) {
+        return {};
+    }
+    put_hint(hint, sector);
+    if (!device.write(device_sector, sector)) {
+        return lib::Error::io;
+    }
+    return {};
+}
+
+// --- superfloppy or partition ---
+
+namespace {
+
+constexpr std::size_t kOffsetPartitions = 446;
+constexpr std::size_t kPartitionCount = 4;
+
+struct Partition {
+    std::uint32_t first_sector = 0;
+    std::uint32_t sectors = 0;
+};
+
+bool is_fat_type(std::uint8_t type) {
+    constexpr std::uint8_t kFatTypes[] = {0x01, 0x04, 0x06, 0x0B, 0x0C, 0x0E};
+    for (const std::uint8_t fat : kFatTypes) {
+        if (type == fat) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Returns nothing if the four entries are not a valid partition table: they are then the end of a boot loader.
+std::optional<Partition> first_fat_partition(std::span<const std::byte> sector) {
+    lib::ByteReader reader(sector.subspan(kOffsetPartitions));
+    std::optional<Partition> found;
+    for (std::size_t i = 0; i < kPartitionCount; ++i) {
+        const auto status = reader.le<std::uint8_t>();
+        reader.take(3);
+        const auto type = reader.le<std::uint8_t>();
+        reader.take(3);
+        Partition partition;
+        partition.first_sector = reader.le<std::uint32_t>();
+        partition.sectors = reader.le<std::uint32_t>();
+        if ((status & 0x7F) != 0) {
+            return std::nullopt;
+        }
+        if (!found.has_value() && is_fat_type(type) && partition.first_sector != 0 && partition.sectors != 0) {
+            found = partition;
+        }
+    }
+    return found;
+}
+
+} // namespace
+
+lib::Result<Location> locate_volume(BlockDevice& device, std::span<std::byte> sector) {
+    ASSERT(sector.size() == kSectorBytes);
+    Location location;
+    if (device.sector_count() == 0) {
+        location.defect = Defect::no_volume;
+        return location;
+    }
+    if (!device.read(0, sector)) {
+        return lib::Error::io;
+    }
+    BootSectorReading reading = read_boot_sector(sector, device.sector_count());
+    if (reading.defect != Defect::none && has_boot_signature(sector)) {
+        if (const auto partition = first_fat_partition(sector)) {
+            location.start = partition->first_sector;
+            if (std::uint64_t{partition->first_sector} + partition->sectors > device.sector_count()) {
+                location.defect = Defect::partition_bounds;
+                return location;
+            }
+            if (!device.read(location.start, sector)) {
+                return lib::Error::io;
+            }
+            reading = read_boot_sector(sector, partition->sectors);
+        }
+    }
+    location.defect = reading.defect;
+    location.geometry = reading.geometry;
+    return location;
+}
+
+lib::Error defect_error(Defect defect) {
+    ASSERT(defect != Defect::none);
+    if (defect == Defect::no_volume) {
+        return lib::Error::not_found;
+    }
+    const bool foreign = defect == Defect::fat12 || defect == Defect::sector_size || defect == Defect::mirroring_off ||
+                         defect == Defect::version;
+    return foreign ? lib::Error::unsupported : lib::Error::corrupt;
 }
 
 } // namespace drivers::fat

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: MIT
+// The sectors that describe a FAT volume: its boot sector, FAT32's FSInfo, and the partition table in front of it.
+#pragma once
+
+#include "drivers/block_device.hpp"
+
+#include <string_view>
+
+namespace drivers::fat {
+
 // The layout of a FAT volume, computed from its boot sector. Pure arithmetic on one sector: nothing is read here, and
 // no field is used before it has been checked against the others and against the device. Source: Microsoft FAT32 File
 // System Specification 1.03 (fatgen103), "BPB" and "FAT Type Determination": only the number of clusters determines the
@@ -7,13 +16,6 @@
 //   0            reserved       + fats x fat_sectors      + root_sectors                       total
 //   | boot, FSInfo... | FAT 0 | FAT 1 | root directory (FAT16) | cluster 2 | cluster 3 | ... |
 //                     ^ first_fat     ^ first_root             ^ first_data
-#pragma once
-
-#include "drivers/block_device.hpp"
-
-#include <string_view>
-
-namespace drivers::fat {
 
 enum class FatType : std::uint8_t {
     fat16,
@@ -95,5 +97,43 @@ struct BootSectorReading {
 
 // Reads a boot sector of kSectorBytes bytes; `sectors_available` is the size of the device or the partition.
 [[nodiscard]] BootSectorReading read_boot_sector(std::span<const std::byte> sector, std::uint64_t sectors_available);
+
+// FSInfo, FAT32's record of how many clusters are free and where to search for one. It is only a hint, which we never
+// use, but which a checker compares: it is set to "unknown" before a file is begun and to the correct values after it
+// is complete, so it is never wrong, even if writing is interrupted. Source: Microsoft FAT32 File System Specification
+// 1.03, "FAT32 FSInfo Sector Structure". Context: task or irq-off.
+
+struct SpaceHint {
+    static constexpr std::uint32_t kUnknown = 0xFFFF'FFFF;
+    std::uint32_t free_clusters = kUnknown;
+    std::uint32_t next_candidate = kUnknown;
+};
+
+// Fills a sector.
+void encode_info_sector(const SpaceHint& hint, std::span<std::byte> sector);
+
+// Rewrites the hint at a device sector. A sector without the three signatures is not an FSInfo and is not changed.
+// `sector` is working space of kSectorBytes. Errors: io.
+[[nodiscard]] lib::Result<void> update_info_sector(BlockDevice& device, std::uint64_t device_sector,
+                                                   const SpaceHint& hint, std::span<std::byte> sector);
+
+// The start of the FAT volume on a device: at its first sector ("superfloppy"), or in the first FAT partition of a
+// master boot record. Source: Microsoft FAT32 File System Specification 1.03; partition table as in the UEFI
+// Specification 2.10, section 5.2.1. Context: task or irq-off.
+//
+//   MBR: 446 four entries of 16 bytes { status u8, CHS[3], type u8, CHS[3], first sector u32, sectors u32 } | 510 55 AA
+
+struct Location {
+    Defect defect = Defect::none;
+    std::uint64_t start = 0; // device sector of the boot sector
+    Geometry geometry;       // valid only if there is no defect
+};
+
+// Locates the volume; `sector` is working space of kSectorBytes. Finding no volume is a result, not a failure. Error:
+// io.
+[[nodiscard]] lib::Result<Location> locate_volume(BlockDevice& device, std::span<std::byte> sector);
+
+// Returns the error of a defect. Precondition: the defect is not none.
+[[nodiscard]] lib::Error defect_error(Defect defect);
 
 } // namespace drivers::fat

@@ -38,6 +38,18 @@ struct PanicEnd {
 
 void set_panic_end(const PanicEnd& end);
 
+// --- for the kernel: what the console prints about a processor exception, whether it ends the system or a task
+
+// Returns the name of an exception, which is a literal.
+[[nodiscard]] std::string_view exception_name(arch::Vector vector);
+
+// Prints where the exception occurred, in which task, and whether the task's stack has overflowed. The caller prints
+// the headline.
+[[gnu::noinline]] void print_fault(const arch::Exception& fault);
+
+// Prints the task whose context is on the processor.
+[[gnu::noinline]] void print_task();
+
 } // namespace kernel
 
 // --- primitives

@@ -2,8 +2,7 @@
 #include "kernel/root/firmware.hpp"
 
 #include "arch/arch.hpp"
-#include "drivers/acpi/hpet.hpp"
-#include "drivers/acpi/madt.hpp"
+#include "drivers/acpi/contents.hpp"
 #include "kernel/panic/console.hpp"
 
 namespace kernel::root {

@@ -6,9 +6,7 @@
 
 #include "arch/boot_info.hpp"
 #include "arch/x86_64/machine.hpp"
-#include "drivers/acpi/fadt.hpp"
-#include "drivers/acpi/nfit.hpp"
-#include "drivers/acpi/soft_off.hpp"
+#include "drivers/acpi/contents.hpp"
 
 #include <cstdint>
 #include <optional>

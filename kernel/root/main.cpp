@@ -10,12 +10,10 @@
 #include "arch/x86_64/real_mode.hpp"
 #include "drivers/net/address.hpp"
 #include "drivers/serial.hpp"
-#include "kernel/interrupt/fault.hpp"
 #include "kernel/interrupt/interrupt.hpp"
 #include "kernel/panic/console.hpp"
 #include "kernel/panic/panic.hpp"
 #include "kernel/root/firmware.hpp"
-#include "kernel/root/section_report.hpp"
 #include "kernel/root/tracing.hpp"
 #include "kernel/root/watchdog.hpp"
 #include "kernel/run/app.hpp"
@@ -23,13 +21,13 @@
 #include "kernel/run/run.hpp"
 #include "kernel/run/runlevel.hpp"
 #include "kernel/sched/level.hpp"
-#include "kernel/sched/levels/background.hpp"
 #include "kernel/sched/levels/grub.hpp"
 #include "kernel/sched/levels/hard_level.hpp"
-#include "kernel/sched/levels/rr.hpp"
+#include "kernel/sched/levels/queue_level.hpp"
 #include "kernel/sched/levels/served.hpp"
 #include "kernel/sched/levels/soft_level.hpp"
-#include "kernel/state/stacks.hpp"
+#include "kernel/section/section_meter.hpp"
+#include "kernel/state/task_table.hpp"
 #include "kernel/time/compensated_clock.hpp"
 #include "kernel/time/phase_shift.hpp"
 #include "kernel/time/timer.hpp"
@@ -104,6 +102,20 @@ std::string_view exit_name(ExitCode code) {
     }
     console().line("this machine cannot be switched off; halted");
     arch::stop();
+}
+
+// Prints how long interrupts were off, place by place: `make bench-kernel` reads these lines.
+[[maybe_unused]] void report_sections(const SectionMeter& meter) {
+    std::size_t number = 0;
+    for (const MeasuredSection& section : meter.sections()) {
+        console().mark("section ", number++, " longest ", section.longest.value, " mean ",
+                       section.total.value / section.count, " count ", section.count, " ",
+                       std::string_view(section.place.file), ":", section.place.line, " ",
+                       std::string_view(section.place.function));
+    }
+    if (meter.lost() != 0) {
+        console().mark("sections of further places, not measured: ", meter.lost());
+    }
 }
 
 void start_console() {
@@ -374,7 +386,9 @@ void kernel_main(arch::BootInfo* boot) {
     start_kernel();
     start_compensation(g_options);
     g_run_end = run_app(app);
-    report_sections();
+    if constexpr (kSectionsMeasured) {
+        report_sections(kernel::detail::section_meter);
+    }
     tracing_end();
     run_level_functions(RunLevel::after_exit);
     leave(exit_code());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "kernel/root/network.hpp"
+// Finds and starts the network card, resolves the peer, and keeps the one sink of the network.
+#include "kernel/root/sinks.hpp"
 
 #include "arch/arch.hpp"
 #include "arch/x86_64/port_io.hpp"
@@ -11,7 +12,7 @@
 #include "kernel/panic/console.hpp"
 #include "kernel/panic/hang.hpp"
 #include "tracer/instance.hpp"
-#include "tracer/reliable/key_text.hpp"
+#include "tracer/reliable/siphash.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "kernel/root/storage.hpp"
+// Mounts the volume on the ramdisk, and keeps the one sink of the disk.
+#include "kernel/root/sinks.hpp"
 
 #include "arch/x86_64/paging.hpp"
-#include "drivers/fat/file_writer.hpp"
 #include "drivers/fat/format.hpp"
 #include "drivers/fat/volume.hpp"
 #include "drivers/ramdisk.hpp"

@@ -5,7 +5,7 @@
 #include "arch/arch.hpp"
 #include "kernel/panic/console.hpp"
 #include "tracer/chunk/cost_meter.hpp"
-#include "tracer/compact/plan.hpp"
+#include "tracer/compact/layout.hpp"
 #include "tracer/instance.hpp"
 
 #include <algorithm>

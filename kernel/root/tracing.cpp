@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
+// Configures the tracer at boot, and passes the chunks of the run to their export.
 #include "kernel/root/tracing.hpp"
 
 #include "arch/arch.hpp"
 #include "arch/x86_64/msr.hpp"
 #include "kernel/interrupt/interrupt.hpp"
 #include "kernel/panic/console.hpp"
-#include "kernel/root/network.hpp"
-#include "kernel/root/storage.hpp"
+#include "kernel/root/sinks.hpp"
 #include "kernel/root/tracing_parts.hpp"
 #include "kernel/run/runlevel.hpp"
 #include "kernel/section/irq_guard.hpp"
@@ -16,7 +16,7 @@
 #include "kernel/time/clock.hpp"
 #include "lib/version.hpp"
 #include "lib/wire_numbers.hpp"
-#include "tracer/black_box/describe.hpp"
+#include "tracer/black_box/black_box.hpp"
 #include "tracer/export/sink_disk.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"

@@ -3,8 +3,8 @@
 // has none of them.
 #pragma once
 
-#include "drivers/acpi/nfit.hpp"
-#include "kernel/root/network.hpp"
+#include "drivers/acpi/contents.hpp"
+#include "kernel/root/sinks.hpp"
 #include "kernel/root/tracing.hpp"
 #include "kernel/run/command_line.hpp"
 #include "lib/units.hpp"
@@ -18,28 +18,14 @@ namespace kernel::root {
 // --- what a record costs (trace_cost.cpp) ---------------------------------------------------------------------------
 
 // Measures a record as the chunks of the run will hold it, and the values by which compact=AUTO chooses their layout
-// (tracer/compact/plan.hpp). Unless the chunks are plain, their layout becomes that of all further compact chunks, and
-// the console states it. Context: boot, irq-off, after calibration; nothing is recorded yet.
+// (tracer/compact/layout.hpp). Unless the chunks are plain, their layout becomes that of all further compact chunks,
+// and the console states it. Context: boot, irq-off, after calibration; nothing is recorded yet.
 [[nodiscard]] tracer::TraceCost measure_trace_cost(CompactChoice choice, lib::TickRate rate);
 
 // --- single steps (instruction_steps.cpp) ---------------------------------------------------------------------------
 
 // Must be called once, before the first task. Context: irq-off.
 void instruction_steps_configure();
-
-// --- the trace of an earlier boot (survivor.cpp) --------------------------------------------------------------------
-
-struct FormerTraceSetup {
-    std::uint64_t image_id; // of this kernel: only a trace of the same image is understood
-    std::uint32_t khz;      // of this boot
-    SinkChoice sink;
-    tracer::reliable::Protocol protocol;
-    const std::optional<drivers::acpi::PersistentRange>& persistent;
-};
-
-// It does nothing if memory holds no such trace. The tracer's instance must not have been used; afterwards it needs
-// black_box::clear(). Context: boot, irq-off.
-void export_former_trace(const FormerTraceSetup& setup);
 
 // --- chunks, and their export while the application runs (streaming.cpp) --------------------------------------------
 
@@ -77,5 +63,19 @@ void carry_configure(const CarrySetup& setup);
 // Carries again after a panic, without the sink that was at work. It does nothing unless carry_trace() had begun and
 // not ended. Context: irq-off.
 void carry_again();
+
+// --- the trace of an earlier boot (carrying.cpp) ---------------------------------------------------------------------
+
+struct FormerTraceSetup {
+    std::uint64_t image_id; // of this kernel: only a trace of the same image is understood
+    std::uint32_t khz;      // of this boot
+    SinkChoice sink;
+    tracer::reliable::Protocol protocol;
+    const std::optional<drivers::acpi::PersistentRange>& persistent;
+};
+
+// It does nothing if memory holds no such trace. The tracer's instance must not have been used; afterwards it needs
+// black_box::clear(). Context: boot, irq-off.
+void export_former_trace(const FormerTraceSetup& setup);
 
 } // namespace kernel::root

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernel/root/firmware.hpp"
-#include "kernel/sched/levels/background.hpp"
+#include "kernel/sched/levels/queue_level.hpp"
 
 #include <cstdint>
 

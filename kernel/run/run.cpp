@@ -11,7 +11,6 @@
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/section/section_meter.hpp"
 #include "kernel/state/task_table.hpp"
-#include "kernel/task/life.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"

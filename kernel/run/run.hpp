@@ -12,7 +12,7 @@
 #pragma once
 
 #include "kernel/run/app.hpp"
-#include "kernel/sched/levels/background.hpp"
+#include "kernel/sched/levels/queue_level.hpp"
 #include "lib/result.hpp"
 
 namespace kernel {

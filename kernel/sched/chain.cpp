@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See chain.hpp.
+// Follows a chain of shadows to its end.
 #include "kernel/sched/chain.hpp"
 
 #include "kernel/sched/level.hpp"

@@ -1,4 +1,67 @@
 // SPDX-License-Identifier: MIT
+// What the scheduler knows of mutexes, and the chains of shadows that they form.
+#pragma once
+
+#include "kernel/irq_off.hpp"
+#include "kernel/state/task_object.hpp"
+#include "lib/intrusive_list.hpp"
+#include "lib/intrusive_tree.hpp"
+
+#include <cstdint>
+
+namespace kernel {
+
+// A resource is what the scheduler knows of a mutex: the task that owns it, whether the tasks that it blocks lend their
+// positions to the owner, and its ceiling. A mutex (kernel/sync/mutex.hpp) is a resource, and every resource is a
+// mutex; the mutex itself is responsible for protocols, waiters and hand-over.
+
+// This is below every preemption level that there is.
+inline constexpr std::uint64_t kPreemptionLevelNone = ~std::uint64_t{0};
+
+struct HeldTag {};
+
+class Resource : public lib::ListLink<OwnedTag>, public lib::TreeLink<HeldTag> {
+  public:
+    Resource(const Resource&) = delete;
+    Resource& operator=(const Resource&) = delete;
+
+    // Returns null if the resource is free. With interrupts on the answer is only a hint.
+    [[nodiscard]] Task* owner() const { return m_owner; }
+
+    // Returns whether the tasks that it blocks lend their positions to the owner.
+    [[nodiscard]] bool takes_places() const { return m_takes_places; }
+
+    // Returns the shortest relative deadline or period among its users, in nanoseconds, or kPreemptionLevelNone if no
+    // user has one.
+    [[nodiscard]] std::uint64_t ceiling() const { return m_ceiling; }
+
+  protected:
+    constexpr Resource() = default;
+    ~Resource() = default;
+
+    Task* m_owner = nullptr;
+    std::uint64_t m_ceiling = kPreemptionLevelNone;
+    bool m_takes_places = true;
+};
+
+struct HigherCeiling {
+    bool operator()(const Resource& a, const Resource& b) const { return a.ceiling() < b.ceiling(); }
+};
+
+// The resources that are owned, the highest ceiling first.
+using HeldResources = lib::IntrusiveTree<Resource, HeldTag, HigherCeiling>;
+
+namespace detail {
+
+inline constinit HeldResources stack_resources;
+
+} // namespace detail
+
+// Returns the resources of the stack policy: the first one's ceiling is the system's. Context: irq-off.
+[[nodiscard]] inline HeldResources& stack_resources() {
+    return detail::stack_resources;
+}
+
 // Chains of shadows determine on whose behalf a task's position in its ready queue is used. A task that must wait for a
 // mutex keeps its position and lends it to the mutex's owner, who may wait for another mutex in turn. A job that the
 // stack policy does not let begin yet lends its position to the owner of the mutex with the highest ceiling.
@@ -7,13 +70,6 @@
 //   N --(must not begin, for m2 is locked)--> L          chain_end(N) = L
 //
 // A task that waits for a mutex without a protocol lends nothing, so a chain ends with it.
-#pragma once
-
-#include "kernel/irq_off.hpp"
-#include "kernel/sched/resource.hpp"
-#include "kernel/state/task_object.hpp"
-
-namespace kernel {
 
 namespace detail {
 

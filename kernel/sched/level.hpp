@@ -10,8 +10,9 @@
 
 #include "kernel/config.hpp"
 #include "kernel/irq_off.hpp"
-#include "kernel/sched/resource.hpp"
+#include "kernel/sched/chain.hpp"
 #include "kernel/state/task_object.hpp"
+#include "kernel/trace/task.hpp"
 #include "lib/result.hpp"
 
 #include <array>
@@ -177,5 +178,26 @@ inline void set_idle_task(Task& task, IrqOff) {
 [[nodiscard]] inline std::span<const ReadyQueue* const> ready_queues() {
     return std::span(detail::level_registry.queues).first(detail::level_registry.queue_count);
 }
+
+// A task leaves its ready queue here to wait for something, and comes back. The caller decides what the task waits for
+// and who wakes it. All functions need interrupts off, and none switches contexts: the caller schedules.
+
+// Takes a ready task out of its queue to wait. A task that runs gives up the processor first. The caller enters the
+// task where it waits.
+void block_task(Task& task, Wait wait, IrqOff);
+
+// Puts a task that block_task() took out of its queue back into it.
+inline void unblock_task(Task& task, IrqOff off) {
+    if (!task.suspended) { // a suspended task stays out until it is resumed
+        task.out = false;
+        trace_points::task_unblocked(task);
+    }
+    ASSERT(!lib::kChecked || (task.state != TaskState::free && task.ready_in == nullptr));
+    task.level->unblock(task, off);
+    ASSERT(!lib::kChecked || task.state == TaskState::ready);
+}
+
+// Delays a task that is in no queue: its level unblocks it at that time.
+void delay_task(Task& task, lib::Ticks until, IrqOff);
 
 } // namespace kernel

@@ -9,11 +9,11 @@
 #include "kernel/sched/exception.hpp"
 #include "kernel/sched/level.hpp"
 #include "kernel/sched/ready_queue.hpp"
-#include "kernel/state/stacks.hpp"
+#include "kernel/state/task_table.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
+#include "kernel/trace/machine.hpp"
 #include "kernel/trace/schedule.hpp"
-#include "kernel/trace/step.hpp"
 #include "kernel/trace/task.hpp"
 
 #include <utility>

@@ -2,7 +2,7 @@
 // See upcalls.hpp.
 #include "kernel/sched/upcalls.hpp"
 
-#include "kernel/sched/blocking.hpp"
+#include "kernel/sched/level.hpp"
 #include "kernel/sched/scheduler.hpp"
 #include "kernel/section/section_meter.hpp"
 #include "kernel/time/timer.hpp"

@@ -5,7 +5,7 @@
 //   the end of a primitive        primitive(), below: every primitive in which the scheduler may run, or that may raise
 //                                 a signal or an exception for its caller
 //   the end of an interrupt       return_from_interrupt()
-//   the entry of a task           kernel/task/life.cpp
+//   the entry of a task           kernel/task/task.cpp
 //
 // A section with interrupts off (IrqGuard) calls no handler at its end. Code that calls primitives inside a section of
 // its own has no return-to-task point in them, because a handler needs interrupts on; it calls return_to_task()

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See task_table.hpp.
+// The storage of all tasks and of their stacks.
 #include "kernel/state/task_table.hpp"
 
 #include "kernel/state/processor.hpp"
+#include "lib/assert.hpp"
 
 #include <array>
 #include <bit>
@@ -113,6 +114,33 @@ void take_slot(Task& slot, IrqOff off) {
 void give_slot_back(const Task& task, IrqOff) {
     s_table.free.insert(task.pid.value);
     s_table.contexts[task.context / kWordBits] &= ~(std::uint64_t{1} << (task.context % kWordBits));
+}
+
+// --- the task stacks ---
+
+namespace {
+
+struct alignas(kGuardBytes) GuardedStack {
+    std::array<std::byte, kGuardBytes> guard;
+    std::array<std::byte, kStackBytes> stack;
+};
+
+static_assert(sizeof(GuardedStack) == kGuardBytes + kStackBytes, "no padding: guard pages must be whole pages");
+
+// The stacks are beside the trace chunks, where there is room for many and nothing is cleared: a stack is written
+// before it is read.
+[[gnu::section(".arena,\"aw\",@nobits#")]] constinit std::array<GuardedStack, kTasksMax> s_stacks{};
+
+} // namespace
+
+std::span<std::byte> task_stack(std::size_t index) {
+    ASSERT(index < kTasksMax);
+    return s_stacks[index].stack;
+}
+
+std::span<std::byte> guard_page(std::size_t index) {
+    ASSERT(index < kTasksMax);
+    return s_stacks[index].guard;
 }
 
 } // namespace kernel

@@ -12,7 +12,7 @@
 
 #include "kernel/irq_off.hpp"
 #include "kernel/sync/mutex.hpp"
-#include "kernel/sync/wait_queue.hpp"
+#include "kernel/sync/waiting.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

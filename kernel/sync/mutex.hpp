@@ -35,15 +35,18 @@
 // processes" (1991).
 #pragma once
 
+#include "kernel/config.hpp"
 #include "kernel/irq_off.hpp"
-#include "kernel/sched/resource.hpp"
+#include "kernel/sched/chain.hpp"
 #include "kernel/section/irq_guard.hpp"
-#include "kernel/sync/pid_set.hpp"
-#include "kernel/sync/wait_queue.hpp"
+#include "kernel/sync/waiting.hpp"
 #include "lib/intrusive_list.hpp"
 #include "lib/result.hpp"
 #include "lib/wire_numbers.hpp"
 
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -57,6 +60,38 @@ struct MutexOptions {
 };
 
 struct CeilingTag {};
+
+namespace detail {
+
+// A set of pids, one bit for each slot of the task pool. Its user serialises the calls.
+class PidSet {
+  public:
+    // Precondition of all functions: the pid is within the pool.
+    constexpr void insert(Pid pid) { m_words[pid.value / kBits] |= bit(pid); }
+
+    constexpr void erase(Pid pid) { m_words[pid.value / kBits] &= ~bit(pid); }
+
+    [[nodiscard]] constexpr bool contains(Pid pid) const { return (m_words[pid.value / kBits] & bit(pid)) != 0; }
+
+    // Calls act(pid) for each pid, in ascending order. It reads one word for each 64 slots.
+    template <typename Act>
+    constexpr void for_each(Act act) const {
+        for (std::size_t word = 0; word < m_words.size(); ++word) {
+            for (std::uint64_t left = m_words[word]; left != 0; left &= left - 1) {
+                act(Pid{static_cast<std::uint16_t>(word * kBits + static_cast<std::size_t>(std::countr_zero(left)))});
+            }
+        }
+    }
+
+  private:
+    static constexpr std::size_t kBits = 64;
+
+    static constexpr std::uint64_t bit(Pid pid) { return std::uint64_t{1} << (pid.value % kBits); }
+
+    std::array<std::uint64_t, (kTasksMax + kBits - 1) / kBits> m_words{};
+};
+
+} // namespace detail
 
 // A mutex must be initialised by mutex_init() before it is used.
 class Mutex : public Resource, public lib::ListLink<CeilingTag> {
@@ -113,7 +148,7 @@ class Mutex : public Resource, public lib::ListLink<CeilingTag> {
     bool m_abandoned = false;
     std::uint32_t m_waiters = 0; // tasks whose blocked_on is this mutex
     std::uint64_t m_contentions = 0;
-    PidSet m_users;
+    detail::PidSet m_users;
     WaitQueue m_queue; // protocol none only
 };
 

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "kernel/irq_off.hpp"
-#include "kernel/sync/wait_queue.hpp"
+#include "kernel/sync/waiting.hpp"
 #include "lib/result.hpp"
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include "kernel/irq_off.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/state/task_object.hpp"
-#include "kernel/sync/wait_queue.hpp"
+#include "kernel/sync/waiting.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>

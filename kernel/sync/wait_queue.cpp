@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See wait_queue.hpp.
-#include "kernel/sync/wait_queue.hpp"
-
-#include "kernel/sched/blocking.hpp"
-#include "kernel/sched/level.hpp"
+// The order of waiters, and the way into and out of a queue.
 #include "kernel/sync/waiting.hpp"
+
+#include "kernel/sched/level.hpp"
 
 namespace kernel {
 

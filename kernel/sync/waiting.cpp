@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// See waiting.hpp.
+// The limits of waits, and the ends of waits that get nothing.
 #include "kernel/sync/waiting.hpp"
 
-#include "kernel/sched/blocking.hpp"
+#include "kernel/sched/level.hpp"
 #include "kernel/sched/scheduler.hpp"
 #include "kernel/sync/mutex.hpp"
-#include "kernel/sync/wait_queue.hpp"
 #include "kernel/time/timer.hpp"
 #include "kernel/trace/sync.hpp"
 

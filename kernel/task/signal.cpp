@@ -2,7 +2,7 @@
 // See signal.hpp; the bits are those of Upcalls (task_object.hpp).
 #include "kernel/task/signal.hpp"
 
-#include "kernel/sched/blocking.hpp"
+#include "kernel/sched/level.hpp"
 #include "kernel/sched/scheduler.hpp"
 #include "kernel/sched/upcalls.hpp"
 #include "kernel/state/task_table.hpp"

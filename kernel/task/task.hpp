@@ -11,6 +11,7 @@
 //     }
 #pragma once
 
+#include "kernel/irq_off.hpp"
 #include "kernel/state/task_model.hpp"
 #include "lib/result.hpp"
 #include "lib/units.hpp"
@@ -22,6 +23,8 @@
 namespace kernel {
 
 class Mutex;
+struct Task;
+struct TaskLife; // kernel/sched/scheduler.hpp
 
 struct TaskOptions {
     std::string_view name; // copied; cut at kTaskNameBytes
@@ -150,5 +153,17 @@ lib::Result<void> task_set_deadline(Pid pid, lib::Nanoseconds relative);
 // not_found: no task has this pid.
 // Context: any.
 [[nodiscard]] lib::Result<TaskInfo> task_info(Pid pid);
+
+// --- for the kernel: the end of a task and of its job. Nothing here switches contexts: the caller schedules.
+
+// Ends any task.
+void end_task(Task& task, IrqOff);
+
+// Ends the job in progress, if there is one, where it is: waits are given up, mutexes are freed, and the task's next
+// job starts at its entry. It must not be called from within a level's function.
+void abort_job(Task& task, TaskException cause, IrqOff);
+
+// run() passes this to set_task_life().
+extern const TaskLife kTaskLife;
 
 } // namespace kernel

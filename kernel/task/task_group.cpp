@@ -2,11 +2,12 @@
 // See task_group.hpp. One section with interrupts off covers the whole group, so that no task sees half of it.
 #include "kernel/task/task_group.hpp"
 
+#include "kernel/task/task.hpp"
+
 #include "kernel/sched/level.hpp"
 #include "kernel/sched/scheduler.hpp"
 #include "kernel/sched/upcalls.hpp"
 #include "kernel/state/task_table.hpp"
-#include "kernel/task/life.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/phase_shift.hpp"
 #include "kernel/trace/task.hpp"

@@ -3,9 +3,9 @@
 #include "kernel/time/compensated_clock.hpp"
 
 #include "kernel/section/irq_guard.hpp"
-#include "kernel/time/processor_clock.hpp"
+#include "kernel/time/compensator.hpp"
 #include "kernel/time/timer.hpp"
-#include "kernel/trace/step.hpp"
+#include "kernel/trace/machine.hpp"
 
 namespace kernel {
 

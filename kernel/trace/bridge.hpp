@@ -2,7 +2,7 @@
 // The bridge from the kernel to the tracer: kernel/trace/ is the only room that sees both. It has one function for each
 // thing that happens. The function takes the kernel's objects and records an event with small numbers:
 //
-//   task.hpp  schedule.hpp  interrupt.hpp  machine.hpp  sync.hpp  server.hpp  step.hpp
+//   task.hpp  schedule.hpp  interrupt.hpp  machine.hpp  sync.hpp
 //
 // A call is a line of its own and its arguments have no side effects, so that a kernel built with TRACER=OFF does
 // nothing for these lines. Context: any, unless a function states another one; those that register a name are irq-off.

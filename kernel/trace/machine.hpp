@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The bridge's part for the machine: real mode, processor exceptions, a panic. See bridge.hpp for the rules.
+// The bridge's part for the machine: real mode, processor exceptions, a panic, tasks in single steps, and the
+// compensated clock. See bridge.hpp for the rules.
 #pragma once
 
 #include "arch/arch.hpp"
+#include "kernel/irq_off.hpp"
 #include "kernel/state/processor.hpp"
 #include "kernel/trace/bridge.hpp"
 
@@ -50,6 +52,103 @@ namespace detail {
         tracer::log<"panic">(detail::context_of(this_processor().loaded), reason);
         tracer::log<"data_pointer">(tracer::kDataChar,
                                     static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(text)));
+    }
+}
+
+// --- tasks in single steps, and the clock that waits for them. A task leaves its steps with the
+// processor, and continues in them when it is back; `untraced` informs the clock that time was genuine, before the
+// task's first step could remove it. Context: irq-off.
+
+// The loaded task is about to leave the processor: what follows is no instruction of its own.
+[[gnu::always_inline]] inline void context_leaves(IrqOff) {
+    if constexpr (detail::kOn) {
+        if (tracer::instance().instructions.in_use() && arch::single_stepping()) {
+            arch::single_step(false);
+        }
+    }
+}
+
+// The loaded task has the processor back, inside the kernel. `in_call`: it is in a call of its own; a task from which
+// an interrupt took the processor continues in steps when that interrupt is over.
+template <typename Untraced>
+[[gnu::always_inline]] inline void context_returns(bool in_call, Untraced untraced, IrqOff off) {
+    if constexpr (detail::kOn) {
+        tracer::InstructionTrace& instructions = tracer::instance().instructions;
+        const std::uint16_t context = detail::context_of(this_processor().loaded);
+        if (instructions.in_use()) {
+            untraced(off);
+            if (in_call && instructions.wants(context)) {
+                instructions.resumes(context);
+                arch::single_step(true);
+            }
+        }
+    }
+}
+
+// A task begins, or begins again.
+template <typename Untraced>
+[[gnu::always_inline]] inline void context_begins(const Task& task, Untraced untraced, IrqOff off) {
+    if constexpr (detail::kOn) {
+        tracer::InstructionTrace& instructions = tracer::instance().instructions;
+        if (instructions.in_use()) {
+            untraced(off);
+            instructions.resumes(task.context);
+            arch::single_step(instructions.wants(task.context));
+        }
+    }
+}
+
+// Records `removed`, the sum since boot, of which the low 48 bits travel. No filter stops the record, because the
+// kernel's time is unknown without it.
+[[gnu::always_inline]] inline void clock_compensated(lib::Ticks removed) {
+    tracer::log_fast<"clock_compensated">(static_cast<std::uint16_t>(removed.value >> 32),
+                                          static_cast<std::uint32_t>(removed.value));
+}
+
+namespace detail {
+
+// Counts the records that this processor has written, for a caller that asks often: the position in the active chunk
+// states it, and all chunks are summed up only when another one has become active. The record path does nothing for it.
+// The active chunk must not be compact, because the position of a compact chunk counts no records.
+class WrittenCount {
+  public:
+    constexpr WrittenCount() = default;
+
+    // Returns the number of records and slots of long events since boot, which never falls. The instance must be the
+    // same each time. Context: irq-off.
+    [[nodiscard]] std::uint64_t now(const tracer::Instance& instance) {
+        const tracer::ChunkControl& active = *tracer::read_shared(instance.cpu.active);
+        const std::uint64_t here = written_in(active);
+        if (&active != m_active || here < m_here) { // a chunk may have been emptied meanwhile
+            const tracer::Totals totals = instance.control.totals();
+            m_before = totals.committed + totals.tracer_made - here;
+            m_active = &active;
+        }
+        m_here = here;
+        return m_before + here;
+    }
+
+  private:
+    [[nodiscard]] static std::uint64_t written_in(const tracer::ChunkControl& control) {
+        const std::uint64_t word = tracer::read_shared(control.word);
+        return (control.lap_base[(word >> 32) & 1] + (word & TRACER_WORD_POSITION_MASK)) / tracer::kRecordBytes;
+    }
+
+    const tracer::ChunkControl* m_active = nullptr;
+    std::uint64_t m_before = 0; // outside of the active chunk
+    std::uint64_t m_here = 0;
+};
+
+inline constinit WrittenCount g_written; // of the only processor
+
+} // namespace detail
+
+// Returns how many records were written since boot.
+[[nodiscard]] inline std::uint64_t records_written(IrqOff) {
+    if constexpr (detail::kOn) {
+        return detail::g_written.now(tracer::instance());
+    } else {
+        return 0;
     }
 }
 

@@ -4,7 +4,7 @@
 // Prints FIGURE and GOAL lines. The loss does not depend on how fast the host is only if it has two processors.
 #include "host/formats/memory/memory.hpp"
 #include "host/trace/diagnostics.hpp"
-#include "tracer/black_box/describe.hpp"
+#include "tracer/black_box/black_box.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/log.hpp"
 

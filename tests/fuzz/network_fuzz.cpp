@@ -2,7 +2,7 @@
 // Frames from the segment at the guest's protocols (ARP, IPv4, UDP, ICMP): as they are, and with addresses and
 // checksums completed. A frame causes one answer at most, which is no longer than it (or than the smallest frame there
 // is), and a datagram is passed on only to the flow that it is of.
-#include "drivers/net/checksum.hpp"
+#include "drivers/net/packets.hpp"
 #include "drivers/net/udp_endpoint.hpp"
 #include "tests/fuzz/pieces.hpp"
 

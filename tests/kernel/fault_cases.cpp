@@ -10,7 +10,7 @@
 #include "kernel/panic/panic.hpp"
 #include "kernel/run/app.hpp"
 #include "kernel/section/irq_guard.hpp"
-#include "kernel/state/stacks.hpp"
+#include "kernel/state/task_table.hpp"
 #include "kernel/task/task.hpp"
 #include "tests/kernel/case.hpp"
 #include "tests/kernel/faulty.hpp"

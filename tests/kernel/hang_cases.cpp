@@ -10,8 +10,8 @@
 #include "tests/kernel/case.hpp"
 #include "tracer/export/sink.hpp"
 #include "tracer/ftrace.hpp"
+#include "tracer/ftrace_codes.hpp"
 #include "tracer/instance.hpp"
-#include "tracer/log_published.hpp"
 
 namespace {
 

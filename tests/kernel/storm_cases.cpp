@@ -6,7 +6,6 @@
 #include "arch/x86_64/mmio.hpp"
 #include "arch/x86_64/port_io.hpp"
 #include "drivers/pci.hpp"
-#include "kernel/interrupt/fault.hpp"
 #include "kernel/interrupt/interrupt.hpp"
 #include "kernel/panic/hang.hpp"
 #include "tests/kernel/row_cases.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tasks that are stopped by the processor and whose reaction is `kill`: they end, all others continue, and the trace
 // says which task it was, at which instruction, over which address.
-#include "kernel/interrupt/fault.hpp"
-#include "kernel/state/stacks.hpp"
+#include "kernel/interrupt/interrupt.hpp"
+#include "kernel/state/task_table.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "tests/kernel/faulty.hpp"
 #include "tests/kernel/row_cases.hpp"

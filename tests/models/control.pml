@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The control operations, tracer/chunk/control.cpp, control_trigger.cpp, chunk_store.cpp and exporter.cpp (request_for), as a
+// The control operations, tracer/chunk/control.cpp, chunk_store.cpp and exporter.cpp (request_for), as a
 // context of their own that interrupts the task anywhere and is interrupted by interrupt and NMI at every step. It is
 // not restartable. next_chunk may also be called by the other contexts.
 

@@ -76,12 +76,12 @@ APART = {
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
 # Headers with a logging call; files in SILENT must not include them.
-RECORDING = {"tracer/log.hpp", "tracer/log_published.hpp", "tracer/typed_event.hpp", "tracer/trace_printf.hpp",
+RECORDING = {"tracer/log.hpp", "tracer/ftrace_codes.hpp", "tracer/typed_event.hpp", "tracer/trace_printf.hpp",
              "tracer/record/record_path.hpp", "tracer/ftrace.hpp", "kernel/trace/bridge.hpp",
              "kernel/section/irq_guard.hpp"}
 SILENT = ("tracer/export/exporter.", "tracer/export/sink", "tracer/reliable/", "tracer/names/metadata_writer.",
           "tracer/compact",
-          "tracer/chunk/chunk_compress.", "drivers/", "kernel/panic/console.")
+          "tracer/chunk/compact_chunk.", "drivers/", "kernel/panic/console.")
 
 
 def allowed_for(name, folder):

@@ -3,7 +3,7 @@
 // pointer or reads past a table gets an error, and one that reads past its mapping triggers the address sanitizer.
 #pragma once
 
-#include "drivers/acpi/physical_memory.hpp"
+#include "drivers/acpi/tables.hpp"
 
 #include <cstring>
 #include <map>

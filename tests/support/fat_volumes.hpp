@@ -2,8 +2,8 @@
 // Shared by the tests of the FAT writer: initial volumes, contents to write, and the check for "clean".
 #pragma once
 
-#include "drivers/fat/file_writer.hpp"
 #include "drivers/fat/format.hpp"
+#include "drivers/fat/volume.hpp"
 #include "tests/support/fake_disk.hpp"
 #include "tests/support/fat_checker.hpp"
 

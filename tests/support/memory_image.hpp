@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tests/support/host_trace_builder.hpp"
-#include "tracer/black_box/fields.hpp"
+#include "tracer/black_box/black_box.hpp"
 #include "tracer/record/record.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "tracer/chunk/chunk_store.hpp"
 
 #include "tracer/chunk/compact_chunk.hpp"
-#include "tracer/record/older_half.hpp"
+#include "tracer/record/cpu_trace.hpp"
 
 #include <algorithm>
 

@@ -142,7 +142,7 @@ class ChunkStore {
     [[nodiscard]] static ChunkCounts counts(const Chunk& chunk);
     [[nodiscard]] static ChunkContents contents(const Chunk& chunk);
 
-    // The compressor (chunk_compress.hpp) converts one chunk at a time. Reserves a gap of the arena for the new areas
+    // The compressor (compact_chunk.hpp) converts one chunk at a time. Reserves a gap of the arena for the new areas
     // of this chunk. The chunk is BUSY until replace_areas() or abandon_conversion(). no_space: no gap is large enough.
     [[nodiscard]] lib::Result<void> begin_conversion(Chunk& chunk);
     [[nodiscard]] lib::Result<std::span<std::byte>> reserve(std::size_t bytes);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Recording on and off, the filters, the counts of all chunks, and triggers.
 #include "tracer/chunk/control.hpp"
 
 #include "tracer/log.hpp"
@@ -108,6 +109,141 @@ void Control::hand_over_blackout(const ChunkControl& left, ChunkControl& entered
     if (open || unresumed || m_cpu.dropped_bytes != m_cpu.reported_bytes) {
         set_shared_bits(entered.word, TRACER_WORD_RESUME);
     }
+}
+
+// Triggers: an event that starts, stops or freezes recording. The CpuTrace holds the event to wait for. A flag in the
+// word of the chunk makes the record path compare every record with it (record_path.S); without a trigger nothing is
+// compared.
+//
+//   armed chunk:  |.....|.....|trigger|.....|.....|             stop, freeze: window = trigger + records_after
+//                              <---- stop_at ---->x             start: records before the trigger are refused
+
+namespace {
+
+// Bit 14, which is 0 in the code of every event (record.hpp): a key in which it is set matches none.
+constexpr std::uint32_t kInertKey = 1U << 14;
+static_assert((kInertKey & (kFastPathBit | kCombineMask | kCodeMask)) == 0);
+
+constexpr std::uint64_t kTriggerFlags = TRACER_WORD_ARMED | TRACER_WORD_FIRED;
+
+std::uint64_t written(const ChunkControl& control, std::uint64_t word) {
+    return control.lap_base[(word >> 32) & 1] + (word & TRACER_WORD_POSITION_MASK);
+}
+
+// Recorded by the record path on behalf of a caller, not written by the tracer itself.
+bool is_recorded(const EventRow& row) {
+    return row.code != 0 && row.shape != Shape::consumed && row.family() != Family::metadata &&
+           row.code != TRACER_EVENT_BLACKOUT_START && row.code != TRACER_EVENT_BLACKOUT_END;
+}
+
+bool takes_parameters(const EventRow& row) {
+    return row.shape == Shape::simple;
+}
+
+} // namespace
+
+lib::Result<void> Control::arm(const TriggerRequest& request) {
+    const EventRow* const row = find_event(request.code);
+    const bool known_action = request.action == TriggerAction::start || request.action == TriggerAction::stop ||
+                              request.action == TriggerAction::freeze;
+    if (!known_action || row == nullptr || !is_recorded(*row) ||
+        (request.action == TriggerAction::start && request.records_after != 0) ||
+        (!takes_parameters(*row) && (request.par1 || request.par2))) {
+        return lib::Error::invalid_argument;
+    }
+    if ((m_cpu.filter & ~kUnfilteredMask & mask_bit(request.code)) != 0) {
+        return lib::Error::busy;
+    }
+    if (!enabled() && m_cpu.selected == nullptr) {
+        return lib::Error::refused;
+    }
+    if (records_compactly()) {
+        return lib::Error::unsupported;
+    }
+    disarm();
+    m_cpu.trigger = {.action = request.action,
+                     .key1 = request.code | std::uint32_t{request.par1.value_or(0)} << 16 | kInertKey,
+                     .mask1 = kCodeMask | (request.par1 ? 0xFFFF'0000U : 0U) | kInertKey,
+                     .key2 = request.par2.value_or(0),
+                     .mask2 = request.par2 ? 0xFFFF'FFFFU : 0U,
+                     .after_bytes = std::uint64_t{request.records_after} * kRecordBytes};
+    // The trigger cannot match yet, so a record of an interrupt can at most move the flag to the next chunk, and
+    // setting it again is harmless. A flag that remains in a chunk that was left has no effect. Each repetition
+    // requires that another chunk has filled up, so there are few.
+    ChunkControl* watched = nullptr;
+    for (std::size_t turn = 0; watched != recording_into() && turn < kChunksMax; ++turn) {
+        watched = recording_into();
+        set_shared_bits(watched->word, TRACER_WORD_ARMED);
+    }
+    ASSERT(watched != nullptr);
+    write_shared(m_cpu.trigger.key1, m_cpu.trigger.key1 & ~kInertKey);
+    return {};
+}
+
+void Control::disarm() {
+    // Clear the flag first where records go, until no record has moved on from there: after that the flag is not handed
+    // on.
+    ChunkControl* watched = nullptr;
+    for (std::size_t turn = 0; watched != recording_into() && turn < kChunksMax; ++turn) {
+        watched = recording_into();
+        clear_shared_bits(watched->word, kTriggerFlags);
+    }
+    for (Chunk& chunk : m_store.slots()) {
+        if (chunk.exists) {
+            clear_shared_bits(chunk.control.word, kTriggerFlags);
+        }
+    }
+    m_cpu.trigger = {};
+}
+
+TriggerState Control::trigger_state() const {
+    if (m_cpu.trigger.action == TriggerAction::none) {
+        return TriggerState::idle;
+    }
+    for (const Chunk& chunk : m_store.slots()) {
+        const std::uint64_t word = chunk.exists ? read_shared(chunk.control.word) : 0;
+        if ((word & kTriggerFlags) != 0 && current(chunk.control)) {
+            if ((word & TRACER_WORD_ARMED) != 0) {
+                return TriggerState::armed;
+            }
+            return written(chunk.control, word) >= chunk.control.stop_at ? TriggerState::done : TriggerState::fired;
+        }
+    }
+    return TriggerState::done;
+}
+
+// Follows the rule of the record path's jump, while recording is disabled. The chunk that is entered is empty.
+void Control::hand_over_trigger(const ChunkControl& left, ChunkControl& entered) {
+    if ((entered.mode & TRACER_MODE_COMPACT) != 0) {
+        return; // its records cannot be counted: the trigger ends here
+    }
+    const std::uint64_t word = read_shared(left.word);
+    if ((word & TRACER_WORD_FIRED) != 0) {
+        entered.stop_at = written(entered, read_shared(entered.word)) + (left.stop_at - written(left, word));
+    }
+    set_shared_bits(entered.word, word & kTriggerFlags);
+}
+
+// Follows the links from the chunk that is recorded into.
+bool Control::records_compactly() const {
+    const ChunkControl* control = recording_into();
+    for (std::size_t hops = 0; control != nullptr && hops < kChunksMax; ++hops) {
+        if ((control->mode & TRACER_MODE_COMPACT) != 0) {
+            return true;
+        }
+        control = read_shared(control->next);
+    }
+    return false;
+}
+
+// Does the same; returns null if no chunk is selected.
+ChunkControl* Control::recording_into() const {
+    return enabled() ? read_shared(m_cpu.active) : m_cpu.selected;
+}
+
+// Records go to this chunk, or would after enable().
+bool Control::current(const ChunkControl& control) const {
+    return read_shared(m_cpu.active) == &control || m_cpu.selected == &control;
 }
 
 } // namespace tracer

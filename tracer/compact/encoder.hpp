@@ -13,8 +13,8 @@
 // granule of the layout.
 #pragma once
 
-#include "tracer/compact/id_map.hpp"
 #include "tracer/compact/recall.hpp"
+#include "tracer/compact/stream_header.hpp"
 
 #include <array>
 #include <cstddef>

@@ -73,7 +73,7 @@ enum class Encoding : std::uint8_t {
 enum class LayoutChoice : std::uint8_t {
     plain = 0,    // records, unless the application wants them compact
     given = 1,    // compact, in the layout that was asked for
-    measured = 2, // compact, in the layout that suits the machine (tracer/compact/plan.hpp)
+    measured = 2, // compact, in the layout that suits the machine (tracer/compact/layout.hpp)
 };
 
 // Names longer than this are cut; the cut is visible because the last character is '~'.

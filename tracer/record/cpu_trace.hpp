@@ -7,16 +7,44 @@
 // sequence, commits a record, an emergency record, a drop and a refusal.
 #pragma once
 
-#include "tracer/record/chunk_flags.hpp"
-#include "tracer/record/cpu_steps.hpp"
 #include "tracer/record/record.hpp"
 #include "tracer/record/record_path_layout.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace tracer {
+
+// The published chunk flags with their published values, and how our tracer uses each. Host-safe: chunk_begin also
+// contains the mode of the chunk. Source: S.Ha.R.K. user manual, volume V, "Chunk management".
+
+using ChunkFlags = std::uint8_t;
+
+inline constexpr ChunkFlags kFlagFree = 0x01;       // may be selected or linked, which empties it
+inline constexpr ChunkFlags kFlagFull = 0x02;       // derived: closed, or no room and not cyclic
+inline constexpr ChunkFlags kFlagCyclic = 0x00;     // mode: when full, start again at the beginning
+inline constexpr ChunkFlags kFlagJumpToNext = 0x04; // mode: when full, continue in the linked chunk
+inline constexpr ChunkFlags kFlagStop = 0x08;       // mode: when full, drop and count
+inline constexpr ChunkFlags kFlagBusy = 0x10;       // derived: queued for export, not yet carried by all sinks
+inline constexpr ChunkFlags kFlagNoDelete = 0x20;   // may not be deleted
+inline constexpr ChunkFlags kFlagCompressed = 0x40; // derived: the main area is a compact stream
+
+inline constexpr ChunkFlags kModeMask = kFlagJumpToNext | kFlagStop;
+// A caller may pass these only with their present values: they report a state and do not change it.
+inline constexpr ChunkFlags kDerivedFlags = kFlagFull | kFlagBusy | kFlagCompressed;
+inline constexpr ChunkFlags kValidFlags = 0x7F;
+
+// The state of a processor that executes instructions in steps: its previous step, whichever task made it. Each
+// CpuTrace has one; only InstructionTrace changes it.
+struct CpuSteps {
+    std::uint64_t address = 0;  // of the instruction of the previous step
+    std::uint64_t taken = 0;    // recorded or not
+    std::uint32_t in_block = 0; // instructions since the last block record
+    std::uint16_t context = 0;  // of the task that made it; 0: no step so far
+};
 
 struct alignas(64) ChunkControl {
     std::uint64_t word = 0; // see record_path_layout.h
@@ -151,6 +179,30 @@ inline void clear_shared_bits(std::uint64_t& word, std::uint64_t bits) {
 
 inline void add_shared(std::uint64_t& word, std::uint64_t amount) {
     static_cast<void>(__atomic_fetch_add(&word, amount, __ATOMIC_ACQ_REL));
+}
+
+// --- which records of the previous lap of a cyclic chunk are still whole: the exporter and the reader of a machine's
+// memory apply the same rule
+
+// word and scribbled: of its ChunkControl. Bytes from the beginning of the main area up to here are those of the
+// present lap, or scratch: the slot at the position, and what an unfinished long event may have overwritten.
+[[nodiscard]] constexpr std::size_t scratch_end(std::uint64_t word, std::uint64_t scribbled) {
+    const std::size_t end = (word & TRACER_WORD_POSITION_MASK) + kRecordBytes;
+    return scribbled >> 32 == word >> 32 ? std::max<std::size_t>(end, scribbled & 0xFFFF'FFFF) : end;
+}
+
+// The offset of the first record that begins an event: a long event whose first slots are overwritten is left out as a
+// whole. records.size() if there is none. Precondition: whole records.
+[[nodiscard]] constexpr std::size_t first_event(std::span<const std::byte> records) {
+    std::size_t at = 0;
+    while (at < records.size()) {
+        const Combine combine = decode_record(records.subspan(at)).combine();
+        if (combine == Combine::simple || combine == Combine::first) {
+            break;
+        }
+        at += kRecordBytes;
+    }
+    return at;
 }
 
 } // namespace tracer

@@ -12,7 +12,7 @@
 
 #include "lib/wire_numbers.hpp"
 #include "tracer/record/code_flow.hpp"
-#include "tracer/record/cpu_steps.hpp"
+#include "tracer/record/cpu_trace.hpp"
 #include "tracer/record/unit_words.hpp"
 
 #include <array>

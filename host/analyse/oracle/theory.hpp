@@ -202,7 +202,7 @@ enum class WakeOrder : std::uint8_t {
     urgency,
 };
 
-// kernel/sync/wait_queue.hpp promises this order.
+// kernel/sync/waiting.hpp promises this order.
 inline constexpr WakeOrder kWakeOrder = WakeOrder::urgency;
 
 class WakeUps : public Theory {

@@ -6,8 +6,7 @@
 #include "host/trace/facts.hpp"
 #include "tracer/compact/decoder.hpp"
 #include "tracer/names/metadata_writer.hpp"
-#include "tracer/record/chunk_flags.hpp"
-#include "tracer/record/older_half.hpp"
+#include "tracer/record/cpu_trace.hpp"
 
 #include <algorithm>
 #include <string_view>

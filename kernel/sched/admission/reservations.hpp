@@ -1,4 +1,63 @@
 // SPDX-License-Identifier: MIT
+// The register of all promises of processor time, and the sums over them.
+#pragma once
+
+#include "kernel/config.hpp"
+#include "kernel/irq_off.hpp"
+#include "kernel/sched/admission/utilisation.hpp"
+#include "kernel/state/task_object.hpp"
+#include "lib/intrusive_list.hpp"
+#include "lib/intrusive_tree.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace kernel {
+
+// The sums of all promises, which are kept while promises come and go. Most questions of admission control are answered
+// by the sums alone, in constant time, and as the tests would answer them (utilisation.hpp, exact_tests.hpp). Each
+// share is rounded up at 2^-63, so the sums know how far they are off; where that is too much they answer `unknown`,
+// and the tests decide. Pure arithmetic. Context: any.
+//
+//                       fits          unknown        exceeds
+//   sum, rounded up  ...........|..................|..........      one = 2^63
+//                              one          one + a unit for each promise
+
+class PromiseSums {
+  public:
+    constexpr PromiseSums() = default;
+
+    // Makes the sums of one promise. Precondition: the demand is within its ranges, and the claim is not none.
+    PromiseSums(Claim claim, const Demand& demand);
+
+    PromiseSums& operator+=(const PromiseSums& more);
+
+    // Precondition: `less` has been added.
+    PromiseSums& operator-=(const PromiseSums& less);
+
+    // Answers as utilisation_at_most_one() does for all promises.
+    [[nodiscard, gnu::noinline]] Verdict utilisation() const;
+
+    // Answers as edf_feasible() does for the promises with deadlines below those of fixed priority; `shortest` is the
+    // shortest deadline of the former. Precondition: utilisation() fits.
+    [[nodiscard]] Verdict deadlines(std::uint64_t shortest) const;
+
+    // Returns the line of density_rounded_up() in the published unit: a deadline below its period counts as one, and
+    // what runs above counts once more in the shortest interval that can matter.
+    [[nodiscard, gnu::noinline]] std::uint64_t load(std::uint64_t shortest) const;
+
+  private:
+    Wide m_utilisation = 0; // C / T of all
+    Wide m_density = 0;     // C / D of those with deadlines, C / T of what runs above
+    Wide m_once = 0;        // C of what runs above, twice with jitter
+    std::uint64_t m_load = 0;
+    std::uint32_t m_count = 0;
+    std::uint32_t m_above = 0;
+    std::uint32_t m_servers = 0;
+    std::uint32_t m_constrained = 0; // deadlines shorter than their periods
+};
+
 // The one register of all promises: tasks and servers of every level that guarantees. Nothing is admitted unless every
 // promise holds beside all others, whatever level made it. Fixed priorities run above deadlines, so the fixed set is
 // tested alone, and the deadlines below it.
@@ -9,28 +68,13 @@
 //
 //   set --> promised --retire--> retired --idle instant--> free
 //
-// A question that the sums of all promises decide (promise_sums.hpp) costs O(log n), whatever was promised. A server,
+// A question that the sums of all promises decide (PromiseSums) costs O(log n), whatever was promised. A server,
 // or a deadline that equals its period, beside others of these kinds is such a question. All others need the exact
 // tests, each step of which visits every promise: fixed priorities, and deadlines shorter than their periods or below
 // fixed priorities where the line above all work does not fit. These tests run with interrupts on (prepare), on a copy.
 //
 // Everything is in static storage, because a test's copy of the set would be too large for a stack. All functions but
 // prepare() need interrupts off.
-#pragma once
-
-#include "kernel/config.hpp"
-#include "kernel/irq_off.hpp"
-#include "kernel/sched/admission/demand.hpp"
-#include "kernel/sched/admission/promise_sums.hpp"
-#include "kernel/state/task_object.hpp"
-#include "lib/intrusive_list.hpp"
-#include "lib/intrusive_tree.hpp"
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-
-namespace kernel {
 
 // Is called after load() has changed. Context: irq-off.
 class LoadWatcher {

@@ -1,18 +1,89 @@
 // SPDX-License-Identifier: MIT
+// What every admission test uses: 128-bit arithmetic, the demand of a task, and its share of the processor. Context:
+// any.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace kernel {
+
+// 128-bit arithmetic for admission, which decides with exact products of 64-bit times. The freestanding build has no
+// library routine for the division, which is therefore written here. The functions are kept out of line, because
+// inlined into the tests below they would double the size of those.
+
+__extension__ using Wide = unsigned __int128;
+
+struct Division {
+    Wide quotient = 0;
+    std::uint64_t remainder = 0;
+};
+
+// Returns the number of bits up to the highest one that is set, and 0 for 0.
+[[nodiscard, gnu::noinline]] int bit_width(Wide value);
+
+// Divides, and rounds down. Precondition: 0 < divisor.
+[[nodiscard, gnu::noinline]] Division divide(Wide dividend, std::uint64_t divisor);
+
+// Divides, and rounds up. Precondition: 0 < divisor.
+[[nodiscard, gnu::noinline]] Wide divide_up(Wide dividend, std::uint64_t divisor);
+
+[[nodiscard, gnu::noinline]] std::uint64_t greatest_common_divisor(std::uint64_t a, std::uint64_t b);
+
+// Returns the product, or nothing if it might not fit 127 bits, which leave room for one addition.
+[[nodiscard, gnu::noinline]] std::optional<Wide> multiply(Wide a, Wide b);
+
+// Returns 2^64-1 for every value above that.
+[[nodiscard]] std::uint64_t saturate(Wide value);
+
+// The demand of a task or a server as the admission tests see it, and the possible answers of a test.
+
+struct Demand {
+    std::uint64_t wcet_ns = 0;     // 0 < wcet <= deadline
+    std::uint64_t period_ns = 0;   // deadline <= period
+    std::uint64_t deadline_ns = 0; // relative; also the priority where priorities are fixed: the shorter, the higher
+    std::uint64_t jitter_ns = 0;   // how long a release may be put off: of a deferrable server, else 0
+    // True for a constant bandwidth server: its demand in an interval is bounded by the interval's length times wcet /
+    // period alone. It may come back with an old deadline and the rest of an old budget, so that work is due sooner
+    // than a whole period after the interval's begin.
+    bool server = false;
+
+    friend constexpr bool operator==(const Demand&, const Demand&) = default;
+};
+
+enum class Claim : std::uint8_t {
+    none,
+    fixed,    // priority by relative deadline
+    deadline, // EDF
+};
+
+enum class Verdict : std::uint8_t {
+    fits,
+    exceeds,
+    unknown, // not within the bound on steps, or not within 127 bits
+};
+
+// Every test counts its steps in one of these, so that each test ends, whatever the set is. A step takes
+// O(reservations).
+struct Steps {
+    std::uint32_t left = 0;
+
+    // Takes a step, and returns false if none is left.
+    [[nodiscard]] bool take() {
+        if (left == 0) {
+            return false;
+        }
+        --left;
+        return true;
+    }
+};
+
 // Shares of the processor: their sum is compared with the whole, exactly where 127 bits allow it and rounded up where
 // they do not. The same shares exist in the published unit, where 2^32-1 is the whole processor. Pure arithmetic.
 // Context: any.
 // Sources: Bini, Buttazzo, Buttazzo, "Rate monotonic analysis: the hyperbolic bound" (IEEE Transactions on Computers,
 // 2003).
-#pragma once
-
-#include "kernel/sched/admission/demand.hpp"
-#include "kernel/sched/admission/wide.hpp"
-
-#include <cstdint>
-#include <span>
-
-namespace kernel {
 
 // The published MAX_BANDWIDTH: the whole processor.
 inline constexpr std::uint32_t kBandwidthMax = 0xFFFF'FFFF;

@@ -3,11 +3,10 @@
 #include "kernel/sched/levels/grub.hpp"
 
 #include "kernel/sched/admission/utilisation.hpp"
-#include "kernel/sched/admission/wide.hpp"
 #include "kernel/sched/scheduler.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
-#include "kernel/trace/server.hpp"
+#include "kernel/trace/schedule.hpp"
 
 namespace kernel {
 

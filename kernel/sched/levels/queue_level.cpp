@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See queue_level.hpp.
+// The common part of the levels without deadlines.
 #include "kernel/sched/levels/queue_level.hpp"
 
 #include "kernel/sched/scheduler.hpp"

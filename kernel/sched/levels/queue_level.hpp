@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The common part of the levels without deadlines: one job at a time, which an activation releases, and a ready queue
-// in order of arrival. RoundRobinLevel adds slices, and BackgroundLevel the idle task.
+// The levels without deadlines: round robin and background, and what they have in common.
 #pragma once
 
 #include "kernel/irq_off.hpp"
 #include "kernel/sched/level.hpp"
-#include "kernel/sched/levels/saved_arrivals.hpp"
+#include "kernel/sched/levels/level_parts.hpp"
 #include "kernel/sched/ready_queue.hpp"
 
+#include <array>
+
 namespace kernel {
+
+// The common part of the levels without deadlines: one job at a time, which an activation releases, and a ready queue
+// in order of arrival. RoundRobinLevel adds slices, and BackgroundLevel the idle task.
 
 class QueueLevel : public Level {
   public:
@@ -54,6 +58,71 @@ class QueueLevel : public Level {
     ReadyQueue m_ready;
     std::uint64_t m_sequence = 0;
     SavedArrivals m_saved;
+};
+
+// The lowest level: its tasks run only when no other task wants the processor, first in, first out. After them comes
+// the idle task, which is always ready, so that the scheduler always finds a task.
+
+class BackgroundLevel final : public QueueLevel {
+  public:
+    constexpr BackgroundLevel() = default;
+
+    [[nodiscard]] std::string_view name() const override { return "background"; }
+
+    [[nodiscard]] bool accepts(const TaskModel& model) const override {
+        return std::holds_alternative<BackgroundModel>(model);
+    }
+
+    // Makes this the task that comes after all others. Precondition: it belongs to this level and is active.
+    void set_idle(Task& task, IrqOff off) {
+        ASSERT(idle_task() == nullptr && task.level == this && task.state == TaskState::ready);
+        leave_queue(task, off);
+        set_idle_task(task, off);
+    }
+
+    // Returns whether this is the idle task. Context: any.
+    [[nodiscard]] bool is_idle(const Task& task) const { return &task == idle_task(); }
+};
+
+// Round robin for NRT tasks: the first one of the queue runs until its slice is used up, and then goes to the end with
+// a fresh one. A task that is interrupted by a higher level keeps its position and the rest of its slice; a task that
+// blocks comes back at the end with the rest of its slice. The slice belongs to the position in the queue: a mutex
+// owner that runs on its behalf uses it up, too. A task with the policy FIFO has no slice: it keeps its position until
+// it blocks or its job is complete.
+
+class RoundRobinLevel final : public QueueLevel {
+  public:
+    constexpr RoundRobinLevel() = default;
+
+    [[nodiscard]] std::string_view name() const override { return "RR"; }
+
+    [[nodiscard]] bool accepts(const TaskModel& model) const override {
+        return std::holds_alternative<NrtModel>(model);
+    }
+
+    // invalid_argument: the slice or the weight is 0.
+    [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model, IrqOff) override;
+    void create(Task& task, IrqOff) override;
+    void end(Task& task, IrqOff) override;
+    void slot_begin(Task& task, IrqOff) override;
+    void slot_end(Task& task, lib::Ticks elapsed, IrqOff) override;
+
+  private:
+    struct Share {
+        lib::Ticks slice; // 0: it has none and keeps its position
+        lib::Ticks left;
+        lib::Ticks begun_at;
+    };
+
+    static void slice_over(Task& task, IrqOff);
+
+    void job_starts(Task& task) override;
+
+    [[nodiscard]] Overlap overlap(const Task& task) const override { return model_as<NrtModel>(task.model).overlap; }
+
+    void rotate(Task& task, IrqOff);
+
+    std::array<Share, kTasksMax> m_shares{}; // by pid
 };
 
 } // namespace kernel

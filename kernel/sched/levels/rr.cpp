@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See rr.hpp. The end of a budget is the end of a slice here.
-#include "kernel/sched/levels/rr.hpp"
+// The slices of round robin: the end of a budget is the end of a slice here.
+#include "kernel/sched/levels/queue_level.hpp"
 
 #include "kernel/sched/scheduler.hpp"
 #include "kernel/time/budget_end.hpp"

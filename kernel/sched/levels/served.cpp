@@ -3,13 +3,13 @@
 // activation in the future.
 #include "kernel/sched/levels/served.hpp"
 
-#include "kernel/sched/levels/server_ids.hpp"
+#include "kernel/sched/levels/level_parts.hpp"
 #include "kernel/sched/scheduler.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/time/budget_end.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
-#include "kernel/trace/server.hpp"
+#include "kernel/trace/schedule.hpp"
 #include "kernel/trace/task.hpp"
 
 namespace kernel {

@@ -4,13 +4,12 @@
 #include "kernel/sched/levels/soft_level.hpp"
 
 #include "kernel/sched/admission/utilisation.hpp"
-#include "kernel/sched/admission/wide.hpp"
-#include "kernel/sched/levels/server_ids.hpp"
+#include "kernel/sched/levels/level_parts.hpp"
 #include "kernel/sched/scheduler.hpp"
 #include "kernel/time/budget_end.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
-#include "kernel/trace/server.hpp"
+#include "kernel/trace/schedule.hpp"
 #include "kernel/trace/task.hpp"
 
 namespace kernel {

@@ -16,7 +16,7 @@
 #include "kernel/irq_off.hpp"
 #include "kernel/sched/admission/reservations.hpp"
 #include "kernel/sched/levels/hard_level.hpp"
-#include "kernel/sched/levels/saved_arrivals.hpp"
+#include "kernel/sched/levels/level_parts.hpp"
 #include "kernel/sched/server.hpp"
 
 #include <array>

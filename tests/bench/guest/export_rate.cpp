@@ -5,8 +5,7 @@
 // the console.
 #include "arch/arch.hpp"
 #include "kernel/panic/console.hpp"
-#include "kernel/root/network.hpp"
-#include "kernel/root/storage.hpp"
+#include "kernel/root/sinks.hpp"
 #include "kernel/run/app.hpp"
 #include "lib/copy_bytes.hpp"
 #include "tracer/ftrace.hpp"

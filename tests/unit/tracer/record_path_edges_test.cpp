@@ -63,7 +63,7 @@ TEST(RecordPathEdges, AFullCyclicChunkReportsALossInItsNextLap) {
               (tracer::Totals{.committed = 5, .dropped = 10, .tracer_made = 1, .overwritten = 3}));
 }
 
-// What an unfinished one has overwritten of the lap before (older_half.hpp).
+// What an unfinished one has overwritten of the lap before (cpu_trace.hpp).
 TEST(RecordPathEdges, TheExtentOfALongEventIsItsEndInItsLap) {
     constexpr std::uint64_t kLap1 = std::uint64_t{1} << 32;
     TracerFixture fixture;

@@ -9,7 +9,7 @@
 #include "host/collector/session_directory.hpp"
 #include "host/text/escape.hpp"
 #include "tracer/export/wire.hpp"
-#include "tracer/reliable/key_text.hpp"
+#include "tracer/reliable/siphash.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The contents of the single ACPI tables: real ones from QEMU, the same ones damaged, and corner cases that QEMU does
 // not produce.
-#include "drivers/acpi/fadt.hpp"
-#include "drivers/acpi/hpet.hpp"
-#include "drivers/acpi/madt.hpp"
-#include "drivers/acpi/nfit.hpp"
-#include "drivers/acpi/soft_off.hpp"
+#include "drivers/acpi/contents.hpp"
 #include "lib/endian.hpp"
 #include "tests/support/fake_physical_memory.hpp"
 #include "tests/support/qemu_acpi_tables.hpp"

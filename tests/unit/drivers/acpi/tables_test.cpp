@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The path to the ACPI tables, and \_S5_ in their byte code: a machine like QEMU's, and damaged machines.
-#include "drivers/acpi/soft_off.hpp"
+#include "drivers/acpi/contents.hpp"
 #include "drivers/acpi/tables.hpp"
 #include "tests/support/fake_physical_memory.hpp"
 #include "tests/support/qemu_acpi_tables.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One directory entry: its 32 bytes in both directions, the kinds of entry, and what a name, a label and a date may be.
-#include "drivers/fat/directory_entry.hpp"
+#include "drivers/fat/directory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The Internet checksum against published values, and beside its definition: one 16-bit word after the other, in
 // network order.
-#include "drivers/net/checksum.hpp"
+#include "drivers/net/packets.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A set of pids over the whole pool.
-#include "kernel/sync/pid_set.hpp"
+#include "kernel/sync/mutex.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace pid_set_test {
 
 TEST(PidSet, ListsItsPidsInAscendingOrder) {
     constexpr std::uint16_t kLast = kernel::kTasksMax - 1;
-    kernel::PidSet set;
+    kernel::detail::PidSet set;
     for (const std::uint16_t pid : {kLast, std::uint16_t{7}, std::uint16_t{0}, std::uint16_t{5}}) {
         set.insert({pid});
     }

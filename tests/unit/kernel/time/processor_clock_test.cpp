@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A processor's clock over its counter: what it reads, and that several of them know nothing of each other.
-#include "kernel/time/processor_clock.hpp"
+#include "kernel/time/compensator.hpp"
 
 #include <gtest/gtest.h>
 

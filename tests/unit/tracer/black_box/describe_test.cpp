@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The descriptor leads to what it describes, read as a reader of memory does: by addresses and offsets alone.
-#include "tracer/black_box/describe.hpp"
+#include "tracer/black_box/black_box.hpp"
 
 #include "tests/support/tracer/fixture.hpp"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A trace that an earlier boot left: a whole one is recovered record by record, and every damaged field is named and
 // costs its own chunk alone.
-#include "tracer/black_box/survivor.hpp"
+#include "tracer/black_box/black_box.hpp"
 
 #include "tests/support/tracer/fixture.hpp"
-#include "tracer/black_box/describe.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The headers bit by bit, and the error when ids are exhausted.
-#include "tracer/compact/id_map.hpp"
 #include "tracer/compact/layout.hpp"
+#include "tracer/compact/stream_header.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which layout follows from what was measured: the published numbers, and the choice on both sides of each bound.
-#include "tracer/compact/plan.hpp"
+#include "tracer/compact/layout.hpp"
 
-#include "tracer/compact/id_map.hpp"
+#include "tracer/compact/stream_header.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Records through the encoder and back, in every layout; and every kind of damage to a stream: no crash, and detectable
 // damage is detected.
 #include "tests/support/compact_streams.hpp"
-#include "tracer/compact/id_map.hpp"
+#include "tracer/compact/stream_header.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whole stamps from cut ones: never decreasing, never more than a granule off, and a lost turn is reported.
-#include "tracer/compact/unwrap.hpp"
+#include "tracer/compact/decoder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The text of a key: the bytes in their order, and nothing but a key is one.
-#include "tracer/reliable/key_text.hpp"
+#include "tracer/reliable/siphash.hpp"
 
 #include <gtest/gtest.h>
 

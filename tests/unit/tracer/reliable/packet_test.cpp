@@ -3,7 +3,7 @@
 // protocol as a whole: tests/simulation/.
 #include "tracer/reliable/packet.hpp"
 
-#include "tracer/reliable/round_trip.hpp"
+#include "tracer/reliable/sender.hpp"
 
 #include <gtest/gtest.h>
 #include <numeric>

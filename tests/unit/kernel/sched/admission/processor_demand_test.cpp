@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Admission at its edges, and against a simulation of EDF on small sets.
 #include "kernel/config.hpp"
-#include "kernel/sched/admission/processor_demand.hpp"
+#include "kernel/sched/admission/exact_tests.hpp"
 #include "kernel/sched/admission/utilisation.hpp"
 
 #include <gtest/gtest.h>

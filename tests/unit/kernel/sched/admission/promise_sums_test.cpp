@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the sums of all promises decide, against the tests that they replace.
-#include "kernel/sched/admission/processor_demand.hpp"
-#include "kernel/sched/admission/promise_sums.hpp"
+#include "kernel/sched/admission/exact_tests.hpp"
+#include "kernel/sched/admission/reservations.hpp"
 #include "kernel/sched/admission/utilisation.hpp"
 
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 // Admission over several levels: response times at their edges, the whole processor and one unit more, and random sets
 // against a simulation of the schedule in unit steps.
 #include "arch/arch.hpp"
+#include "kernel/sched/admission/exact_tests.hpp"
 #include "kernel/sched/admission/reservations.hpp"
-#include "kernel/sched/admission/response_time.hpp"
 #include "kernel/sched/admission/utilisation.hpp"
 
 #include <gtest/gtest.h>

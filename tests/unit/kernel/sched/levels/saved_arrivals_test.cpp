@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Activations that find their task busy, and which release a job has that follows one.
-#include "kernel/sched/levels/saved_arrivals.hpp"
+#include "kernel/sched/levels/level_parts.hpp"
 
 #include "kernel/config.hpp"
 #include "kernel/sched/server.hpp"
