@@ -33,10 +33,10 @@ class IdentityMap final : public acpi::PhysicalMemory {
 };
 
 constinit IdentityMap g_memory{};
-constinit Firmware g_firmware{};
+constinit Firmware g_found{};
 constinit acpi::Madt g_madt{};
 
-void report(std::string_view table, lib::Error error) {
+void report_table(std::string_view table, lib::Error error) {
     console().line("firmware: ACPI table ", table, ": ", lib::error_name(error));
 }
 
@@ -47,13 +47,13 @@ auto parse_table(const acpi::Tables& tables, acpi::Signature signature, bool req
     const auto table = tables.find(signature);
     auto parsed = table.ok() ? parse(table.value()) : decltype(parse(acpi::Table{}))(table.error());
     if (!parsed.ok() && (required || parsed.error() != lib::Error::not_found)) {
-        report(std::string_view(signature.text.data(), signature.text.size()), parsed.error());
+        report_table(std::string_view(signature.text.data(), signature.text.size()), parsed.error());
     }
     return parsed;
 }
 
 void describe_interrupts(const acpi::Madt& madt) {
-    arch::x86_64::MachineDescription& machine = g_firmware.machine;
+    arch::x86_64::MachineDescription& machine = g_found.machine;
     machine.local_apic_base = madt.local_apic_address;
     for (const acpi::IoApic& apic : madt.io_apics) {
         if (machine.io_apic_count < arch::x86_64::kIoApicsMax) {
@@ -70,20 +70,20 @@ void describe_interrupts(const acpi::Madt& madt) {
 
 void describe_power(const acpi::Tables& tables, const acpi::Fadt& fadt) {
     if (fadt.pm_timer) {
-        g_firmware.machine.pm_timer_port = fadt.pm_timer->port;
-        g_firmware.machine.pm_timer_32bit = fadt.pm_timer->width == acpi::TimerWidth::bits_32;
+        g_found.machine.pm_timer_port = fadt.pm_timer->port;
+        g_found.machine.pm_timer_32bit = fadt.pm_timer->width == acpi::TimerWidth::bits_32;
     }
     const auto soft_off = acpi::find_soft_off(tables, fadt.dsdt_address);
     if (!soft_off.ok()) {
-        report("DSDT (_S5_)", soft_off.error());
+        report_table("DSDT (_S5_)", soft_off.error());
     } else if (fadt.pm1a_control_port) {
-        g_firmware.power_off = PowerOff{*fadt.pm1a_control_port, soft_off.value().pm1a};
+        g_found.power_off = PowerOff{*fadt.pm1a_control_port, soft_off.value().pm1a};
     }
 }
 
 void assume_a_plain_pc() {
     for (std::uint8_t irq = 0; irq < arch::x86_64::kIsaLines; ++irq) {
-        g_firmware.machine.isa_routes[irq] = {irq, {}};
+        g_found.machine.isa_routes[irq] = {irq, {}};
     }
 }
 
@@ -93,8 +93,8 @@ const Firmware& read_firmware(const arch::BootInfo& boot) {
     assume_a_plain_pc();
     const auto tables = acpi::Tables::open(g_memory, boot.rsdp_address);
     if (!tables.ok()) {
-        report("RSDP", tables.error());
-        return g_firmware;
+        report_table("RSDP", tables.error());
+        return g_found;
     }
     const auto madt = parse_table(tables.value(), acpi::kMadtSignature, true,
                                   [](const acpi::Table& table) { return acpi::parse_madt(table, g_madt); });
@@ -107,13 +107,13 @@ const Firmware& read_firmware(const arch::BootInfo& boot) {
     }
     const auto hpet = parse_table(tables.value(), acpi::kHpetSignature, false, acpi::parse_hpet);
     if (hpet.ok()) {
-        g_firmware.machine.hpet_base = hpet.value().address;
+        g_found.machine.hpet_base = hpet.value().address;
     }
     const auto nfit = parse_table(tables.value(), acpi::kNfitSignature, false, acpi::parse_nfit);
     if (nfit.ok() && nfit.value().ranges.size() != 0) {
-        g_firmware.persistent_memory = nfit.value().ranges[0];
+        g_found.persistent_memory = nfit.value().ranges[0];
     }
-    return g_firmware;
+    return g_found;
 }
 
 } // namespace kernel::root

@@ -96,10 +96,10 @@ constinit MachineClock g_clock{};
 constinit ne2000::Device<Ports> g_card{g_ports, g_clock};
 constinit net::UdpEndpoint g_endpoint{g_card, g_clock};
 constinit FlowPeer g_peer{g_endpoint, g_clock};
-constinit tracer::reliable::NetworkSink g_sink{g_peer};
+constinit tracer::reliable::NetworkSink g_network_sink{g_peer};
 constinit std::optional<lib::Error> g_refusal{}; // of the key or of the protocol, for the whole run
 
-lib::Error report(std::string_view what, lib::Error error) {
+lib::Error report_network(std::string_view what, lib::Error error) {
     console().line("network: ", what, ": ", lib::error_name(error));
     return error;
 }
@@ -118,11 +118,12 @@ lib::Result<std::uint16_t> find_card(NicChoice nic) {
 lib::Result<void> start_card(const NetworkSetup& setup) {
     const auto io_base = find_card(setup.nic);
     if (!io_base.ok()) {
-        return report("no NE2000 card found (nic=pci looks for 10ec:8029, nic=isa at port 0x300)", io_base.error());
+        return report_network("no NE2000 card found (nic=pci looks for 10ec:8029, nic=isa at port 0x300)",
+                              io_base.error());
     }
     const ne2000::DataWidth asked{static_cast<std::uint8_t>(setup.width_bits / 8)};
     if (const auto started = g_card.start({.io_base = io_base.value(), .width_max = asked}); !started.ok()) {
-        return report("the card does not work as an NE2000", started.error());
+        return report_network("the card does not work as an NE2000", started.error());
     }
     if (g_card.width() != asked) {
         console().line("network: the card takes accesses of ", 8 * static_cast<unsigned>(g_card.width()),
@@ -158,29 +159,29 @@ lib::Result<void> use_key() {
     const Key of_machine = machine_key();
     const Key key = tracer::reliable::agreed_key(of_machine, g_loader_key);
     if (key.ok()) {
-        g_sink.set_key(key.value());
+        g_network_sink.set_key(key.value());
         return {};
     }
     if (key.error() == lib::Error::not_found) {
         return {};
     }
     if (key.error() == lib::Error::refused) {
-        return report("the keys opt/remora/key and \\remora.key differ: leave one of them out", key.error());
+        return report_network("the keys opt/remora/key and \\remora.key differ: leave one of them out", key.error());
     }
     const bool of_loader = of_machine.ok() || of_machine.error() == lib::Error::not_found;
-    return report(of_loader ? "the key \\remora.key is not 32 hexadecimal digits"
-                            : "the key opt/remora/key is not 32 hexadecimal digits",
-                  lib::Error::corrupt);
+    return report_network(of_loader ? "the key \\remora.key is not 32 hexadecimal digits"
+                                    : "the key opt/remora/key is not 32 hexadecimal digits",
+                          lib::Error::corrupt);
 }
 
 // Must be called before the flow can carry anything.
 lib::Result<void> prepare_sink(tracer::reliable::Protocol protocol) {
-    g_sink.set_boot(tracer::instance().exporter.setup().boot_id);
+    g_network_sink.set_boot(tracer::instance().exporter.setup().boot_id);
     if (const auto keyed = use_key(); !keyed.ok()) {
         return keyed;
     }
-    if (const auto chosen = g_sink.choose(protocol); !chosen.ok()) {
-        return report("TRACER-V1.0 was chosen, and there is a key, which it does not use", chosen.error());
+    if (const auto chosen = g_network_sink.choose(protocol); !chosen.ok()) {
+        return report_network("TRACER-V1.0 was chosen, and there is a key, which it does not use", chosen.error());
     }
     return {};
 }
@@ -192,7 +193,7 @@ tracer::reliable::DatagramPeer& network_peer() {
 }
 
 tracer::reliable::NetworkSink& network_sink() {
-    return g_sink;
+    return g_network_sink;
 }
 
 void keep_loader_key(arch::BootInfo& boot) {
@@ -206,7 +207,7 @@ void keep_loader_key(arch::BootInfo& boot) {
 }
 
 void renew_network_sink(tracer::reliable::Protocol protocol) {
-    ::new (&g_sink) tracer::reliable::NetworkSink(g_peer);
+    ::new (&g_network_sink) tracer::reliable::NetworkSink(g_peer);
     if (g_endpoint.state() == net::UdpEndpoint::State::ready) {
         static_cast<void>(prepare_sink(protocol)); // as when it was opened; a flow that is not open is prepared later
     }
@@ -216,28 +217,28 @@ lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup) {
     const auto local = net::parse_ipv4_address(setup.local_address);
     const auto target = net::parse_ipv4_address(setup.target_address);
     if (!local.ok() || !target.ok()) {
-        return report("addresses are written 192.168.1.10", lib::Error::invalid_argument);
+        return report_network("addresses are written 192.168.1.10", lib::Error::invalid_argument);
     }
     const net::UdpFlow flow{.local_address = local.value(),
                             .peer_address = target.value(),
                             .local_port = {setup.port},
                             .peer_port = {setup.port}};
     if (!flow.valid()) {
-        return report("the flow needs the addresses of two machines", lib::Error::invalid_argument);
+        return report_network("the flow needs the addresses of two machines", lib::Error::invalid_argument);
     }
     if (g_refusal) {
         return *g_refusal;
     }
     if (g_endpoint.state() == net::UdpEndpoint::State::ready) {
-        return flow == g_endpoint.flow() ? lib::Result<tracer::ChunkSink*>(&g_sink)
-                                         : report("a flow between other addresses is open", lib::Error::exists);
+        return flow == g_endpoint.flow() ? lib::Result<tracer::ChunkSink*>(&g_network_sink)
+                                         : report_network("a flow between other addresses is open", lib::Error::exists);
     }
     if (const auto prepared = prepare_sink(setup.protocol); !prepared.ok()) {
         g_refusal = prepared.error();
         return *g_refusal;
     }
     if (!setup.start && !g_card.running()) {
-        return report("the card has not been started", lib::Error::refused);
+        return report_network("the card has not been started", lib::Error::refused);
     }
     if (!g_card.running()) {
         if (const auto started = start_card(setup); !started.ok()) {
@@ -246,15 +247,15 @@ lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup) {
     }
     const auto opened = g_endpoint.open(flow);
     if (!opened.ok()) {
-        return report("the flow cannot be opened", opened.error());
+        return report_network("the flow cannot be opened", opened.error());
     }
     if (!setup.wait) {
-        return &g_sink;
+        return &g_network_sink;
     }
     if (const auto ready = g_endpoint.wait_until_ready(); !ready.ok()) {
-        return report("the target does not answer ARP", ready.error());
+        return report_network("the target does not answer ARP", ready.error());
     }
-    return &g_sink;
+    return &g_network_sink;
 }
 
 } // namespace kernel::root

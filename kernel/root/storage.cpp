@@ -58,9 +58,9 @@ class FatVolume final : public tracer::FileVolume {
 constinit drivers::RamDisk g_disk{};
 constinit fat::Volume g_volume{};
 constinit FatVolume g_files{g_volume};
-constinit tracer::DiskSink g_sink{g_files};
+constinit tracer::DiskSink g_disk_sink{g_files};
 
-lib::Error report(std::string_view what, lib::Error error) {
+lib::Error report_disk(std::string_view what, lib::Error error) {
     console().line("disk: ", what, ": ", lib::error_name(error));
     return error;
 }
@@ -72,7 +72,7 @@ lib::Result<void> use_persistent(const drivers::acpi::PersistentRange& range) {
     }
     const auto mapped = arch::x86_64::map_physical(range.address, range.size_bytes);
     if (!mapped.ok()) {
-        return report("the persistent memory cannot be mapped", mapped.error());
+        return report_disk("the persistent memory cannot be mapped", mapped.error());
     }
     g_disk.attach(std::span(reinterpret_cast<std::byte*>(range.address), range.size_bytes),
                   drivers::Medium::persistent_memory);
@@ -83,7 +83,7 @@ lib::Result<void> use_ram() {
     console().line("disk: no persistent memory (NFIT); the files stay in RAM and are lost at power-off");
     g_disk.attach(g_ram, drivers::Medium::volatile_memory);
     const auto made = fat::format(g_disk, {.overwrite = fat::Overwrite::anything, .created = {}});
-    return made.ok() ? made : report("formatting", made.error());
+    return made.ok() ? made : report_disk("formatting", made.error());
 }
 
 } // namespace
@@ -97,10 +97,10 @@ lib::Result<tracer::DiskSink*> open_storage(const std::optional<drivers::acpi::P
             if (g_volume.defect() != fat::Defect::none) {
                 console().line("disk: the volume is refused: ", fat::defect_text(g_volume.defect()));
             }
-            return report("no FAT16 or FAT32 volume on the ramdisk (make one with mkfs.fat)", mounted.error());
+            return report_disk("no FAT16 or FAT32 volume on the ramdisk (make one with mkfs.fat)", mounted.error());
         }
     }
-    return &g_sink;
+    return &g_disk_sink;
 }
 
 bool storage_has(std::string_view name) {
@@ -108,7 +108,7 @@ bool storage_has(std::string_view name) {
 }
 
 void renew_storage_sink() {
-    ::new (&g_sink) tracer::DiskSink(g_files);
+    ::new (&g_disk_sink) tracer::DiskSink(g_files);
 }
 
 } // namespace kernel::root

@@ -48,7 +48,7 @@ struct Stream {
 };
 
 constinit Stream g_stream{};
-constinit NetworkSetup g_setup{};
+constinit NetworkSetup g_stream_setup{};
 
 tracer::Chunk& chunk_at(std::uint32_t count) {
     const auto number = g_stream.first + static_cast<int>(count % static_cast<std::uint32_t>(kStreamed.chunks));
@@ -95,7 +95,7 @@ void exchange_chunks() {
 }
 
 void stream_body(void*) {
-    const auto sink = open_network(g_setup);
+    const auto sink = open_network(g_stream_setup);
     if (!sink.ok() || !tracer::instance().exporter.attach(*sink.value(), tracer::SinkTime::at_once).ok()) {
         return; // the console states the reason; the end of the run tries again
     }
@@ -119,9 +119,7 @@ void stream_body(void*) {
 // Runs in SHUTDOWN, in task context: the task must not be ended in the middle of a step.
 void stop_stream(void*) {
     g_stream.stops = true;
-    for (int look = 0; look < kStopLooksMax && tracer::instance().exporter.stepping(); ++look) {
-        task_delay(kPauseMin);
-    }
+    await_step_end(kPauseMin);
 }
 
 void start_stream(void*) {
@@ -132,6 +130,12 @@ void start_stream(void*) {
 }
 
 } // namespace
+
+void await_step_end(lib::Nanoseconds pause) {
+    for (int look = 0; look < kStopLooksMax && tracer::instance().exporter.stepping(); ++look) {
+        task_delay(pause);
+    }
+}
 
 // The last chunk has no successor: what comes after it is dropped and counted.
 int create_linked_chunks(bool streamed) {
@@ -151,8 +155,8 @@ int create_linked_chunks(bool streamed) {
 }
 
 void stream_chunks(const NetworkSetup& setup) {
-    g_setup = setup;
-    g_setup.wait = false;
+    g_stream_setup = setup;
+    g_stream_setup.wait = false;
     g_stream.asked = sys_atrunlevel(&start_stream, nullptr, RunLevel::init).ok() &&
                      sys_atrunlevel(&stop_stream, nullptr, RunLevel::shutdown).ok();
     ASSERT(g_stream.asked);

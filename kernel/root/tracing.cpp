@@ -47,7 +47,6 @@ std::uint64_t image_id() {
 
 // A task sleeps this long between two looks at whether its chunk has left.
 constexpr lib::Nanoseconds kSendPoll = lib::milliseconds(1);
-constexpr int kStopLooksMax = 1'000;
 
 constinit NetworkSetup g_network{};
 constinit std::optional<drivers::acpi::PersistentRange> g_persistent{};
@@ -70,9 +69,7 @@ void sender_body(void*) {
 // Runs in SHUTDOWN, in task context: the sender must not be ended in the middle of a step.
 void stop_sender(void*) {
     g_sender_stops = true;
-    for (int look = 0; look < kStopLooksMax && tracer::instance().exporter.stepping(); ++look) {
-        task_delay(kSendPoll);
-    }
+    await_step_end(kSendPoll);
 }
 
 lib::Result<void> create_sender() {

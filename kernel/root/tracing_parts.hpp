@@ -39,6 +39,10 @@ void stream_chunks(const NetworkSetup& setup);
 // Queues what is left after the exit, in the order in which it was recorded. It does nothing without stream_chunks().
 void stream_rest();
 
+// Waits until no task is inside a step of the export, and looks a bounded number of times; pause: between two looks.
+// Context: task, in SHUTDOWN.
+void await_step_end(lib::Nanoseconds pause);
+
 // --- the export (carrying.cpp) --------------------------------------------------------------------------------------
 
 // The acknowledged export fails after this time without progress.

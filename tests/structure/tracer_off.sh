@@ -25,7 +25,7 @@ fi
 
 # The kernel's objects in an image without tracer, as listed by the Makefile.
 # shellcheck disable=SC2016 # make expands them
-list='all_objects = $(call object,$(KERNEL_DIR),$(IMAGE_SOURCES))
+list='all_objects = $(call kernel_objects,$(KERNEL_DIR),$(IMAGE_SOURCES))
 list: ; @printf "%s\n" $(patsubst $(BUILD)/%,%,$(filter $(KERNEL_DIR)/kernel/%,$(all_objects)))'
 mapfile -t objects < <(make -s TRACER=OFF TSC=TRUE --eval "$list" list)
 if ! make -C "$copy" -s -j"$(nproc)" TRACER=OFF TSC=TRUE BUILD=build WARNINGS=-w "${objects[@]/#/build/}" \
