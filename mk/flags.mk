@@ -88,7 +88,7 @@ kernel_objects = $(call units,$(1),$(filter-out $(COMMON_ROOMS),$(2))) \
   $(call units,$(patsubst $(KERNEL_DIR)%,$(COMMON_DIR)%,$(1)),$(filter $(COMMON_ROOMS),$(2)))
 
 # units DIRECTORY SOURCES: the objects of the sources, those of a folder together (mk/units.sh) but for what is in SINGLE.
-SINGLE := lib/% apps/% arch/% tracer/% tests/kernel/% foreign/published/% foreign/tools/% tests/bench/% tests/soak/% tests/support/attempts/% \
+SINGLE := lib/% apps/% arch/% tracer/% foreign/published/% foreign/tools/% tests/bench/% tests/soak/% tests/support/attempts/% \
   tests/accounting/% fleet/questions/% tests/unit/tracer/log_test.cpp \
   tests/unit/host/analyse/% tests/unit/host/schedule/% tests/unit/host/formats/%
 units = $(call object,$(1),$(filter $(SINGLE) %.S,$(2))) $(call united,$(1),$(filter-out $(SINGLE) %.S,$(2)))

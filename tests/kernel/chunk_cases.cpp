@@ -4,6 +4,8 @@
 
 namespace {
 
+namespace chunk_cases {
+
 using namespace guest;
 
 constinit Recording recording;
@@ -148,5 +150,7 @@ int refusals(const kernel::AppArguments&) {
     {"t_chunk_filter", "a filter hides its family only", &guest::checked<&filter>, true},
     {"t_chunk_refusals", "what the published functions refuse", &guest::checked<&refusals>, true},
 };
+
+} // namespace chunk_cases
 
 } // namespace

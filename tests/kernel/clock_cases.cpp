@@ -13,6 +13,8 @@
 
 namespace {
 
+namespace clock_cases {
+
 using namespace guest;
 using kernel::compensation::Outcome;
 using kernel::compensation::Parameters;
@@ -343,5 +345,7 @@ int arguments(const kernel::AppArguments&) {
     {"t_clock_records", "dense records, on a clock that they do not move", &checked<&records>, true},
     {"t_clock_arguments", "what a clock cannot be compensated by", &checked<&arguments>, true},
 };
+
+} // namespace clock_cases
 
 } // namespace

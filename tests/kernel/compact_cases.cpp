@@ -5,6 +5,8 @@
 
 namespace {
 
+namespace compact_cases {
+
 using namespace guest;
 
 constexpr int kSlots = 4096;
@@ -85,5 +87,7 @@ int compact_run(const kernel::AppArguments&) {
     {"t_compress", "a compressed chunk gives back every record", &checked<&compress>, true},
     {"s_compact_run", "what cannot be done with compact chunks is refused", &checked<&compact_run>, false},
 };
+
+} // namespace compact_cases
 
 } // namespace

@@ -9,6 +9,8 @@
 
 namespace {
 
+namespace control_cases {
+
 using namespace guest;
 using kernel::Reaction;
 using kernel::Reactions;
@@ -188,5 +190,7 @@ int cpu_alarm(const kernel::AppArguments&) {
     {"t_suspend_in_interrupt", "a running task is suspended and resumed", &checked<&suspended_by_an_interrupt>, false},
     {"t_cpu_alarm", "an alarm on the clock of processor time", &checked<&cpu_alarm>, false},
 };
+
+} // namespace control_cases
 
 } // namespace

@@ -8,6 +8,8 @@
 
 namespace {
 
+namespace driver_cases {
+
 using namespace guest;
 using namespace guest::rows;
 using kernel::DriverWork;
@@ -167,5 +169,7 @@ int line(const kernel::AppArguments&) {
     {"t_driver_queued", "activations that wait", &checked<&queued>, false},
     {"t_driver_line", "a driver task of a real line, in light mode", &checked<&line>, true},
 };
+
+} // namespace driver_cases
 
 } // namespace

@@ -9,6 +9,8 @@
 
 namespace {
 
+namespace flood_cases {
+
 using namespace guest;
 
 struct Flood {
@@ -107,5 +109,7 @@ int too_late(const kernel::AppArguments& arguments) {
     {"t_timer_flood", "ten thousand timer events, 256 at a tick", &checked<&flood>, false},
     {"t_timer_too_late", "a periodic event whose time has passed fifty times", &checked<&too_late>, false},
 };
+
+} // namespace flood_cases
 
 } // namespace

@@ -15,6 +15,8 @@
 
 namespace {
 
+namespace hang_cases {
+
 using namespace guest;
 
 constexpr std::uint16_t kRound = 4711;
@@ -190,5 +192,7 @@ int sleeps(const kernel::AppArguments& arguments) {
     {"s_no_hang_kicks", "a task computes for longer than the limit, and says so", &kicks, false},
     {"s_no_hang_sleeps", "every task sleeps for longer than the limit", &sleeps, false},
 };
+
+} // namespace hang_cases
 
 } // namespace

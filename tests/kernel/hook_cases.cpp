@@ -10,6 +10,8 @@
 
 namespace {
 
+namespace hook_cases {
+
 using namespace guest;
 
 constexpr int kAttemptsMax = 20;
@@ -271,5 +273,7 @@ int misses_and_violations(const kernel::AppArguments&) {
     {"t_hook_timer", "records of interrupts and timer events", &guest::checked<&interrupts_and_timers>, true},
     {"t_hook_miss", "records of a late and greedy job", &guest::checked<&misses_and_violations>, true},
 };
+
+} // namespace hook_cases
 
 } // namespace

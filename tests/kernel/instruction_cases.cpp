@@ -41,6 +41,8 @@ guest_walk_end:
 
 namespace {
 
+namespace instruction_cases {
+
 using namespace guest;
 using namespace guest::rows;
 using tracer::Flow;
@@ -414,5 +416,7 @@ int refusals(const kernel::AppArguments&) {
     {"t_itrace_calls", "records between the calls", &checked<&calls>, true},
     {"t_itrace_refusals", "what cannot be", &checked<&refusals>, true},
 };
+
+} // namespace instruction_cases
 
 } // namespace

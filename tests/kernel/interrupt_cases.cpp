@@ -11,6 +11,8 @@
 
 namespace {
 
+namespace interrupt_cases {
+
 using arch::x86_64::PortIo;
 using guest::check;
 
@@ -89,5 +91,7 @@ int non_maskable(const kernel::AppArguments&) {
     {"t_irq_unassigned", "vectors without a handler", &guest::checked<&unassigned_vector>, false},
     {"t_irq_nmi", "an NMI after cli", &guest::checked<&non_maskable>, false},
 };
+
+} // namespace interrupt_cases
 
 } // namespace

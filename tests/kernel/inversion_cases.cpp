@@ -10,6 +10,8 @@
 
 namespace {
 
+namespace inversion_cases {
+
 using namespace guest;
 
 constexpr std::size_t kDepth = 8;
@@ -218,5 +220,7 @@ int circle(const kernel::AppArguments&) {
     {"t_mutex_owner_killed", "a killed owner hands over and is reported", &checked<&owner_killed>, false},
     {"t_mutex_circle", "the lock that would close a circle is refused", &checked<&circle>, false},
 };
+
+} // namespace inversion_cases
 
 } // namespace

@@ -12,6 +12,8 @@
 
 namespace {
 
+namespace latency_cases {
+
 using namespace guest;
 
 constexpr arch::Vector kVector = 0x91;
@@ -87,5 +89,7 @@ int masked_timer(const kernel::AppArguments&) {
     {"s_latency_masked", "interrupts are off when the processor requests one of itself", &checked<&masked>, false},
     {"s_latency_timer", "interrupts are off when the timer expires", &checked<&masked_timer>, false},
 };
+
+} // namespace latency_cases
 
 } // namespace

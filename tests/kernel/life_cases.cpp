@@ -8,6 +8,8 @@
 
 namespace {
 
+namespace life_cases {
+
 using namespace guest;
 using kernel::RunLevel;
 using kernel::sys_atrunlevel;
@@ -132,5 +134,7 @@ int context_numbers(const kernel::AppArguments&) {
     {"t_task_kill", "a task can be killed in every state", &guest::checked<&kill_in_every_state>, false},
     {"t_task_contexts", "context numbers are not reused at once", &guest::checked<&context_numbers>, false},
 };
+
+} // namespace life_cases
 
 } // namespace

@@ -5,6 +5,8 @@
 
 namespace {
 
+namespace limit_cases {
+
 using namespace guest;
 
 constexpr lib::Nanoseconds kForever{~std::uint64_t{0}};
@@ -60,5 +62,7 @@ int early_activation(const kernel::AppArguments&) {
     {"t_limit_huge_times", "times that would wrap", &guest::checked<&huge_times>, false},
     {"t_limit_early_activation", "an admitted task keeps its period", &guest::checked<&early_activation>, false},
 };
+
+} // namespace limit_cases
 
 } // namespace

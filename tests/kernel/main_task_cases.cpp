@@ -7,6 +7,8 @@
 
 namespace {
 
+namespace main_task_cases {
+
 using namespace guest;
 
 void busy_body(void*) {
@@ -59,5 +61,7 @@ int faults(const kernel::AppArguments&) {
     {"s_main_starved", "the main task is killed, and a HARD task keeps the processor", &is_starved, false},
     {"s_main_faults", "the main task is killed for a fault", &faults, false},
 };
+
+} // namespace main_task_cases
 
 } // namespace

@@ -7,6 +7,8 @@
 
 namespace {
 
+namespace manual_cases {
+
 using namespace guest;
 
 // clang-format off
@@ -77,5 +79,7 @@ int manual_printed(const kernel::AppArguments&) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"s_manual_printed", "the manual's example as printed", &checked<&manual_printed>, true},
 };
+
+} // namespace manual_cases
 
 } // namespace

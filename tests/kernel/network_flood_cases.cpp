@@ -18,6 +18,8 @@
 
 namespace {
 
+namespace network_flood_cases {
+
 using namespace guest;
 using Ports = arch::x86_64::PortIo;
 namespace ne2000 = drivers::ne2000;
@@ -139,5 +141,7 @@ int receive_flood(const kernel::AppArguments& arguments) {
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kFlood{
     "s_receive_flood", "a network card under a flood of good and bad frames", &checked<&receive_flood>, false};
+
+} // namespace network_flood_cases
 
 } // namespace

@@ -16,6 +16,8 @@
 
 namespace {
 
+namespace random_set_cases {
+
 using namespace guest;
 using kernel::MutexProtocol;
 using lib::microseconds;
@@ -317,5 +319,7 @@ int random_sets(const kernel::AppArguments& arguments) {
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kRandomSets{
     "s_random_sets", "random task sets: seed=", &random_sets, false};
+
+} // namespace random_set_cases
 
 } // namespace

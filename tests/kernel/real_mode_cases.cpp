@@ -15,6 +15,8 @@
 
 namespace {
 
+namespace real_mode_cases {
+
 using namespace guest;
 using namespace guest::rows;
 
@@ -110,5 +112,7 @@ int refused(const kernel::AppArguments&) {
     {"t_real_mode_round_trips", "a BIOS call leaves the machine as it was", &checked<&round_trips>, false},
     {"s_real_mode_refused", "UEFI leaves no BIOS to call", &checked<&refused>, false},
 };
+
+} // namespace real_mode_cases
 
 } // namespace

@@ -8,6 +8,8 @@
 
 namespace {
 
+namespace refusal_cases {
+
 using namespace guest;
 
 constexpr FTrace_flags kFree = FTRACE_CHUNK_FLAG_FREE;
@@ -126,5 +128,7 @@ int codes(const kernel::AppArguments&) {
     {"t_chunk_remainder", "a size that is no multiple of 16 loses the remainder", &checked<&remainder>, true},
     {"t_chunk_codes", "every published code may be logged, every other one is refused", &checked<&codes>, false},
 };
+
+} // namespace refusal_cases
 
 } // namespace

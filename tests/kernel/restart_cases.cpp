@@ -13,6 +13,8 @@
 
 namespace {
 
+namespace restart_cases {
+
 using namespace guest;
 
 constexpr std::uint16_t kOrdinary = FTrace_EVT_user_event_0;
@@ -479,5 +481,7 @@ int every_instruction(const kernel::AppArguments&) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kRestartCase{
     "t_restart_every_instruction", "the stubs rewind an interrupted record", &guest::checked<&every_instruction>,
     false};
+
+} // namespace restart_cases
 
 } // namespace

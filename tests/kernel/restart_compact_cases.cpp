@@ -12,6 +12,8 @@
 
 namespace {
 
+namespace restart_compact_cases {
+
 using namespace guest;
 using tracer::compact::Decoder;
 using tracer::compact::Layout;
@@ -241,5 +243,7 @@ int every_instruction_compact(const kernel::AppArguments&) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kRestartCompactCase{
     "t_restart_every_instruction_compact", "the stubs rewind an interrupted compact record", &every_instruction_compact,
     false};
+
+} // namespace restart_compact_cases
 
 } // namespace

@@ -7,6 +7,8 @@
 
 namespace {
 
+namespace row_control_cases {
+
 using namespace guest;
 using namespace guest::rows;
 using kernel::Reaction;
@@ -188,5 +190,7 @@ int overrun_latency(const kernel::AppArguments& arguments) {
     {"t_row_suspended", "rows of suspension", &checked<&suspended_row>, true},
     {"t_overrun_latency", "a deadline miss is recorded when it happens", &checked<&overrun_latency>, true},
 };
+
+} // namespace row_control_cases
 
 } // namespace

@@ -6,6 +6,8 @@
 
 namespace {
 
+namespace row_general_cases {
+
 using namespace guest;
 using namespace guest::rows;
 
@@ -239,5 +241,7 @@ int next_chunk(const kernel::AppArguments&) {
     {"t_row_filters", "rows of the filters, all families", &checked<&filters>, true},
     {"t_row_next_chunk", "row of the next chunk, consumed", &checked<&next_chunk>, true},
 };
+
+} // namespace row_general_cases
 
 } // namespace

@@ -7,6 +7,8 @@
 
 namespace {
 
+namespace row_machine_cases {
+
 using namespace guest;
 using namespace guest::rows;
 
@@ -124,5 +126,7 @@ int spurious_line(const kernel::AppArguments&) {
     {"t_row_timer", "rows of timer events", &checked<&timer>, true},
     {"t_irq_spurious_line", "a spurious interrupt runs no handler", &checked<&spurious_line>, false},
 };
+
+} // namespace row_machine_cases
 
 } // namespace

@@ -11,6 +11,8 @@
 
 namespace {
 
+namespace row_server_cases {
+
 using namespace guest;
 using namespace guest::rows;
 
@@ -220,5 +222,7 @@ int arrivals(const kernel::AppArguments&) {
     {"t_row_aperiodic", "rows of polling and deferrable servers", &checked<&aperiodic>, true},
     {"t_row_arrivals", "rows of activations that find a task busy, or too early", &checked<&arrivals>, true},
 };
+
+} // namespace row_server_cases
 
 } // namespace

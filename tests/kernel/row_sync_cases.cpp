@@ -8,6 +8,8 @@
 
 namespace {
 
+namespace row_sync_cases {
+
 using namespace guest;
 using namespace guest::rows;
 using kernel::Mutex;
@@ -199,5 +201,7 @@ int conditions_and_ports(const kernel::AppArguments&) {
     {"t_row_timed_waits", "rows of waits that give up", &checked<&timed_waits>, true},
     {"t_row_conditions_and_ports", "rows of signals and messages", &checked<&conditions_and_ports>, true},
 };
+
+} // namespace row_sync_cases
 
 } // namespace

@@ -6,6 +6,8 @@
 
 namespace {
 
+namespace row_task_cases {
+
 using namespace guest;
 using namespace guest::rows;
 
@@ -190,5 +192,7 @@ int block(const kernel::AppArguments&) {
     {"t_row_block", "rows of leaving and entering a ready queue", &checked<&block>, true},
     {"t_row_semaphore", "rows of waiting, trying and posting", &checked<&semaphore>, true},
 };
+
+} // namespace row_task_cases
 
 } // namespace

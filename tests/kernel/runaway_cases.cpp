@@ -13,6 +13,8 @@
 
 namespace {
 
+namespace runaway_cases {
+
 using namespace guest;
 using lib::milliseconds;
 
@@ -92,5 +94,7 @@ int refused_budgets(const kernel::AppArguments&) {
     {"t_cbs_runaway", "a server confines a task that never ends", &checked<&runaway>, false},
     {"t_cbs_refusals", "budgets that are none, shares that are not free", &checked<&refused_budgets>, false},
 };
+
+} // namespace runaway_cases
 
 } // namespace

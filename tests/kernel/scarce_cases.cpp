@@ -11,6 +11,8 @@
 
 namespace {
 
+namespace scarce_cases {
+
 using namespace guest;
 
 constexpr std::uint32_t kEvents = 100;
@@ -261,5 +263,7 @@ int no_more_objects(const kernel::AppArguments&) {
     {"t_chunk_no_more", "numbers and arena of chunks are used up", &checked<&no_more_chunks>, true},
     {"t_limit_every_room", "tasks and timer events run out at every place", &checked<&no_more_objects>, true},
 };
+
+} // namespace scarce_cases
 
 } // namespace

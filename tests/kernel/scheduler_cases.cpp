@@ -9,6 +9,8 @@
 
 namespace {
 
+namespace scheduler_cases {
+
 using namespace guest;
 
 int edf_order(const kernel::AppArguments&) {
@@ -211,5 +213,7 @@ int admission(const kernel::AppArguments&) {
     {"t_edf_wcet_violation", "a job over budget is recorded once", &guest::checked<&wcet_violation>, false},
     {"t_edf_admission", "seven sevenths fit, one nanosecond more does not", &guest::checked<&admission>, false},
 };
+
+} // namespace scheduler_cases
 
 } // namespace

@@ -10,6 +10,8 @@
 
 namespace {
 
+namespace silence_cases {
+
 using namespace guest;
 using namespace guest::rows;
 
@@ -76,5 +78,7 @@ int silent_export(const kernel::AppArguments&) {
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kSilence{
     "t_export_is_silent", "carrying the trace away records nothing", &checked<&silent_export>, true};
+
+} // namespace silence_cases
 
 } // namespace

@@ -7,6 +7,8 @@
 
 namespace {
 
+namespace sink_cases {
+
 using namespace guest;
 
 void refused(int returned, std::string_view argument, std::string_view what) {
@@ -48,5 +50,7 @@ int udp_target(const kernel::AppArguments& given) {
     {"s_disk_name", "the files have the name that was asked for, or it is refused", &checked<&disk_name>, false},
     {"s_udp_target", "the network is started when asked, towards one target", &checked<&udp_target>, false},
 };
+
+} // namespace sink_cases
 
 } // namespace

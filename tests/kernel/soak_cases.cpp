@@ -60,6 +60,8 @@ guest_count_\name:
 
 namespace {
 
+namespace soak_cases {
+
 using namespace guest;
 using arch::x86_64::PortIo;
 
@@ -279,5 +281,7 @@ int soak_records(const kernel::AppArguments& arguments) {
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kSoakCase{
     "s_record_soak", "records under timer interrupts and NMIs", &soak_records, false};
+
+} // namespace soak_cases
 
 } // namespace

@@ -16,6 +16,8 @@
 
 namespace {
 
+namespace storm_cases {
+
 using namespace guest;
 using namespace guest::rows;
 using arch::x86_64::PortIo;
@@ -279,5 +281,7 @@ int nmi_storm(const kernel::AppArguments&) {
     {"t_irq_nmi_nested", "NMIs inside NMIs", &checked<&nested_nmi>, false},
     {"s_nmi_storm", "NMIs from outside, as many as there can be", &checked<&nmi_storm>, true},
 };
+
+} // namespace storm_cases
 
 } // namespace

@@ -7,6 +7,8 @@
 
 namespace {
 
+namespace switch_storm_cases {
+
 using namespace guest;
 
 constexpr std::uint32_t kSwitches = 100'000;
@@ -110,5 +112,7 @@ int switch_storm(const kernel::AppArguments&) {
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kSwitchStormCase{
     "t_switch_storm", "recording is switched on and off by everybody", &checked<&switch_storm>, true};
+
+} // namespace switch_storm_cases
 
 } // namespace

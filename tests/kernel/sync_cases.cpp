@@ -7,6 +7,8 @@
 
 namespace {
 
+namespace sync_cases {
+
 using namespace guest;
 
 constinit kernel::Mutex g_one;
@@ -155,5 +157,7 @@ int semaphore_from_timer(const kernel::AppArguments&) {
     {"t_semaphore_order", "the most urgent waiter is served first", &guest::checked<&semaphore_order>, false},
     {"t_semaphore_from_timer", "a timer handler may post", &guest::checked<&semaphore_from_timer>, false},
 };
+
+} // namespace sync_cases
 
 } // namespace

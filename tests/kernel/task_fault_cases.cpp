@@ -9,6 +9,8 @@
 
 namespace {
 
+namespace task_fault_cases {
+
 using namespace guest;
 using namespace guest::rows;
 
@@ -209,5 +211,7 @@ int aborted(const kernel::AppArguments&) {
     {"t_fault_aborted", "a fault ends a job, not its task", &checked<&aborted>, false},
     {"t_fault_again_and_again", "nothing is left of a killed task", &checked<&again_and_again>, false},
 };
+
+} // namespace task_fault_cases
 
 } // namespace

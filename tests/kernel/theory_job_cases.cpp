@@ -9,6 +9,8 @@
 
 namespace {
 
+namespace theory_job_cases {
+
 using namespace guest;
 using lib::microseconds;
 using lib::milliseconds;
@@ -244,5 +246,7 @@ int grub_reclaims(const kernel::AppArguments&) {
     {"t_cbs_saved", "an activation that finds the task busy is served", &checked<&cbs_saved>, false},
     {"t_grub_reclaims", "bandwidth that is not in use slows the charge", &checked<&grub_reclaims>, false},
 };
+
+} // namespace theory_job_cases
 
 } // namespace

@@ -7,6 +7,8 @@
 
 namespace {
 
+namespace theory_sync_cases {
+
 using namespace guest;
 using kernel::MutexProtocol;
 
@@ -127,5 +129,7 @@ int srp_stops(const kernel::AppArguments&) {
     {"t_pcp_allows", "above them it is granted", &checked<&pcp_allows>, false},
     {"t_srp_stops", "a job below the system ceiling does not begin", &checked<&srp_stops>, false},
 };
+
+} // namespace theory_sync_cases
 
 } // namespace

@@ -6,6 +6,8 @@
 
 namespace {
 
+namespace timer_cases {
+
 using namespace guest;
 
 void add(void* letter) {
@@ -93,5 +95,7 @@ int timer_past(const kernel::AppArguments&) {
     {"t_timer_delete", "a deleted event does not fire", &guest::checked<&timer_delete>, false},
     {"t_timer_past", "a time that has passed fires at once", &guest::checked<&timer_past>, false},
 };
+
+} // namespace timer_cases
 
 } // namespace

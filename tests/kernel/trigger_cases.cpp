@@ -4,6 +4,8 @@
 
 namespace {
 
+namespace trigger_cases {
+
 using namespace guest;
 
 constinit Recording recording;
@@ -78,5 +80,7 @@ int freeze_after(const kernel::AppArguments&) {
     {"t_trigger_freeze", "a chunk is frozen n records after an event and the next continues", &checked<&freeze_after>,
      true},
 };
+
+} // namespace trigger_cases
 
 } // namespace

@@ -11,6 +11,8 @@
 
 namespace {
 
+namespace user_cases {
+
 using namespace guest;
 
 constexpr std::uint8_t kTyped = tracer::event_code("typed_event");
@@ -176,5 +178,7 @@ int no_room(const kernel::AppArguments&) {
     {"t_user_sizes", "events of 1 and of 64 slots; cut texts show", &checked<&sizes>, true},
     {"t_user_room", "an event without room is dropped whole", &checked<&no_room>, true},
 };
+
+} // namespace user_cases
 
 } // namespace

@@ -12,6 +12,8 @@
 
 namespace {
 
+namespace why_cases {
+
 using namespace guest;
 using lib::microseconds;
 using lib::milliseconds;
@@ -435,5 +437,7 @@ int mixed(const kernel::AppArguments&) {
     {"s_why_faults", "faults of configuration, one after the other, each once more repaired", &faults, false},
     {"s_why_mixed", "faults beside what only looks like one, each once more repaired", &mixed, false},
 };
+
+} // namespace why_cases
 
 } // namespace
