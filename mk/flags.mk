@@ -89,8 +89,7 @@ kernel_objects = $(call units,$(1),$(filter-out $(COMMON_ROOMS),$(2))) \
 
 # units DIRECTORY SOURCES: the objects of the sources, those of a folder together (mk/units.sh) but for what is in SINGLE.
 SINGLE := lib/% apps/% arch/% tracer/% foreign/published/% foreign/tools/% tests/bench/% tests/soak/% tests/support/attempts/% \
-  tests/accounting/% fleet/questions/% tests/unit/tracer/log_test.cpp \
-  tests/unit/host/analyse/% tests/unit/host/schedule/% tests/unit/host/formats/%
+  tests/accounting/% tests/unit/tracer/log_test.cpp
 units = $(call object,$(1),$(filter $(SINGLE) %.S,$(2))) $(call united,$(1),$(filter-out $(SINGLE) %.S,$(2)))
 united = $(if $(filter-out help clean,$(MAKECMDGOALS)),$(if $(2),$(shell mk/units.sh $(1) $(2))))
 

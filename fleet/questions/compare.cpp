@@ -69,7 +69,7 @@ std::string condition_of(const Selection& side, const Database& database) {
 }
 
 // Both sides are asked for in one pass, because each pass over a large store takes long.
-std::vector<std::string> statements(const Asked& asked, const Database& database) {
+std::vector<std::string> compare_statements(const Asked& asked, const Database& database) {
     const std::string a = condition_of(asked.a, database);
     const std::string b = condition_of(asked.b, database);
     const auto both = [&](std::string_view column) {
@@ -188,7 +188,7 @@ Listing json_of(const std::vector<Task>& tasks) {
     return listing;
 }
 
-Findings findings(const Asked& asked, std::span<const Answer> answers) {
+Findings compare_findings(const Asked& asked, std::span<const Answer> answers) {
     std::vector<Task> tasks = tasks_of(answers);
     const bool cut = asked.limit != 0 && tasks.size() > asked.limit;
     if (cut) {
@@ -205,7 +205,7 @@ Findings findings(const Asked& asked, std::span<const Answer> answers) {
 
 const Question kCompare = {.name = "compare",
                            .meaning = "the tasks of two selections of runs side by side, the largest changes first",
-                           .statements = statements,
-                           .findings = findings};
+                           .statements = compare_statements,
+                           .findings = compare_findings};
 
 } // namespace host::fleet::questions

@@ -60,7 +60,7 @@ std::string events_statement(const Selection& selection, const Database& databas
                        where(selection, database, {}));
 }
 
-std::vector<std::string> statements(const Asked& asked, const Database& database) {
+std::vector<std::string> verify_statements(const Asked& asked, const Database& database) {
     std::vector<std::string> texts = {runs_statement(asked.only, database), gaps_statement(asked.only, database),
                                       nameless_statement(asked.only, database)};
     if (asked.events) {
@@ -253,7 +253,7 @@ std::vector<Field> fields_of(const Judged& judged) {
             why_text(judged)};
 }
 
-Findings findings(const Asked& asked, std::span<const Answer> answers) {
+Findings verify_findings(const Asked& asked, std::span<const Answer> answers) {
     const GapsByRun gaps = gaps_of(answers[1], answers[2]);
     const EventsByRun events = asked.events ? events_of(answers[3]) : EventsByRun();
     std::vector<Judged> runs;
@@ -292,7 +292,7 @@ Findings findings(const Asked& asked, std::span<const Answer> answers) {
 const Question kVerify = {.name = "verify",
                           .meaning = "does the account of each run close, from the machine's counters to the store; "
                                      "exit status 2 if something is missing, 6 if it stays open",
-                          .statements = statements,
-                          .findings = findings};
+                          .statements = verify_statements,
+                          .findings = verify_findings};
 
 } // namespace host::fleet::questions

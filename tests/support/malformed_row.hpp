@@ -138,4 +138,8 @@ inline std::ostream& operator<<(std::ostream& out, const MalformedRow& row) {
     return chunk.description().preamble_slots * tracer::kRecordBytes;
 }
 
+// The sizes of three_events(): the whole chunk, and where its main area begins.
+inline const std::size_t kSize = three_events().bytes().size();
+inline const std::size_t kMain = main_area(three_events());
+
 } // namespace support

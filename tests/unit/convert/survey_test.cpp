@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is counted in runs of records is what is counted event by event.
 #include "convert/writer/writer.hpp"
+#include "host/formats/trace.hpp"
 
 #include "tests/support/host_trace_builder.hpp"
 #include "tests/support/memory_source.hpp"

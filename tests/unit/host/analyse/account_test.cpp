@@ -12,7 +12,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::cli {
+namespace host::cli::account_test {
 
 namespace {
 
@@ -262,4 +262,4 @@ TEST_F(Accounts, CompareTheChunksOfACapture) {
 
 } // namespace
 
-} // namespace host::cli
+} // namespace host::cli::account_test

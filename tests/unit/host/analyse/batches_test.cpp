@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace host::analyse {
+namespace host::analyse::batches_test {
 
 namespace {
 
@@ -161,4 +161,4 @@ TEST(EventStream, HasOnlyPlainEventsOfOneChunkInABatchOfSeveral) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::batches_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace host::analyse {
+namespace host::analyse::durations_test {
 
 namespace {
 
@@ -45,4 +45,4 @@ TEST(Durations, StopAtTheGreatestSum) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::durations_test

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <string_view>
 
-namespace host::analyse {
+namespace host::analyse::latencies_test {
 
 namespace {
 
@@ -73,4 +73,4 @@ TEST(Latencies, HaveAFirstLegWhereTheRaiseWasObserved) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::latencies_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace host::analyse {
+namespace host::analyse::load_test {
 
 namespace {
 
@@ -65,4 +65,4 @@ TEST(LoadMeter, DividesTheTimeSinceTheLastLook) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::load_test

@@ -11,7 +11,7 @@
 #include <functional>
 #include <gmock/gmock.h>
 
-namespace host::cli {
+namespace host::cli::manifest_check_test {
 
 namespace {
 
@@ -163,4 +163,4 @@ TEST_F(ManifestChecks, CompareOnlyTheRecordsOfAChunkThatIsNotDescribed) {
 
 } // namespace
 
-} // namespace host::cli
+} // namespace host::cli::manifest_check_test

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace host::analyse {
+namespace host::analyse::narrator_test {
 
 namespace {
 
@@ -145,4 +145,4 @@ TEST(Narrator, CutsTimesToTheResolution) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::narrator_test

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace host::analyse {
+namespace host::analyse::nearest_rank_test {
 
 namespace {
 
@@ -30,4 +30,4 @@ TEST(NearestRank, IsNotMovedByRounding) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::nearest_rank_test

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse {
+namespace host::analyse::phases_test {
 
 namespace {
 
@@ -65,4 +65,4 @@ TEST(RunPhases, MoreThanTheMostAreNone) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::phases_test

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 
-namespace host::analyse {
+namespace host::analyse::run_comparison_test {
 
 namespace {
 
@@ -297,4 +297,4 @@ TEST_F(RunComparison, APartHasItsDecisionsAndTheJobsReleasedInIt) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::run_comparison_test

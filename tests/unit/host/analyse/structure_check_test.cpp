@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse {
+namespace host::analyse::structure_check_test {
 
 namespace {
 
@@ -314,4 +314,4 @@ TEST_F(StructureChecking, RelaxesABlackoutWithoutItsStart) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::structure_check_test

@@ -9,7 +9,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse {
+namespace host::analyse::structure_losses_test {
 
 namespace {
 
@@ -222,4 +222,4 @@ TEST_F(StructureLosses, BesideWhatIsRelaxed) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::structure_losses_test

@@ -5,7 +5,7 @@
 #include "host/formats/trace.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
-namespace host::analyse {
+namespace host::analyse::summary_test {
 
 namespace {
 
@@ -104,4 +104,4 @@ TEST(Summary, CountsFamiliesAndUnknownCodesApart) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::summary_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace host::analyse {
+namespace host::analyse::task_metrics_test {
 
 namespace {
 
@@ -90,4 +90,4 @@ TEST_F(JobsOf12, ATaskWithoutCompleteJobsHasNone) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::task_metrics_test

@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse {
+namespace host::analyse::time_check_test {
 
 namespace {
 
@@ -73,4 +73,4 @@ TEST(TimeCheck, FindsNothingInWhatAProcessorDid) {
 
 } // namespace
 
-} // namespace host::analyse
+} // namespace host::analyse::time_check_test

@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host {
+namespace host::tracing_share_test {
 
 namespace {
 
@@ -131,4 +131,4 @@ TEST_F(TracingShareCommands, PrintShowsTheCost) {
 
 } // namespace
 
-} // namespace host
+} // namespace host::tracing_share_test

@@ -11,7 +11,7 @@
 
 #include <string_view>
 
-namespace host::formats {
+namespace host::formats::input_kind_test {
 
 namespace {
 
@@ -174,4 +174,4 @@ TEST(InputKind, HasItsName) {
 
 } // namespace
 
-} // namespace host::formats
+} // namespace host::formats::input_kind_test

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <gmock/gmock.h>
 
-namespace host::formats {
+namespace host::formats::trace_test {
 
 namespace {
 
@@ -332,4 +332,4 @@ TEST(ManifestText, RoundTripsAndRefusesNamesThatAreNotOurs) {
 
 } // namespace
 
-} // namespace host::formats
+} // namespace host::formats::trace_test

@@ -8,7 +8,7 @@
 
 #include <random>
 
-namespace host::schedule {
+namespace host::schedule::accounting_test {
 
 namespace {
 
@@ -244,4 +244,4 @@ TEST(Accounting, LeavesNoResidueInRandomSequences) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::accounting_test

@@ -12,7 +12,7 @@
 #include <array>
 #include <string_view>
 
-namespace host::schedule {
+namespace host::schedule::base_priority_test {
 
 namespace {
 
@@ -299,4 +299,4 @@ TEST_F(BasePriority, AServerWithoutBudgetKeepsItsTaskFromRunning) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::base_priority_test

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace host::schedule {
+namespace host::schedule::executor_test {
 
 namespace {
 
@@ -149,4 +149,4 @@ TEST_F(Executing, RecordsAreCountedAsFarAsTheirStampsAreRemembered) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::executor_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace host::schedule {
+namespace host::schedule::handlers_test {
 
 namespace {
 
@@ -71,4 +71,4 @@ TEST(Handlers, HaveNoEndWhereAGapBegins) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::handlers_test

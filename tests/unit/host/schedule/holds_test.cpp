@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace host::schedule {
+namespace host::schedule::holds_test {
 
 namespace {
 
@@ -112,4 +112,4 @@ TEST(Losses, OfTwoProcessorsAreApart) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::holds_test

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace host::schedule {
+namespace host::schedule::job_account_test {
 
 namespace {
 
@@ -187,4 +187,4 @@ TEST(JobAccounts, JobsThatEndLeaveTheOthersAsTheyAre) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::job_account_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace host::schedule {
+namespace host::schedule::latency_test {
 
 namespace {
 
@@ -254,4 +254,4 @@ TEST(Raises, ThatFitAtSeveralOffsetsAreNotBelieved) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::latency_test

@@ -14,7 +14,7 @@
 #include <limits>
 #include <random>
 
-namespace host::schedule {
+namespace host::schedule::parts_test {
 
 namespace {
 
@@ -544,4 +544,4 @@ TEST(Intervals, AgreeWithAReadingTickByTick) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::parts_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace host::schedule {
+namespace host::schedule::pass_test {
 
 namespace {
 
@@ -245,4 +245,4 @@ TEST(Accounting, ItsTableLeavesOutNoEventThatMatters) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::pass_test

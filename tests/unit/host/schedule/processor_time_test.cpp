@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace host::schedule {
+namespace host::schedule::processor_time_test {
 
 namespace {
 
@@ -122,4 +122,4 @@ TEST(ProcessorTimeDivision, EndsStretchesAtTheseRecordsAlone) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::processor_time_test

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace host::schedule {
+namespace host::schedule::replay_test {
 
 namespace {
 
@@ -378,4 +378,4 @@ INSTANTIATE_TEST_SUITE_P(Sequences, Replays, testing::ValuesIn(kSequences));
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::replay_test

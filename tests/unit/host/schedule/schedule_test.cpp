@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace host::schedule {
+namespace host::schedule::schedule_test {
 
 namespace {
 
@@ -357,4 +357,4 @@ TEST_F(ScheduleTest, DamagedEventsChangeNothing) {
 
 } // namespace
 
-} // namespace host::schedule
+} // namespace host::schedule::schedule_test

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::edge_cases_test {
 
 namespace {
 
@@ -225,4 +225,4 @@ TEST_F(OracleEdgeCases, NothingIsDecidedOnASecondProcessorOrAfterADamagedEvent) 
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::edge_cases_test

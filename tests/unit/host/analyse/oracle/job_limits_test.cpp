@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::job_limits_test {
 
 namespace {
 
@@ -222,4 +222,4 @@ TEST_F(OracleJobLimits, DecidesWithinTheTolerance) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::job_limits_test

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::model_places_test {
 
 namespace {
 
@@ -366,4 +366,4 @@ TEST(OraclePlaces, KnowsNoTurnsOfAnOlderKernel) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::model_places_test

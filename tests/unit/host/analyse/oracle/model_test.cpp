@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::model_test {
 
 namespace {
 
@@ -282,4 +282,4 @@ TEST(OracleModel, NamesTasksWithTheirContexts) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::model_test

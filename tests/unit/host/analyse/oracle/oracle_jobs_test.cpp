@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::oracle_jobs_test {
 
 namespace {
 
@@ -491,4 +491,4 @@ TEST_F(OracleJobs, ServesOnlyWithinTheBudget) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::oracle_jobs_test

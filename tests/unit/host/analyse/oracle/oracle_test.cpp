@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::oracle_test {
 
 namespace {
 
@@ -160,4 +160,4 @@ TYPED_TEST(OracleTheory, ItsTableLeavesOutNoEventThatConcernsIt) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::oracle_test

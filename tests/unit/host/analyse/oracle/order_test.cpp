@@ -6,7 +6,7 @@
 #include <cstring>
 #include <gmock/gmock.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::order_test {
 
 namespace {
 
@@ -389,4 +389,4 @@ TEST_F(OracleOrder, SaysOfAnOldKernelWhatItCannotDecide) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::order_test

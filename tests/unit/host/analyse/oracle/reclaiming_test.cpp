@@ -5,7 +5,7 @@
 #include <cmath>
 #include <gmock/gmock.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::reclaiming_test {
 
 namespace {
 
@@ -162,4 +162,4 @@ TEST_F(OracleReclaiming, GivesBackAtOnceIfTheBudgetIsAheadOfTheDeadline) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::reclaiming_test

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::reports_test {
 
 namespace {
 
@@ -452,4 +452,4 @@ TEST_F(OracleReports, OfWhatIsUndecidedAfterAGap) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::reports_test

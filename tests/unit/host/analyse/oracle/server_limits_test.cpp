@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::server_limits_test {
 
 namespace {
 
@@ -232,4 +232,4 @@ TEST_F(OracleServerLimits, TakesTheBudgetOfAPollingServerWithoutRequests) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::server_limits_test

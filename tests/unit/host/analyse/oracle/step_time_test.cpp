@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <string_view>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::step_time_test {
 
 namespace {
 
@@ -84,4 +84,4 @@ TEST(StepTime, DoesNotKnowWhoRunsAfterAGap) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::step_time_test

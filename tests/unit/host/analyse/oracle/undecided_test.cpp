@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::undecided_test {
 
 namespace {
 
@@ -128,4 +128,4 @@ TEST_F(OracleUndecided, IsWhatNeedsAFamilyThatWasFiltered) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::undecided_test

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace host::analyse::oracle {
+namespace host::analyse::oracle::verdicts_test {
 
 namespace {
 
@@ -95,4 +95,4 @@ TEST(ScaledUp, RoundsUpAndDoesNotOverflow) {
 
 } // namespace
 
-} // namespace host::analyse::oracle
+} // namespace host::analyse::oracle::verdicts_test

@@ -9,7 +9,7 @@
 #include <memory>
 #include <numeric>
 
-namespace host::analyse::why {
+namespace host::analyse::why::choice_test {
 
 namespace {
 
@@ -231,4 +231,4 @@ TEST(Choice, ExplainsALaterJobByTheCausesOfTheFirst) {
 
 } // namespace
 
-} // namespace host::analyse::why
+} // namespace host::analyse::why::choice_test

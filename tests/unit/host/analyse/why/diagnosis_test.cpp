@@ -9,7 +9,7 @@
 #include <array>
 #include <memory>
 
-namespace host::analyse::why {
+namespace host::analyse::why::diagnosis_test {
 
 namespace {
 
@@ -318,4 +318,4 @@ TEST(Story, UnitesWhatIsShortAndKeepsEachTick) {
 
 } // namespace
 
-} // namespace host::analyse::why
+} // namespace host::analyse::why::diagnosis_test

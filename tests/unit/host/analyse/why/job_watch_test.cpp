@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace host::analyse::why {
+namespace host::analyse::why::job_watch_test {
 
 namespace {
 
@@ -160,4 +160,4 @@ TEST(JobWatch, BeginsARowOfJobsWhereOneWasNotLate) {
 
 } // namespace
 
-} // namespace host::analyse::why
+} // namespace host::analyse::why::job_watch_test

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace host::analyse::why {
+namespace host::analyse::why::replay_test {
 
 namespace {
 
@@ -138,4 +138,4 @@ TEST(Replay, KeepsWorkThatIsLeftOfOneWaitForTheNext) {
 
 } // namespace
 
-} // namespace host::analyse::why
+} // namespace host::analyse::why::replay_test

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace host::analyse::why {
+namespace host::analyse::why::story_test {
 
 namespace {
 
@@ -178,4 +178,4 @@ TEST(Story, ReducesMoreThan512PassagesToHalfOfThat) {
 
 } // namespace
 
-} // namespace host::analyse::why
+} // namespace host::analyse::why::story_test

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace host::analyse::why {
+namespace host::analyse::why::window_limits_test {
 
 namespace {
 
@@ -175,4 +175,4 @@ TEST(Window, HasNothingBeforeARestart) {
 
 } // namespace
 
-} // namespace host::analyse::why
+} // namespace host::analyse::why::window_limits_test

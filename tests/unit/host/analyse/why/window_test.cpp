@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace host::analyse::why {
+namespace host::analyse::why::window_test {
 
 namespace {
 
@@ -348,4 +348,4 @@ TEST_F(WhyWindow, ClaimsNothingOfAMutexWithoutAKnownHolder) {
 
 } // namespace
 
-} // namespace host::analyse::why
+} // namespace host::analyse::why::window_test

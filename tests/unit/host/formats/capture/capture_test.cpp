@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::trace {
+namespace host::trace::capture_test {
 
 namespace {
 
@@ -110,4 +110,4 @@ TEST_F(Capture, ACaptureWithoutPacketsIsAnError) {
 
 } // namespace
 
-} // namespace host::trace
+} // namespace host::trace::capture_test

@@ -9,7 +9,7 @@
 #include <functional>
 #include <optional>
 
-namespace host::formats::capture {
+namespace host::formats::capture::datagram_test {
 
 namespace {
 
@@ -171,4 +171,4 @@ TEST(Datagram, EachVerdictThatIsReportedHasItsText) {
 
 } // namespace
 
-} // namespace host::formats::capture
+} // namespace host::formats::capture::datagram_test

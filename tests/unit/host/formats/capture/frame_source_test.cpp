@@ -12,7 +12,7 @@
 #include <ostream>
 #include <string>
 
-namespace host::formats::capture {
+namespace host::formats::capture::frame_source_test {
 
 namespace {
 
@@ -233,4 +233,4 @@ TEST_F(Frames, AreReadWhateverTheSnapshotLength) {
 
 } // namespace
 
-} // namespace host::formats::capture
+} // namespace host::formats::capture::frame_source_test

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-namespace host::formats::dat {
+namespace host::formats::dat::chunk_begin_test {
 
 namespace {
 
@@ -79,4 +79,4 @@ TEST(ChunkBegin, OnlyItsFirstSlotBeginsAChunk) {
 
 } // namespace
 
-} // namespace host::formats::dat
+} // namespace host::formats::dat::chunk_begin_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace host::formats::dat {
+namespace host::formats::dat::chunk_counters_test {
 
 namespace {
 
@@ -165,4 +165,4 @@ TEST_F(ChunkCounters, AClockWhoseFallWasReportedIsNotReportedAgain) {
 
 } // namespace
 
-} // namespace host::formats::dat
+} // namespace host::formats::dat::chunk_counters_test

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-namespace host::formats::dat {
+namespace host::formats::dat::chunk_merge_test {
 
 namespace {
 
@@ -98,4 +98,4 @@ TEST_F(ChunkMergeTest, ReadsChunksPieceByPieceWhereMemoryIsShort) {
 
 } // namespace
 
-} // namespace host::formats::dat
+} // namespace host::formats::dat::chunk_merge_test

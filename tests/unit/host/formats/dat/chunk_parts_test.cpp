@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-namespace host::formats::dat {
+namespace host::formats::dat::chunk_parts_test {
 
 namespace {
 
@@ -117,4 +117,4 @@ TEST(ChunkParts, ThatDoNotSayWhoseTheyAreAreKeptNowhere) {
 
 } // namespace
 
-} // namespace host::formats::dat
+} // namespace host::formats::dat::chunk_parts_test

@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::formats {
+namespace host::formats::compact_test {
 
 namespace {
 
@@ -243,4 +243,4 @@ TEST_F(CompactReading, FindsTheNextChunkWhenTheEndOfAStreamIsLost) {
 
 } // namespace
 
-} // namespace host::formats
+} // namespace host::formats::compact_test

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::formats::dat {
+namespace host::formats::dat::damaged_event_test {
 
 namespace {
 
@@ -86,4 +86,4 @@ TEST(DamagedEvent, ThatIsTheHeaderOfAChunkCostsTheHeaderIfTheEndOfThePreambleIsT
 
 } // namespace
 
-} // namespace host::formats::dat
+} // namespace host::formats::dat::damaged_event_test

@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::formats::dat {
+namespace host::formats::dat::duplicates_test {
 
 namespace {
 
@@ -87,4 +87,4 @@ TEST(Duplicates, OfAPipeAreLeftOutByTheirNumber) {
 
 } // namespace
 
-} // namespace host::formats::dat
+} // namespace host::formats::dat::duplicates_test

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::formats::dat {
+namespace host::formats::dat::image_lookup_test {
 
 namespace {
 
@@ -53,4 +53,4 @@ TEST(ImageLookup, NeedsNoImageForTextsThatTheTraceHas) {
 
 } // namespace
 
-} // namespace host::formats::dat
+} // namespace host::formats::dat::image_lookup_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace host::formats::dat {
+namespace host::formats::dat::kernel_clock_test {
 
 namespace {
 
@@ -154,4 +154,4 @@ TEST_F(KernelClockTest, CountsTheStepsByTheirOutcome) {
 
 } // namespace
 
-} // namespace host::formats::dat
+} // namespace host::formats::dat::kernel_clock_test

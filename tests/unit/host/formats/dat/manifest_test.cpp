@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::formats::dat {
+namespace host::formats::dat::manifest_test {
 
 namespace {
 
@@ -391,4 +391,4 @@ TEST(SessionFiles, HoldTheTotalsUnderEitherName) {
 
 } // namespace
 
-} // namespace host::formats::dat
+} // namespace host::formats::dat::manifest_test

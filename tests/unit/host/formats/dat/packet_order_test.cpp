@@ -5,7 +5,7 @@
 #include <array>
 #include <gmock/gmock.h>
 
-namespace host::formats {
+namespace host::formats::packet_order_test {
 
 namespace {
 
@@ -165,4 +165,4 @@ TEST_F(PacketOrdering, TakesAWildJumpForNonsense) {
 
 } // namespace
 
-} // namespace host::formats
+} // namespace host::formats::packet_order_test

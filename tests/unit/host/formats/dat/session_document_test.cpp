@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-namespace host::formats {
+namespace host::formats::session_document_test {
 
 namespace {
 
@@ -57,4 +57,4 @@ TEST(SessionDocument, ListsEveryKeyThatAManifestHasAndNoOther) {
 
 } // namespace
 
-} // namespace host::formats
+} // namespace host::formats::session_document_test

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::formats::dat {
+namespace host::formats::dat::session_test {
 
 namespace {
 
@@ -237,4 +237,4 @@ TEST_F(Session, EndsAtTheFirstDamageIfThatIsWanted) {
 
 } // namespace
 
-} // namespace host::formats::dat
+} // namespace host::formats::dat::session_test

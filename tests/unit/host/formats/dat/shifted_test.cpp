@@ -15,7 +15,7 @@
 #include <random>
 #include <set>
 
-namespace host::formats::dat {
+namespace host::formats::dat::shifted_test {
 
 namespace {
 
@@ -375,4 +375,4 @@ TEST_F(ShiftedFiles, AreNamedByPlaceAndLeftUndecided) {
 
 } // namespace
 
-} // namespace host::formats::dat
+} // namespace host::formats::dat::shifted_test

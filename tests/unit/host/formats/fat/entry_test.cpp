@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace host::formats::fat {
+namespace host::formats::fat::entry_test {
 
 namespace {
 
@@ -131,4 +131,4 @@ TEST(FatEntry, OnlyAPieceIsTakenForOne) {
 
 } // namespace
 
-} // namespace host::formats::fat
+} // namespace host::formats::fat::entry_test

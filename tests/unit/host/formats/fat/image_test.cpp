@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace host::trace {
+namespace host::trace::image_test {
 
 namespace {
 
@@ -176,4 +176,4 @@ TEST_F(FatImage, EveryTruncationIsSurvivedAndReported) {
 
 } // namespace
 
-} // namespace host::trace
+} // namespace host::trace::image_test

@@ -11,9 +11,6 @@ namespace {
 
 using enum host::trace::ExitStatus;
 
-const std::size_t kSize = three_events().bytes().size();
-const std::size_t kMain = main_area(three_events());
-
 // Three events in a chunk with a checksum.
 Bytes summed() {
     return sealed(three_events().bytes());

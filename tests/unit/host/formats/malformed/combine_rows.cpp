@@ -11,8 +11,6 @@ namespace {
 
 using enum host::trace::ExitStatus;
 
-const std::size_t kSize = three_events().bytes().size();
-
 // Three events and these slots after them: code with its flags, stamp, par1.
 struct Slot {
     std::uint16_t code;

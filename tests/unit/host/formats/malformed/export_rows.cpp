@@ -62,9 +62,9 @@ Outcome export_inverted(MalformedInput& at) {
 
 // The stamps are in several turns of 32 bits; the stream of CTF has them whole.
 Outcome export_turns(MalformedInput& at) {
-    constexpr std::uint64_t kTurn = std::uint64_t{1} << 32;
+    constexpr std::uint64_t kOneTurn = std::uint64_t{1} << 32;
     ChunkBuilder chunk;
-    chunk.event(kTurn - 1, "ipoint", 1).event(kTurn, "ipoint", 2).event(5 * kTurn + 7, "ipoint", 3);
+    chunk.event(kOneTurn - 1, "ipoint", 1).event(kOneTurn, "ipoint", 2).event(5 * kOneTurn + 7, "ipoint", 3);
     Outcome outcome = convert(at, chunk.compact(tracer::compact::Layout::a), "ctf");
     std::string files;
     for (const auto& entry : std::filesystem::directory_iterator(at.path_of("out"))) {

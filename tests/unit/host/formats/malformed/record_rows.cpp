@@ -59,9 +59,6 @@ ChunkBuilder stamped(std::initializer_list<std::uint64_t> stamps) {
     return chunk;
 }
 
-const std::size_t kSize = three_events().bytes().size();
-const std::size_t kMain = main_area(three_events());
-
 // The rate is not believed, and what is written from it does not claim one.
 Outcome write_unknown_rate(MalformedInput& at) {
     ChunkBuilder chunk = three_events();

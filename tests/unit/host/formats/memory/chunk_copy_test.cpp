@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace host::formats::memory {
+namespace host::formats::memory::chunk_copy_test {
 
 namespace {
 
@@ -153,4 +153,4 @@ TEST_F(ChunkCopying, BeginsAgainWhenTheChunkWasUsedAnew) {
 
 } // namespace
 
-} // namespace host::formats::memory
+} // namespace host::formats::memory::chunk_copy_test

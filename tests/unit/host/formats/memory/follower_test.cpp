@@ -13,7 +13,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace host::formats::memory {
+namespace host::formats::memory::follower_test {
 
 namespace {
 
@@ -329,4 +329,4 @@ TEST_F(MemoryFollower, NeverTakesWhatIsOverwrittenDuringTheCopy) {
 
 } // namespace
 
-} // namespace host::formats::memory
+} // namespace host::formats::memory::follower_test

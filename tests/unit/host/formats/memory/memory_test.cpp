@@ -19,7 +19,7 @@
 #include <gmock/gmock.h>
 #include <thread>
 
-namespace host::formats::memory {
+namespace host::formats::memory::memory_test {
 
 namespace {
 
@@ -504,4 +504,4 @@ TEST_F(Memory, OtherFilesAreNoMemory) {
 
 } // namespace
 
-} // namespace host::formats::memory
+} // namespace host::formats::memory::memory_test
