@@ -65,7 +65,7 @@ $(eval $(call linked,$(ACCOUNTS),$(call host_objects,tests/accounting/accounts.c
 
 # --- fuzzing: tests/fuzz/NAME_fuzz.cpp and the corpus beside it -----------------------------------------------------------
 FUZZ_NAMES := $(sort $(patsubst tests/fuzz/%_fuzz.cpp,%,$(wildcard tests/fuzz/*_fuzz.cpp)))
-FUZZ_RUNS := 20000
+FUZZ_RUNS := 5000
 FUZZ_SECONDS := 0
 # The objects of the unit tests: the readers and the collector are in the host's library; the guest's sender and its drivers.
 fuzz_target = $(call linked,$(BUILD)/fuzz/$(1),$(call object,$(TEST)/obj,tests/fuzz/$(1)_fuzz.cpp $(wildcard tests/support/fuzz_*.cpp)) \
@@ -74,8 +74,12 @@ $(foreach name,$(FUZZ_NAMES),$(eval $(call fuzz_target,$(name))))
 FUZZ_PROGRAMS := $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES))
 
 .PHONY: test-fuzz
-test-fuzz: $(FUZZ_PROGRAMS) ## test: readers, collector, drivers and sender under libFuzzer: FUZZ_RUNS=20000 inputs, or FUZZ_SECONDS=n
+test-fuzz: $(FUZZ_PROGRAMS) ## test: readers, collector, drivers and sender under libFuzzer: FUZZ_RUNS=5000 inputs, or FUZZ_SECONDS=n
 	@tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZ_RUNS) $(FUZZ_SECONDS) $(FUZZ_NAMES)
+
+.PHONY: soak-fuzz
+soak-fuzz: FUZZ_RUNS := 100000
+soak-fuzz: test-fuzz ## test: the same, 100000 inputs
 
 # --- the record path's object code under a storm of signals; optimised, no sanitizer ------------------------------
 RECORDS := 100000000
@@ -152,8 +156,8 @@ test: deps ## test: everything
 	@tests/all.sh test-build test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-fleet test-mutants-slice test-fuzz golden-diff experiment-clock
 
 .PHONY: soak
-soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, 1000 random task sets, test-tsan
-	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets soak-sets test-record-path test-tsan soak-fleet soak-mutate
+soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, 1000 random task sets, 100000 fuzz inputs, test-tsan
+	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets soak-sets soak-fuzz test-record-path test-tsan soak-fleet soak-mutate
 
 .PHONY: soak-hangs
 soak-hangs: export HANGS := 200
