@@ -2,13 +2,12 @@
 #include "tracer/compact/decoder.hpp"
 
 #include "lib/crc32c.hpp"
+#include "tracer/compact/event_walk.hpp"
 
 namespace tracer::compact {
 
 namespace {
 
-constexpr std::uint16_t kPlainCodeMask = kCodeMask | kFastPathBit;
-constexpr std::size_t kRawPayloadBytes = 12;
 constexpr std::size_t kPaddingWordsMax = 1024; // in one step
 
 constexpr std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t at) {

@@ -14,6 +14,10 @@
 
 namespace host::cli {
 
+// The default resolution of the times in the lines of a schedule (remora schedule, remora diff --golden).
+inline constexpr std::uint64_t kResolutionDefaultUs = 100;
+inline constexpr std::int64_t kNsPerUs = 1'000;
+
 // Returns the digits in groups of three: 5,819.
 [[nodiscard]] inline std::string grouped(std::uint64_t number) {
     std::string digits = fmt::format("{}", number);

@@ -2,6 +2,7 @@
 // remora diff shows where two runs begin to differ, and how each task has changed. It compares two runs, or one run and
 // the text of a schedule that `remora schedule` has printed. The exit status is 7 if they differ.
 #include "host/cli/command/diff/diff_view.hpp"
+#include "host/cli/command/time_text.hpp"
 #include "host/cli/command/trace_input.hpp"
 
 #include "host/text/digits.hpp"
@@ -16,9 +17,6 @@ namespace {
 
 using trace::ExitStatus;
 
-constexpr std::uint64_t kResolutionDefaultUs = 100;
-constexpr std::int64_t kNsPerUs = 1'000;
-
 struct DiffOptions {
     TraceInput input;
     std::string other;
@@ -28,7 +26,7 @@ struct DiffOptions {
     std::uint64_t context_lines = 5;
 };
 
-ExitStatus complain(Context context, const std::string& text) {
+ExitStatus refuse_diff(Context context, const std::string& text) {
     context.err.print("remora diff: {}\n", text);
     return ExitStatus::usage;
 }
@@ -69,20 +67,20 @@ ExitStatus read_golden(const std::string& path, Context context, analyse::Phrase
         }
         const auto decision = decision_of(line, phrases);
         if (!decision) {
-            return complain(context, fmt::format("{}:{}: no line of remora schedule: {}", name,
-                                                 run.decisions.size() + 1, text::escaped(line)));
+            return refuse_diff(context, fmt::format("{}:{}: no line of remora schedule: {}", name,
+                                                    run.decisions.size() + 1, text::escaped(line)));
         }
         run.decisions.push_back(*decision);
     }
-    return run.decisions.empty() ? complain(context, name + " is empty or cannot be read") : ExitStatus::clean;
+    return run.decisions.empty() ? refuse_diff(context, name + " is empty or cannot be read") : ExitStatus::clean;
 }
 
 ExitStatus diff(const DiffOptions& options, Context context) {
     context.out.page();
     const bool golden = !options.golden.empty();
     if (golden != options.other.empty()) {
-        return complain(context, golden ? "TRACE is compared with OTHER or with --golden, not with both"
-                                        : "OTHER is missing: name a second trace, or a text with --golden");
+        return refuse_diff(context, golden ? "TRACE is compared with OTHER or with --golden, not with both"
+                                           : "OTHER is missing: name a second trace, or a text with --golden");
     }
     analyse::Phrases phrases;
     analyse::Both<analyse::Run> runs{};

@@ -21,7 +21,6 @@ namespace host::cli {
 
 namespace {
 
-using analyse::oracle::Finding;
 using analyse::oracle::kRules;
 using analyse::oracle::kSubjectNames;
 using analyse::oracle::Oracle;
@@ -206,7 +205,7 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
     FindingReport report(context.out, trace, FindingReport::Subject::decisions, options.input.json);
     Selection selection(options.input.selection);
     // Shows the first violations of the selected part; all of the trace are counted.
-    const auto show = [&, shown = std::uint64_t{0}](const Finding& finding) mutable {
+    const auto show = [&, shown = std::uint64_t{0}](const analyse::oracle::Finding& finding) mutable {
         const RuleRow& row = row_of(finding.rule);
         const std::string text = text::escaped(finding.text);
         const FindingReport::Finding found{

@@ -17,7 +17,7 @@ namespace {
 
 using analyse::Violation;
 
-constexpr std::uint64_t kViolationsShown = 100; // per rule
+constexpr std::uint64_t kViolationsPerRule = 100; // per rule
 
 // This text follows the reason why the account is open.
 constexpr const char* kOpenRemedy =
@@ -168,7 +168,7 @@ trace::ExitStatus judge(const VerifyInput& input, Context context, formats::Trac
                                            .file = violation.file,
                                            .task = violation.task,
                                            .text = violation.text};
-        if (++shown[static_cast<std::size_t>(violation.rule)] <= kViolationsShown && !junit.on_standard_output()) {
+        if (++shown[static_cast<std::size_t>(violation.rule)] <= kViolationsPerRule && !junit.on_standard_output()) {
             report.show(found);
         }
         if (junit.wanted()) {

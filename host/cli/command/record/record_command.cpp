@@ -76,7 +76,7 @@ std::string directory_error(const std::string& path, const trace::Failure<lib::E
     return fmt::format("{} cannot be used: {}", name, text::escaped(error.text));
 }
 
-ExitStatus complain(Context context, std::string_view text, ExitStatus status = ExitStatus::usage) {
+ExitStatus refuse(Context context, std::string_view text, ExitStatus status = ExitStatus::usage) {
     context.err.print("remora record: {}\n", text);
     return status;
 }
@@ -117,7 +117,7 @@ lib::Result<tracer::reliable::SipKey, std::string> read_key(const std::string& p
 }
 
 // Returns a number of bytes with a unit: 4K, 100M, 2G; 0 if the text is not such a number.
-std::uint64_t bytes_of(const std::string& text) {
+std::uint64_t byte_count(const std::string& text) {
     std::uint64_t number = 0;
     const char* const end = text.data() + text.size();
     const auto [parsed, error] = std::from_chars(text.data(), end, number);
@@ -129,15 +129,15 @@ std::uint64_t bytes_of(const std::string& text) {
 }
 
 std::string check_bytes(const std::string& text) {
-    return bytes_of(text) != 0
+    return byte_count(text) != 0
                ? ""
                : fmt::format("{} is no number of bytes above 0 and up to 1024T, as in 500M or 2G", text::escaped(text));
 }
 
 collector::Limits limits_of(const RecordOptions& options) {
     collector::Limits limits;
-    limits.session_bytes = options.session_bytes.empty() ? limits.session_bytes : bytes_of(options.session_bytes);
-    limits.total_bytes = options.total_bytes.empty() ? limits.total_bytes : bytes_of(options.total_bytes);
+    limits.session_bytes = options.session_bytes.empty() ? limits.session_bytes : byte_count(options.session_bytes);
+    limits.total_bytes = options.total_bytes.empty() ? limits.total_bytes : byte_count(options.total_bytes);
     return limits;
 }
 
@@ -156,7 +156,7 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
     if (options.publishing != nullptr) {
         auto started = options.publishing->start(report, options.serve, context);
         if (!started) {
-            return complain(context, started.error().text);
+            return refuse(context, started.error().text);
         }
         publishing = std::move(started.value());
     }
@@ -188,21 +188,21 @@ std::string publishing_fault(const RecordOptions& options) {
 
 ExitStatus record(const RecordOptions& options, Context context) {
     if (options.directory.empty() == options.serve.empty()) {
-        return complain(context, "either --out DIR (one run) or --serve DIR (any number of machines) is required");
+        return refuse(context, "either --out DIR (one run) or --serve DIR (any number of machines) is required");
     }
     if (const std::string fault = publishing_fault(options); !fault.empty()) {
-        return complain(context, fault);
+        return refuse(context, fault);
     }
     const auto address = collector::parse_address(options.listen);
     if (!address) {
-        return complain(context, fmt::format("--listen {} is not of the form ADDR:PORT, as in 127.0.0.1:{}",
-                                             text::escaped(options.listen), tracer::kTracerPort));
+        return refuse(context, fmt::format("--listen {} is not of the form ADDR:PORT, as in 127.0.0.1:{}",
+                                           text::escaped(options.listen), tracer::kTracerPort));
     }
     std::optional<trace::KernelImage> formats;
     if (!options.kernel.empty()) {
         auto table = trace::KernelImage::from_image(options.kernel);
         if (!table) {
-            return complain(context, fmt::format("--kernel {}: {}", text::escaped(options.kernel), table.error().text));
+            return refuse(context, fmt::format("--kernel {}: {}", text::escaped(options.kernel), table.error().text));
         }
         formats = std::move(table.value());
     }
@@ -210,13 +210,13 @@ ExitStatus record(const RecordOptions& options, Context context) {
     if (!options.key.empty()) {
         const auto read = read_key(options.key);
         if (!read) {
-            return complain(context, fmt::format("--key {}: {}", text::escaped(options.key), read.error()));
+            return refuse(context, fmt::format("--key {}: {}", text::escaped(options.key), read.error()));
         }
         key = read.value();
     }
     collector::UdpSocket socket;
     if (const auto bound = socket.bind(address.value()); !bound) {
-        return complain(context, bind_error(bound.error(), options.listen, address.value()));
+        return refuse(context, bind_error(bound.error(), options.listen, address.value()));
     }
     const auto old = !options.serve.empty() ? collector::OldSession::leave
                      : options.force        ? collector::OldSession::replace
@@ -231,7 +231,7 @@ ExitStatus record(const RecordOptions& options, Context context) {
         directory = collector::SessionDirectory::open(path, collector::OldSession::replace);
     }
     if (!directory) {
-        return complain(context, directory_error(path, directory.error()));
+        return refuse(context, directory_error(path, directory.error()));
     }
     if (!socket.granted_enough()) {
         context.err.print("remora record: the receive buffer is {} KiB of {} KiB wanted; if packets are lost: "
@@ -242,7 +242,7 @@ ExitStatus record(const RecordOptions& options, Context context) {
     }
     catch_stop_signals(); // must precede the announcement that the session can be stopped
     if (!options.ready_file.empty() && !write_ready_file(options.ready_file, socket.local())) {
-        return complain(context, fmt::format("{} cannot be written", text::escaped(options.ready_file)));
+        return refuse(context, fmt::format("{} cannot be written", text::escaped(options.ready_file)));
     }
     return collect(options, context, socket, directory.value(), formats, key);
 }

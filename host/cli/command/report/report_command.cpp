@@ -100,7 +100,7 @@ struct Compared {
     std::vector<analyse::RunPhase> phases{}; // of the only trace
 };
 
-trace::ExitStatus complain(Context context, const std::string& text) {
+trace::ExitStatus refuse_report(Context context, const std::string& text) {
     context.err.print("remora report: {}\n", text);
     return trace::ExitStatus::usage;
 }
@@ -195,7 +195,7 @@ trace::ExitStatus read_all(const ReportOptions& options, std::optional<std::vect
     }
     if (const std::string problem = contradiction_in(pair, compared, options.input.path); !problem.empty()) {
         parts.traces.clear();
-        return complain(context, problem);
+        return refuse_report(context, problem);
     }
     const SelectionOptions& part = options.input.selection;
     if (!pair && !compared.phases.empty() && options.input.path != "-" && !part.from_ns && !part.to_ns) {
@@ -210,7 +210,7 @@ trace::ExitStatus read_all(const ReportOptions& options, std::optional<std::vect
 trace::ExitStatus report(const ReportOptions& options, Context context) {
     auto raises = observed(options.raises);
     if (!raises) {
-        return complain(context, fmt::format("{}: {}", text::escaped(options.raises), raises.error().text));
+        return refuse_report(context, fmt::format("{}: {}", text::escaped(options.raises), raises.error().text));
     }
     const auto failed = [&](const output::Failure& failure) {
         context.err.print("remora report: {}: {}\n", text::escaped(options.output), failure.text);

@@ -35,7 +35,7 @@ std::optional<std::uint64_t> boot_in(const std::string& path) {
     return box ? std::optional(box.value().descriptor().boot_id) : std::nullopt;
 }
 
-std::vector<std::byte> bytes_of(std::string_view text) {
+std::vector<std::byte> text_bytes(std::string_view text) {
     const auto bytes = std::as_bytes(std::span(text));
     return {bytes.begin(), bytes.end()};
 }
@@ -109,7 +109,7 @@ class LivePages {
     // Is called in the server's thread.
     [[nodiscard]] report::live::Answer answer(const report::live::Request& request) {
         if (request.path.empty()) {
-            return {.status = 200, .type = "text/html; charset=utf-8", .body = bytes_of(m_page.html)};
+            return {.status = 200, .type = "text/html; charset=utf-8", .body = text_bytes(m_page.html)};
         }
         if (request.path != "data") {
             return {.status = 404};

@@ -115,12 +115,12 @@ void Reading::note(const analyse::oracle::Finding& finding) {
 
 namespace {
 
-using Json = text::JsonText;
+using PageJson = text::JsonText;
 using analyse::Both;
 using analyse::Run;
 using analyse::RunPhase;
 
-void add_side(Json& json, std::size_t trace, std::string_view title, std::optional<std::int64_t> from_ns,
+void add_side(PageJson& json, std::size_t trace, std::string_view title, std::optional<std::int64_t> from_ns,
               std::optional<std::int64_t> to_ns) {
     json.begin_object();
     json.member("trace", trace);
@@ -130,8 +130,8 @@ void add_side(Json& json, std::size_t trace, std::string_view title, std::option
     json.end_object();
 }
 
-void add_pair(Json& json, const analyse::Phrases& phrases, const Both<std::size_t>& sides, const Both<const Run*>& runs,
-              const Both<std::string>& titles) {
+void add_pair(PageJson& json, const analyse::Phrases& phrases, const Both<std::size_t>& sides,
+              const Both<const Run*>& runs, const Both<std::string>& titles) {
     DiffView view{.phrases = phrases, .runs = runs, .titles = titles};
     view.first = analyse::first_difference(runs[0]->decisions, runs[1]->decisions, view.tolerance);
     view.tasks = analyse::task_changes(*runs[0], *runs[1], view.tolerance);
@@ -161,7 +161,7 @@ std::string title_of(const RunPhase& phase) {
 std::vector<std::byte> compared_traces(const analyse::Phrases& phrases, const Both<const Run*>& runs,
                                        const Both<std::string>& titles) {
     fmt::memory_buffer buffer;
-    Json json(buffer);
+    PageJson json(buffer);
     json.begin_object();
     json.begin_array("sides");
     for (std::size_t side = 0; side < titles.size(); ++side) {
@@ -187,7 +187,7 @@ std::optional<PhasePair> phase_pair_of(const std::string& text) {
 std::vector<std::byte> compared_phases(const analyse::Phrases& phrases, const Run& run,
                                        std::span<const RunPhase> phases, const std::optional<PhasePair>& chosen) {
     fmt::memory_buffer buffer;
-    Json json(buffer);
+    PageJson json(buffer);
     json.begin_object();
     std::vector<Run> parts;
     json.begin_array("sides");

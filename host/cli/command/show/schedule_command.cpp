@@ -2,6 +2,7 @@
 // remora schedule shows in words what the scheduler did. Times are cut to a resolution (100 us by default), so that
 // under an instruction clock the text changes if the schedule changes, not if the kernel becomes an instruction longer.
 // The golden files under tests/golden/ have this text.
+#include "host/cli/command/time_text.hpp"
 #include "host/cli/command/trace_input.hpp"
 
 #include "host/analyse/narrator.hpp"
@@ -11,9 +12,6 @@
 namespace host::cli {
 
 namespace {
-
-constexpr std::uint64_t kResolutionDefaultUs = 100;
-constexpr std::int64_t kNsPerUs = 1'000;
 
 struct ScheduleOptions {
     TraceInput input;

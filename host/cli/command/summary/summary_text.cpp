@@ -18,7 +18,7 @@ namespace host::cli {
 
 namespace {
 
-constexpr std::size_t kColumns = 100;
+constexpr std::size_t kHeadingColumns = 100;
 
 std::string cut(std::string text, std::size_t width) {
     if (text.size() > width) {
@@ -28,7 +28,7 @@ std::string cut(std::string text, std::size_t width) {
     return text;
 }
 
-std::string share(lib::Ticks part, lib::Ticks whole) {
+std::string percent(lib::Ticks part, lib::Ticks whole) {
     if (whole.value == 0) {
         return "-";
     }
@@ -98,11 +98,11 @@ void print_head(Output& out, const SummaryView& view) {
     if (build) {
         what = fmt::format("{}   seed {}", text::escaped(build->application.view()), build->seed);
     }
-    out.print("{}\n{:-<{}}\n", out.styled(Style::strong, cut(what, kColumns)), "", kColumns);
+    out.print("{}\n{:-<{}}\n", out.styled(Style::strong, cut(what, kHeadingColumns)), "", kHeadingColumns);
     if (build) {
         out.print("  built      {}\n",
                   cut(fmt::format("{}, {}", text::escaped(build->kernel.view()), text::escaped(build->compiler.view())),
-                      kColumns - 13));
+                      kHeadingColumns - 13));
     }
     const auto& end = manifest && manifest->announced ? manifest->announced : facts.export_end;
     if (end && end->result != tracer::RunResult::unknown) {
@@ -179,7 +179,7 @@ void print_tasks(Output& out, const SummaryView& view) {
         out.print("  {:<15} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} ", cut(task_title(view, context), 15),
                   cut(task_level(view, context), 10),
                   dash_if_zero(task.releases != 0 ? task.releases : task.activations), dash_if_zero(task.dispatches),
-                  dash_if_zero(task.jobs), times.text(task.cpu_time), share(task.cpu_time, view.summary.duration()));
+                  dash_if_zero(task.jobs), times.text(task.cpu_time), percent(task.cpu_time, view.summary.duration()));
         const std::uint64_t missed = missed_of(context);
         out.print("{} {:>5} {:>8}\n",
                   out.styled(missed != 0 ? Style::bad : Style::plain, fmt::format("{:>7}", dash_if_zero(missed))),
@@ -248,8 +248,9 @@ void print_processors(Output& out, const SummaryView& view) {
             lib::Ticks& sum = view.trace.facts().names.find(tracer::Unit::context, context) == "idle" ? idle : tasks;
             sum = sum + ticks;
         }
-        out.print("  {:<15} {:>8} {:>11} {:>11} {:>11} {:>11}\n", fmt::format("cpu{}", cpu), "", share(tasks, of.sum()),
-                  share(idle, of.sum()), share(of.interrupts, of.sum()), share(of.unknown, of.sum()));
+        out.print("  {:<15} {:>8} {:>11} {:>11} {:>11} {:>11}\n", fmt::format("cpu{}", cpu), "",
+                  percent(tasks, of.sum()), percent(idle, of.sum()), percent(of.interrupts, of.sum()),
+                  percent(of.unknown, of.sum()));
     }
 }
 

@@ -102,9 +102,9 @@ TEST_F(TlogCompat, ASampleProgramInOldCCompilesAndPrintsTheFormat) {
     const std::string log = m_directory.write("trace.log", TlogFile().small_process(0, 0).small_process(1, 1).bytes());
     const std::string program = m_directory / "sample";
     const std::string flags = "-std=gnu89 -w -I foreign/published";
-    const auto built = test::run_command(
-        "gcc -c " + flags + " examples/tlog_sample.c -o " + program + ".o && g++ -iquote . " + "-std=c++20 " + program +
-        ".o foreign/published/tlog.cpp lib/assert_hosted.cpp -o " + program);
+    const auto built = test::run_command("gcc -c " + flags + " examples/tlog_sample.c -o " + program +
+                                         ".o && g++ -iquote . " + "-std=c++20 " + program +
+                                         ".o foreign/published/tlog.cpp lib/assert_hosted.cpp -o " + program);
     ASSERT_EQ(built.exit_code, 0) << built.output;
     EXPECT_EQ(test::run_command(program + " " + log + " 2").output,
               "--- Tlog exec profile dump: proc=0, #data=5\n0:proc_id=0, log_type=1, time=0\n"
