@@ -43,7 +43,7 @@ struct NameEntry {
 
     friend bool operator==(const NameEntry&, const NameEntry&) = default;
 
-    // Of what differs in most entries: the number, and the beginning of the name.
+    // The hash is made of what differs in most entries: the number, and the beginning of the name.
     [[nodiscard]] std::uint64_t hash() const {
         std::uint64_t beginning = 0;
         static_assert(sizeof beginning <= kNameBytesMax);

@@ -77,8 +77,8 @@
 #define TRACER_MODE_STOP 0x08
 #define TRACER_MODE_COMPACT 0x40
 #define TRACER_MODE_NONE 0x80
-// Of a compact chunk: its headers have no select bit, so a large header follows an escape word; or its large headers
-// hold all 64 bits of the stamp, aligned to 8.
+// These two describe a compact chunk. ESCAPE: its headers have no select bit, so a large header follows an escape word.
+// WIDE: its large headers hold all 64 bits of the stamp, aligned to 8.
 #define TRACER_MODE_ESCAPE 0x100
 #define TRACER_MODE_WIDE 0x200
 

@@ -42,7 +42,7 @@ inline constexpr std::array<std::string_view, 2> kStatusNames = {"off", "on"};
     return lib::number_from<lib::WaitKind>(wait >> 16);
 }
 
-// Of a block: the flow is in the high bits, the number of instructions in the low ones.
+// The word of a block has the flow in its high bits and the number of instructions in its low ones.
 inline constexpr unsigned kBlockFlowShift = 12;
 
 struct UnitWords {

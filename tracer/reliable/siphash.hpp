@@ -124,8 +124,8 @@ inline constexpr std::size_t kKeyTextMax = kKeyDigits + 2; // CR, LF
     return key;
 }
 
-// Of what each source gave: a key, not_found (it has none), or corrupt (what it has is none). The same errors; refused:
-// two keys that differ.
+// Joins what each source gave: a key, not_found (it has none), or corrupt (it has something that is no key). The result
+// is a key or one of these errors; refused: the two keys differ.
 [[nodiscard]] constexpr lib::Result<SipKey> agreed_key(const lib::Result<SipKey>& one,
                                                        const lib::Result<SipKey>& other) {
     for (const auto* source : {&one, &other}) {

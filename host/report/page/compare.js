@@ -222,7 +222,7 @@ function comparedRows(comparison, by) {
     return all;
 }
 
-// Of a phase without the tasks that others have.
+// Returns the rows of a run. If it is a part of its trace, tasks that have nothing in the part are left out.
 function rowsOfRun(run, by) {
     const isPart = run.from > -Infinity || run.to < Infinity;
     return allRows(run.trace, by).filter((row) => !isPart || !row.task || isInPart(row.task, run));

@@ -15,7 +15,7 @@ class ComparePanel {
     }
 
     // Times as `remora diff` prints them.
-    // Of jobs that are not there nothing is known.
+    // A job that is missing in a run has no time: a dash stands for it.
     ms(ns) {
         if (ns === null) {
             return "\u2013";
@@ -94,7 +94,7 @@ class ComparePanel {
                     () => comparison.search.say(comparison.goToFirst()));
     }
 
-    // Of both runs, each a way to its place.
+    // Adds the decisions of both runs; each line leads to its place.
     addDecisions(decisions, missing) {
         decisions.forEach((decision, number) => {
             const line = this.side.box.append("p").attr("class", "decision");

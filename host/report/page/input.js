@@ -11,7 +11,7 @@ function spanOfJob(task, index) {
     return [release[index], Math.max(last, release[index])];
 }
 
-// Of the job that was picked, on the timeline.
+// Returns the span of the picked job on the timeline.
 function shownSpan(view) {
     const run = view.runOf(view.job);
     return spanOfJob(run.trace.tasks[view.job.task], view.job.index).map((time) => run.shown(time));

@@ -42,8 +42,8 @@ class Scale {
     }
 }
 
-// Of stretches that do not overlap, with the sum of their lengths before each: how much of them is before a time.
-// Called with rising times.
+// Returns a function that says how much of the stretches lies before a time. The stretches do not overlap, `sum` has
+// the lengths of all before each, and the function must be called with rising times.
 function sumBefore(begin, end, sum) {
     let index = 0;
     return (time) => {
@@ -74,7 +74,7 @@ function eachInSight(begin, end, scale, call) {
     }
 }
 
-// Likewise of points.
+// Calls for each point in sight, but only once for all that fall on one pixel.
 function eachPointInSight(at, scale, call) {
     const pixel = 1 / scale.perTick;
     for (let i = firstAfter(at, scale.from); i < at.length && at[i] <= scale.to;) {
@@ -106,8 +106,8 @@ function shadePoints(surface, top, height, at, scale, colour) {
     return isShaded;
 }
 
-// Of each column, which share of it a task ran, was ready, waited for something else, was held up, by activity. Kept
-// while the same is in sight: its own row and that of the processor draw it.
+// Returns for each column the shares of a task's activities: it ran, was ready, waited or was held up. They are kept
+// while the same part is in sight, because the task's row and the processor's row draw them.
 function sharesOfTask(task, scale) {
     const count = scale.surface.columns;
     const kept = task.inColumns;

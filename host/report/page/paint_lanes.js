@@ -3,7 +3,7 @@
 // where records are lost.
 "use strict";
 
-// Of each task, which of its intervals are in sight.
+// Returns for each task which of its intervals are in sight.
 function tasksInSight(trace, scale) {
     return trace.tasks.map((task) => {
         const first = task.at(scale.from);
@@ -52,7 +52,7 @@ function sharesOn(task, cpu, trace, scale) {
     return scale.shares(sumBefore(...task.on.get(cpu)));
 }
 
-// Of stretches that do not overlap, how long all before each are together.
+// Returns for each of the stretches, which do not overlap, the length of all before it.
 function sumsOf(begin, end) {
     const sums = new Float64Array(begin.length + 1);
     for (let i = 0; i < begin.length; ++i) {

@@ -159,7 +159,7 @@ function paintRunning(surface, x, y, width, trace, task, detail) {
     }
 }
 
-// Of several processors: on which one it runs, and a wedge where it is another one than before.
+// Shows, if there are several processors, on which one the task runs, with a wedge where it has moved.
 function paintProcessors(surface, y, scale, task, first, stop) {
     let before = first - 1;
     while (before >= 0 && task.activity[before] !== RUNNING) {

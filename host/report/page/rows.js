@@ -81,7 +81,7 @@ function rowOf(task, group) {
             paint: paintTask};
 }
 
-// Of a group, for the address.
+// Returns the word that stands for a group in the page's address.
 function keyOfGroup(group) {
     return group.toLowerCase().replace(/[^a-z0-9]/g, "") || "other";
 }

@@ -11,7 +11,7 @@ const PARTS = [
     ["suspension", "suspension S", "#8a63b0"],
 ];
 
-// Of a job: {culprit, ticks, pieces}, in the order in which they first appeared.
+// Returns what held a job up: {culprit, ticks, pieces}, in the order in which the culprits first appeared.
 function sharesOf(trace, task, index) {
     const {first, culprit, ticks, pieces} = task.shares;
     const shares = [];
@@ -145,7 +145,7 @@ function showBar(side, task, index, shares, response) {
 // histogram of its responses, its jitters and its worst jobs, each a link to its place. A brush across the histogram
 // chooses jobs: the timeline marks them, and the arrow keys step through them.
 
-// Of the jobs that were released in the span and are complete.
+// Returns the figures of the complete jobs that were released in the span.
 function figuresOf(trace, task, from, to) {
     const {release, start, end, deadline, late} = task.jobs;
     const first = firstAfter(release, from);
@@ -363,7 +363,7 @@ function loadOf(tasks, from, to, processors) {
     });
 }
 
-// Of all tasks, and of the one that is picked; a brush shows the span in the timeline.
+// Shows the load of all tasks and of the picked one. A brush over it shows the span in the timeline.
 function showLoad(side, task, from, to) {
     const {view} = side.timeline;
     const {run} = side;

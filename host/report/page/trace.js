@@ -189,7 +189,7 @@ class Trace {
             task: sorted(block.column(table, "task")),
         };
         handlers.depthMax = handlers.depth.reduce((a, b) => Math.max(a, b), 1);
-        // Of outer handlers, which do not overlap: time before each.
+        // Only outer handlers are summed, because they do not overlap.
         const outer = Array.from(handlers.depth.keys()).filter((i) => handlers.depth[i] === 1);
         handlers.outerEnd = Float64Array.from(outer, (i) => handlers.end[i]);
         handlers.outerBegin = Float64Array.from(outer, (i) => handlers.begin[i]);
@@ -395,7 +395,7 @@ class Run {
         return this.number === 0 ? scale : new Scale(scale.surface, this.own(scale.from), this.own(scale.to));
     }
 
-    // Of one of its rows.
+    // Returns the key of one of its rows.
     key(key) {
         return this.number === 0 ? key : `b${key}`;
     }
@@ -427,7 +427,7 @@ class Run {
         return list[number - 1 - before] || null;
     }
 
-    // Of the job with this number of the task in this context.
+    // Returns the place, counted from 1, of a job among the jobs of its name; number: its number in the context.
     placeOf(name, context, number) {
         const {before, list} = this.jobs(name);
         return list.findIndex(({task, index}) => task.context === context && task.jobs.number[index] === number) + 1

@@ -23,7 +23,7 @@ class View {
         this.listeners = d3.dispatch("change");
     }
 
-    // Of a job {task, index, run}: run is a number, 0 if there is none.
+    // Returns the run of a job {task, index, run}; without a run it is the first one.
     runOf(job) {
         return this.runs[job.run || 0];
     }
