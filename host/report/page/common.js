@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the pages of a run and of a fleet share: the packed block, times as text, and colours.
+// Provides what the pages of a run and of a fleet share: the reader of the packed block, times as text, and colours.
 "use strict";
 
-// The packed block of the page: base64, raw deflate, then a directory and columns of varints (host/report/columns.hpp).
+// The packed block of the page is base64 of raw deflate: a directory and columns of varints (host/report/columns.hpp).
 
 function bytesOfBase64(text) {
     if (Uint8Array.fromBase64) {
@@ -21,7 +21,7 @@ async function inflated(bytes) {
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Numbers below 2^53 are exact.
+// Returns `count` varints, the first one at index `at`. Numbers below 2^53 are exact.
 function varints(bytes, at, count) {
     const numbers = new Float64Array(count);
     for (let i = 0; i < count; ++i) {
@@ -40,11 +40,11 @@ function unzigzag(value) {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
 
-// Columns are decoded when they are asked for.
+// Holds a block. Its columns are decoded only when they are asked for.
 class Block {
     static async of(element) {
         const bytes = await inflated(bytesOfBase64(element.textContent));
-        element.remove(); // its text is large
+        element.remove(); // The text is large, so it is not kept.
         return new Block(bytes);
     }
 
@@ -62,7 +62,7 @@ class Block {
         }
     }
 
-    // All tables of a name, each with what it is about.
+    // Returns all tables of a name. The member `of` of each one says what it is about.
     tables(name) {
         return this.directory.tables.filter((table) => table.name === name);
     }
@@ -71,12 +71,12 @@ class Block {
         return this.directory.tables.find((table) => table.name === name && table.of === of);
     }
 
-    // An absent table has no rows.
+    // Returns the numbers of a column. An absent table has no rows.
     column(table, name) {
         return table ? varints(this.bytes, table.at[name], table.rows) : new Float64Array(0);
     }
 
-    // The columns of a table that are times; NaN: not known.
+    // Returns the columns of a table that are times, in ticks. NaN means that a time is not known.
     times(table, names) {
         this.all = this.all || this.summed(this.table("times", 0), "distance");
         const columns = names.map((name) => this.column(table, name));
@@ -102,7 +102,7 @@ class Block {
         return numbers;
     }
 
-    // Each value is given as its distance from the one before.
+    // Returns the values of a column that has each value as its distance from the one before.
     running(table, name) {
         const numbers = this.column(table, name);
         let sum = 0;
@@ -114,8 +114,8 @@ class Block {
     }
 }
 
-// Times as text. The trace counts ticks; with the rate of its clock they become nanoseconds, by the same rule as
-// everywhere in the tools: rounded down. Without a rate ticks remain.
+// The trace counts ticks. The rate of its clock converts them to nanoseconds, which are rounded down, as everywhere in
+// the tools. Without a rate, khz is 0 and times remain ticks.
 
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]];
 
@@ -124,7 +124,7 @@ class Times {
         this.khz = khz;
     }
 
-    // Exact.
+    // Returns the exact nanoseconds, rounded down, because it calculates with integers.
     ns(ticks) {
         return Number(BigInt(Math.round(ticks)) * 1000000n / BigInt(this.khz));
     }
@@ -133,7 +133,7 @@ class Times {
         return this.khz === 0 ? ns : ns * this.khz / 1e6;
     }
 
-    // For drawing.
+    // Returns nanoseconds, or ticks without a rate. Floating point is exact enough to draw them.
     about(ticks) {
         return this.khz === 0 ? ticks : ticks / this.khz * 1e6;
     }
@@ -151,14 +151,14 @@ class Times {
         return `${(about / size).toFixed(size === 1 ? 0 : 3)}\u202f${unit}`;
     }
 
-    // Three digits.
+    // Returns a length of time as text with three digits.
     brief(ticks) {
         const about = this.about(ticks);
         const [size, unit] = this.unitFor(about);
         return `${Number((about / size).toPrecision(3)).toLocaleString("en")}\u202f${unit}`;
     }
 
-    // A point in time: to the nanosecond.
+    // Returns a point in time as text, to the nanosecond, or in ticks without a rate.
     point(ticks) {
         if (this.khz === 0) {
             return `${Math.round(ticks)} ticks`;
@@ -168,8 +168,8 @@ class Times {
     }
 }
 
-// Colours. Those of tasks are Okabe and Ito's, those of resources Paul Tol's muted ones: both sets are distinct for the
-// common kinds of colour blindness. What matters most has a shape as well: a miss is a cap, waiting is hatched.
+// Most colours of tasks are Okabe and Ito's, most of resources are Paul Tol's muted ones: both sets are distinct for
+// the common kinds of colour blindness. What matters most has a shape as well: a miss is a cap, ready is hatched.
 
 const TASK_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a63b0", "#8f8f2f"];
 const RESOURCE_COLOURS = ["#aa4499", "#44aa99", "#cc6677", "#999933", "#5b8fd6", "#117733", "#882255", "#c8a22c"];
@@ -189,7 +189,7 @@ function theme() {
     return darkness.matches ? THEMES.dark : THEMES.light;
 }
 
-// Further tasks have the colours again, darker, then lighter.
+// More tasks than colours reuse the colours, first darker, then lighter.
 const SHADES = [0, 0.9, -0.7];
 
 function taskColour(number) {
@@ -201,7 +201,7 @@ function resourceColour(number) {
     return RESOURCE_COLOURS[number % RESOURCE_COLOURS.length];
 }
 
-// As the bytes of a picture have it: alpha, blue, green, red.
+// Returns a colour as a pixel of a picture: alpha in the highest byte, then blue, green and red.
 function pixelOf(colour) {
     const {r, g, b} = d3.color(colour);
     return (255 << 24 | b << 16 | g << 8 | r) >>> 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Two runs under each other: two traces, or two phases of one. What differs was found when the page was written
-// (host/analyse/run_comparison, as `remora diff` shows it); here are the choice of phases, the alignment on a release,
-// and the way to the first difference. Both choices are in the address.
+// Shows two runs under each other: two traces, or two phases of one. The differences were found when the page was
+// written (host/analyse/run_comparison, as `remora diff` shows them). This file chooses the phases, aligns the runs on
+// a release, and leads to the first difference. The address has the phases and the alignment.
 "use strict";
 
 class Comparison {
-    // Null: the page has nothing to compare.
+    // Returns the comparison, or null if the page has nothing to compare.
     static async of(element, traces, timeline, search) {
         if (element === null) {
             return null;
@@ -21,8 +21,8 @@ class Comparison {
         this.ownRuns = this.view.runs;
         this.ownRows = timeline.rows.rowsBy;
         this.ownColours = traces[0].tasks.map((task) => task.colour);
-        this.pair = null; // of data.pairs; null: nothing is compared
-        this.on = null;   // {name, number} of the job on which the runs are aligned; null: on the first release
+        this.pair = null; // It is one of data.pairs; null means that nothing is compared.
+        this.on = null;   // It is the job {name, number} that aligns the runs; null means the first release.
         this.view.others.push(this);
     }
 
@@ -34,7 +34,7 @@ class Comparison {
         return this.view.runs;
     }
 
-    // pair: null to show one run again.
+    // Compares the two runs of a pair. Null shows one run again.
     choose(pair) {
         if (pair === this.pair) {
             return;
@@ -66,7 +66,7 @@ class Comparison {
         return run;
     }
 
-    // Tasks of the same name have the same colour.
+    // Gives tasks of the same name the same colour.
     colourByName() {
         const colours = new Map();
         for (const {trace} of this.runs) {
@@ -77,7 +77,7 @@ class Comparison {
         }
     }
 
-    // The earliest job of the first run that both have.
+    // Returns the job that is released earliest in the first run among those that both runs have, or null.
     firstInBoth() {
         const [a, b] = this.runs;
         const names = new Set(a.trace.tasks.filter((task) => !task.isIdle).map((task) => task.name));
@@ -88,7 +88,7 @@ class Comparison {
         return found.reduce((least, job) => !least || job.a.release < least.a.release ? job : least, null);
     }
 
-    // on: null for the first release. Returns what could not be done.
+    // Aligns both runs on a job; null means the first release. Returns what was done, or why it was not possible.
     align(on) {
         const [a, b] = this.runs;
         const job = on || this.firstInBoth();
@@ -118,7 +118,7 @@ class Comparison {
         return number > 0 ? this.align({name: task.name, number}) : `this job is not in ${run.title}`;
     }
 
-    // Picks a job in a run, with the same job of the other one below it.
+    // Aligns both runs on a job, so that they show it under each other, and picks it in the first run that has it.
     showJob(name, job, contexts) {
         const number = this.runs[0].placeOf(name, contexts[0], job);
         const said = this.align({name, number});
@@ -130,7 +130,7 @@ class Comparison {
         this.search.say(said);
     }
 
-    // Where a decision is on the timeline; NaN: the run has ended before it.
+    // Returns the time of a decision on the timeline. NaN means that the run ended before it.
     timeOf(number, decision) {
         const run = this.runs[number];
         return decision === null ? NaN : run.shown(run.times.ticksOfNs(decision.time_ns));
@@ -159,7 +159,7 @@ class Comparison {
         return `the first difference: ${first.what}`;
     }
 
-    // In the address.
+    // Writes the pair and the alignment into the words of the address.
     write(words) {
         if (this.ofPhases) {
             words.set("pair", this.pair ? this.pair.of.join(".") : "none");
@@ -184,7 +184,7 @@ class Comparison {
     }
 }
 
-// Keys of a page that may have nothing to compare.
+// Returns the actions of the keys that compare. If the page has nothing to compare, they only say so.
 function actionsOfComparison(comparison, side, search) {
     const withOne = (action) => () => search.say(comparison ? action() : "nothing is compared: name a second trace");
     return {
@@ -198,10 +198,10 @@ function actionsOfComparison(comparison, side, search) {
     };
 }
 
-// The rows of two runs under each other: of the same kind and name, in the order of the first run; what only the second
-// one has is below its group. A row is drawn by the functions that draw it alone, on the scale of its run.
+// Rows of two runs with the same kind and name are under each other, in the order of the first run. What only the
+// second one has is at the end of its group. The functions that draw a row alone draw it, on the scale of its run.
 
-const OUTSIDE = 0.65; // how much is left out of what does not count
+const OUTSIDE = 0.65; // It is the opacity of the paper over what does not count.
 
 function comparedRows(comparison, by) {
     const [a, b] = comparison.runs;
@@ -243,7 +243,7 @@ function rowOfRun(comparison, row, run, group) {
         paint(surface, y, scale) {
             const own = run.scale(scale);
             const {view} = surface;
-            surface.view = run.number === 0 ? view : {...view, filter: null}; // a brush chooses jobs of the first run
+            surface.view = run.number === 0 ? view : {...view, filter: null}; // A brush chooses jobs of the first run.
             row.paint.call(this, surface, y, own, run.trace);
             surface.view = view;
             paintLossesOf(surface, y, own, run, row);
@@ -267,7 +267,7 @@ function paintLossesOf(surface, y, scale, run, row) {
     }
 }
 
-// Before and after the part that counts, and beyond the trace.
+// Fades what is before and after the part that counts, and what is beyond the trace.
 function paintOutside(surface, y, scale, run, row) {
     for (const [begin, end] of [[scale.from, Math.max(run.from, 0)], [Math.min(run.to, run.trace.last), scale.to]]) {
         if (begin < end && end > scale.from && begin < scale.to) {
@@ -277,7 +277,7 @@ function paintOutside(surface, y, scale, run, row) {
     }
 }
 
-// A line through each row at the first decision that differs.
+// Draws a line through the row at the first decision that differs.
 function paintDifference(surface, y, scale, run, row, comparison) {
     const first = comparison.firstDifference;
     const decision = first && first.decisions[run.number];

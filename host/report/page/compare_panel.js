@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The panel of the comparison: what is compared, the first decision that differs, what became of each task and of the
-// job that changed most, each with the way to its place. Figures are those of `remora diff`.
+// Shows the panel of the comparison: what is compared, the first decision that differs, what changed in each task, and
+// its job that changed most, with buttons that lead to their places. The figures are those of `remora diff`.
 "use strict";
 
 class ComparePanel {
@@ -9,13 +9,12 @@ class ComparePanel {
         side.addTab("compare", "Compare", () => this.show(), ["align", "rows"]);
     }
 
-    // Both clocks have a rate.
+    // Returns whether both clocks have a rate.
     get isTimed() {
         return this.comparison.runs.every((run) => run.trace.khz !== 0);
     }
 
-    // Times as `remora diff` prints them.
-    // A job that is missing in a run has no time: a dash stands for it.
+    // Returns a time as `remora diff` prints it. Null becomes a dash: the run has no such job, so there is no time.
     ms(ns) {
         if (ns === null) {
             return "\u2013";
@@ -41,7 +40,7 @@ class ComparePanel {
         this.addTasks(comparison.pair.diff.tasks);
     }
 
-    // A text of one of the runs, with its mark.
+    // Adds a text of one of the runs, with its mark.
     marked(line, number, text) {
         line.classed("ofrun", true).append("b").attr("class", `mark${number}`).text("\u2212+"[number]);
         line.append("span").text(text);
@@ -94,7 +93,7 @@ class ComparePanel {
                     () => comparison.search.say(comparison.goToFirst()));
     }
 
-    // Adds the decisions of both runs; each line leads to its place.
+    // Adds the decisions of both runs. Each line leads to its place, or says `missing` if the run has no decision.
     addDecisions(decisions, missing) {
         decisions.forEach((decision, number) => {
             const line = this.side.box.append("p").attr("class", "decision");
@@ -168,7 +167,7 @@ class ComparePanel {
             .text(`job ${job} changed most: ${this.ms(response[0])} \u2192 ${this.ms(response[1])}`)
             .on("click", () => this.comparison.showJob(name, job, contexts));
         this.addDecisions(decisions, "(its end)");
-        const resolution = 100000; // ns, as of `remora diff`
+        const resolution = 100000; // It is in ns, as the default of `remora diff`.
         for (const {share, ns} of shares.filter((one) => Math.abs(one.ns[0] - one.ns[1]) >= resolution).slice(0, 3)) {
             const line = box.append("div").attr("class", "share");
             line.append("span").text(share);
@@ -177,8 +176,8 @@ class ComparePanel {
     }
 }
 
-// What the head of the page says of a second trace, and the banners of a comparison: what a reader must know before a
-// difference means anything.
+// The head of the page describes a second trace, and the banners state what a reader must know before a difference
+// means anything.
 
 function showComparedHead(comparison) {
     const {data, traces} = comparison;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What pointer and keyboard do: they choose, and show what is under the pointer.
+// Acts on the pointer and the keyboard: they choose a job, the next miss or a place. Shows what is under the pointer.
 "use strict";
 
-// What the pointer or the keyboard chooses: a job, the next miss, a place.
-
-// From the release to the end, or to the deadline if that is later known.
+// Returns the span of a job: from its release to its end or, if that is not known, to its deadline. If neither is
+// known, the span is empty.
 function spanOfJob(task, index) {
     const {release, end, deadline} = task.jobs;
     const last = !isNaN(end[index]) ? end[index] : !isNaN(deadline[index]) ? deadline[index] : release[index];
@@ -37,14 +36,15 @@ function pickJob(timeline, task, index, run = 0) {
     }
 }
 
-// All misses, of two traces those of both, by time.
+// Returns all misses, sorted by time. If two traces are compared, it has those of both.
 function allMisses(view) {
     const runs = view.runs.filter((run, i) => i === 0 || run.trace !== view.runs[0].trace);
     return runs.flatMap((run) => run.trace.tasks.flatMap((task) => task.missed.map(
         (job, n) => ({task, job, run: run.number, at: run.shown(task.missTimes[n])})))).sort((a, b) => a.at - b.at);
 }
 
-// From the job that was picked; else the first one in sight, backwards the last one; if none is, the next one there.
+// Picks the next miss after the picked one, or after the left edge if none is picked. Direction -1 picks the previous
+// one, or the last one before the right edge. It wraps at both ends, and returns what to say.
 function pickMiss(timeline, direction) {
     const {view} = timeline;
     const misses = allMisses(view);
@@ -64,7 +64,7 @@ function pickMiss(timeline, direction) {
     return `miss ${next + 1} of ${misses.length}`;
 }
 
-// The job before or after the one picked, in the row.
+// Picks the job before or after the picked one in the row. If none is picked, it picks the one in the middle.
 function stepJob(timeline, direction) {
     const {view, rows} = timeline;
     const row = rows.byKey.get(view.row);
@@ -82,8 +82,7 @@ function stepJob(timeline, direction) {
     pickJob(timeline, row.task, index, run.number);
 }
 
-// What is under the pointer, in words.
-
+// Returns the lines of text that describe what is under the pointer.
 function tipOf(trace, times, row, time) {
     if (row.task) {
         return tipOfTask(trace, times, row.task, time);
@@ -160,7 +159,7 @@ function hideTip() {
     document.getElementById("tip").hidden = true;
 }
 
-// The keyboard. Everything that the pointer does has a key.
+// The keyboard has a key for everything that the pointer does.
 
 const KEYS = [
     ["w", "s", "zoom in, zoom out"],

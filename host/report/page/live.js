@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A run that continues: the page asks its server for what is new, and adds it to the trace that it shows. A block of
-// it is decoded as a trace of its own, whose rows are then appended: each row is decoded once, and what was picked,
+// Shows a run that continues: the page asks its server for what is new, and adds it to the trace that it shows. A block
+// is decoded as a trace of its own, whose rows are then appended. So each row is decoded once, and what was picked,
 // marked or hidden stays, because tasks and jobs keep their numbers.
 "use strict";
 
@@ -16,7 +16,7 @@ const LIVE_STATES = {
 
 const after = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-// The array with more after it. Its memory doubles when it is full, so this costs what is added.
+// Returns the array with more values after it. Its memory doubles when it is full, so only what is added costs time.
 function appended(values, more) {
     const length = values.length + more.length;
     let whole = new values.constructor(values.buffer);
@@ -28,7 +28,7 @@ function appended(values, more) {
     return whole.subarray(0, length);
 }
 
-// Each array of the object, and its count.
+// Appends each array of the part to that of the whole, and adds its count.
 function appendAll(whole, part) {
     for (const [name, values] of Object.entries(part)) {
         if (ArrayBuffer.isView(values)) {
@@ -38,7 +38,7 @@ function appendAll(whole, part) {
     whole.count += part.count;
 }
 
-// Stretches of time; those that were drawn have sums.
+// Appends stretches of time, and their sums if they were drawn already, because only drawing makes sums of them.
 function appendSpans(spans, part) {
     if (spans.sum) {
         const sums = sumsOf(part.begin, part.end).subarray(1);
@@ -47,7 +47,7 @@ function appendSpans(spans, part) {
     appendAll(spans, part);
 }
 
-// Sums, and numbers that were given by their distances, begin with 0 in each part.
+// Returns the values plus a base: sums, and numbers stored as distances, begin with 0 in each part.
 function raised(values, base) {
     return base === 0 ? values : values.map((value) => value + base);
 }
@@ -81,12 +81,13 @@ function appendTask(task, part, facts) {
     task.sums = task.sums.map((sums, i) => appended(sums, raised(part.sums[i].subarray(1), sums[task.count])));
     task.count += part.count;
     task.overview = part.overview;
-    task.inColumns = null; // what was made of it to draw it
+    task.inColumns = null; // This and `on` were made of the old intervals to draw them.
     task.on = null;
     appendJobs(task, part);
 }
 
-// A handler comes when it has ended: one that was interrupted after those that interrupted it, maybe in a later part.
+// Appends handlers and sorts them again. A handler is recorded when it has ended: one that was interrupted comes after
+// those that interrupted it, maybe in a later part.
 function appendHandlers(handlers, part) {
     const first = part.count > 0 ? firstAfter(handlers.begin, part.begin[0] - 1) : handlers.count;
     const names = ["begin", "end", "depth", "vector", "task"];
@@ -112,12 +113,12 @@ function extremesOfBlocks(values, pick) {
                              (_, i) => values.subarray(64 * i, 64 * i + 64).reduce((a, b) => pick(a, b)));
 }
 
-// Values were added from `first` on: at each level the blocks that have some of them.
+// Updates the extremes after values were added from index `first` on: at each level, the blocks that have some of them.
 function extendExtremes({levels}, values, first) {
     levels[0] = [values, values];
     for (let level = 0; levels[level][0].length > 64; ++level) {
         const isKnown = level + 1 < levels.length;
-        first = isKnown ? first >> 6 : 0; // a new level has blocks of old values too
+        first = isKnown ? first >> 6 : 0; // A new level has blocks of old values too.
         const old = isKnown ? levels[level + 1] : [new Float64Array(0), new Float64Array(0)];
         levels[level + 1] = [Math.min, Math.max].map((pick, i) => appended(
             old[i].subarray(0, first), extremesOfBlocks(levels[level][i].subarray(64 * first), pick)));
@@ -130,11 +131,11 @@ function appendCurve(curve, part, isRunning) {
     const base = isRunning && known > 0 ? curve.value[known - 1] : 0;
     curve.value = appended(curve.value, raised(part.value, base));
     extendExtremes(curve.extremes, curve.value, known);
-    curve.range = null; // what was made of it to draw it
+    curve.range = null; // It was made of the old values to draw them.
     curve.served = part.served;
 }
 
-// By what they are about; `append` is given those that there were already.
+// Calls `append` for each part that is about the same as one that there is already, and adds the other parts.
 function appendEach(all, parts, append) {
     for (const part of parts) {
         const known = all.find((one) => one.of === part.of);
@@ -143,7 +144,7 @@ function appendEach(all, parts, append) {
     all.sort((a, b) => a.of - b.of);
 }
 
-// The block is of the same run, and begins where the trace ends.
+// Appends a block to the trace. The block is of the same run, and begins where the trace ends.
 function appendBlock(trace, block) {
     const facts = block.directory;
     for (const name of ["details", "culprits", "kinds", "texts"]) {
@@ -173,12 +174,12 @@ function appendBlock(trace, block) {
 
 class Live {
     constructor() {
-        this.follows = true; // the end of the run stays in sight
-        this.cut = null;     // up to which the page has the trace
+        this.follows = true; // The end of the run stays in sight.
+        this.cut = null;     // The page has the trace up to this cut; null means that it has none.
         this.updates = 0;
     }
 
-    // Null: there is nothing new.
+    // Returns what is new as a block. Null means that there is nothing new.
     async ask() {
         const response = await fetch(this.cut === null ? "data" : `data?after=${this.cut}`, {cache: "no-store"});
         if (!response.ok) {
@@ -188,7 +189,7 @@ class Live {
             : new Block(await inflated(new Uint8Array(await response.arrayBuffer())));
     }
 
-    // Everything so far, once there is a trace.
+    // Returns everything so far. It waits until there is a trace.
     async first() {
         for (;;) {
             const block = await this.ask();
@@ -214,7 +215,7 @@ class Live {
         document.body.dataset.live = this.state || "";
     }
 
-    // The page has all its parts.
+    // Begins to follow the run, once the page has all its parts.
     begin(parts, actions) {
         Object.assign(this, parts);
         const button = d3.select("#buttons").insert("button", ":first-child").attr("id", "follow").attr("title", "e")
@@ -245,7 +246,7 @@ class Live {
         return this.view.from <= 0 && this.isEndInSight();
     }
 
-    // A span that was the whole run stays the whole run; another one keeps its length.
+    // Moves to the end of the run. A span that was the whole run stays the whole run; another one keeps its length.
     moveToEnd(isWhole) {
         const {view, trace} = this;
         const length = view.to - view.from;
@@ -278,7 +279,7 @@ class Live {
         }
     }
 
-    // Another run; or this page slept for so long that its place in the trace is forgotten.
+    // Loads the page anew: for another run, or because it slept for so long that its place in the trace is forgotten.
     beginAnew(run) {
         if (run === this.run) {
             location.reload();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The head of the page, and what puts the page together.
+// Shows the head of the page, and puts the page together.
 "use strict";
 
-// The head of the page: what ran, whether everything is here, the clock, losses, the oracle's result, the share of the
-// tracing. And the banners: what a reader must know before any figure.
+// The head states what ran, whether everything is here, the clock, losses, the oracle's result, and the share of the
+// tracing. The banners state what a reader must know before any figure.
 
 const grouped = (number) => number.toLocaleString("en");
 
@@ -89,8 +89,8 @@ function showBanners(trace, times) {
         .text(([, text]) => text);
 }
 
-// Puts the page together once the trace is unpacked. `report` has what a test asks for; it is a property of the window,
-// because scripts of a browser's automation may see nothing else.
+// The page is put together once the trace is unpacked. `report` has what a test asks for. It is a property of the
+// window, because scripts of a browser's automation may see nothing else.
 
 var report = {};
 

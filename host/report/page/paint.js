@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What all rows have in common: where a time is, which entries of a sorted array are in sight, and shares of columns.
+// Does what all rows need: finds where a time is and what of a sorted array is in sight, computes shares of columns.
 "use strict";
 
-// Times to pixels of a surface.
+// Converts times to pixels of a surface.
 class Scale {
     constructor(surface, from, to) {
         this.surface = surface;
@@ -21,13 +21,13 @@ class Scale {
         return this.from + (x - this.left) / this.perTick;
     }
 
-    // Left edge and width of a stretch, cut to what is in sight; at least one pixel wide.
+    // Returns the left edge and the width of a stretch. It is cut to what is in sight, and at least one pixel wide.
     stretch(begin, end) {
         const x = Math.max(this.x(begin), this.left);
         return [x, Math.max(Math.min(this.x(end), this.right) - x, 1)];
     }
 
-    // For each column, sum(time) at its edges, as a share of the column. sum does not fall.
+    // Returns for each column by how much sum(time) rises in it, as a share of the column. The sum never falls.
     shares(sum) {
         const count = this.surface.columns;
         const shares = new Float32Array(count);
@@ -42,8 +42,8 @@ class Scale {
     }
 }
 
-// Returns a function that says how much of the stretches lies before a time. The stretches do not overlap, `sum` has
-// the lengths of all before each, and the function must be called with rising times.
+// Returns a function that says how much of the stretches is before a time. The stretches do not overlap, `sum` has the
+// lengths of all before each, and the function must be called with rising times.
 function sumBefore(begin, end, sum) {
     let index = 0;
     return (time) => {
@@ -52,7 +52,7 @@ function sumBefore(begin, end, sum) {
     };
 }
 
-// firstAfter(), from an index that is not beyond it.
+// Returns the same as firstAfter(), faster if the result is near `index`, which must not be beyond it.
 function gallop(values, limit, index) {
     let step = 1;
     let low = index;
@@ -64,7 +64,7 @@ function gallop(values, limit, index) {
     return firstAfter(values, limit, low, Math.min(index, values.length));
 }
 
-// Calls for each stretch in sight; of those that share a pixel, for one.
+// Calls the function for each stretch in sight, but only once for all that share a pixel.
 function eachInSight(begin, end, scale, call) {
     const pixel = 1 / scale.perTick;
     for (let i = firstAfter(end, scale.from); i < begin.length && begin[i] < scale.to;) {
@@ -74,7 +74,7 @@ function eachInSight(begin, end, scale, call) {
     }
 }
 
-// Calls for each point in sight, but only once for all that fall on one pixel.
+// Calls the function for each point in sight, but only once for all that share a pixel.
 function eachPointInSight(at, scale, call) {
     const pixel = 1 / scale.perTick;
     for (let i = firstAfter(at, scale.from); i < at.length && at[i] <= scale.to;) {
@@ -83,12 +83,12 @@ function eachPointInSight(at, scale, call) {
     }
 }
 
-// So many entries that they would be narrower than a few pixels: columns are drawn instead.
+// Returns whether so many entries would be narrower than a few pixels: columns are drawn instead.
 function isDense(count, surface) {
     return count > (surface.width - surface.left) / 4;
 }
 
-// Rows of single points, if there are so many: each column with one of them. Returns whether it was so.
+// Shades each column that has a point, if the row has many points in sight. Returns whether it did.
 function shadePoints(surface, top, height, at, scale, colour) {
     const first = firstAfter(at, scale.from);
     const isShaded = isDense(firstAfter(at, scale.to, first) - first, surface);
@@ -134,16 +134,16 @@ function sharesOfTask(task, scale) {
     return shares;
 }
 
-// What is there at all is seen.
+// Returns the share, but not less than 0.12, because even the smallest one must be seen.
 function shareSeen(share) {
     return Math.max(Math.min(share, 1), 0.12);
 }
 
-// The axis of time above the rows, drawn on any surface: text of the document would be laid out again in each frame.
+// The axis of time is above the rows, drawn on any surface: text of the document would be laid out again in each frame.
 
 const AXIS_HEIGHT = 26;
 
-// Round times in sight, how each is written, and the unit of them all.
+// Returns the round times in sight, a function that writes each of them, and the unit of them all.
 function axisOf(view, trace, room) {
     const {times} = view;
     const [size, unit] = times.unitFor(times.about(view.to - view.from) / 5);
@@ -165,7 +165,7 @@ function paintAxis(surface, view, trace) {
         const label = text(tick, i);
         surface.line(x, AXIS_HEIGHT - 7, x, AXIS_HEIGHT - 1, line);
         const left = x - surface.textWidth(label) / 2;
-        if (left >= surface.left) { // else it would cover the unit
+        if (left >= surface.left) { // Otherwise it would cover the unit.
             surface.text(left, 10, label, muted);
         }
     });

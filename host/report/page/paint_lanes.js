@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The rows that are no task's: processors, interrupt handlers, owners of mutexes, curves, single events; and the bands
-// where records are lost.
+// Draws the rows that are not of tasks: processors, interrupt handlers, owners of mutexes, curves, single events. It
+// also draws the bands where records are lost.
 "use strict";
 
-// Returns for each task which of its intervals are in sight.
+// Returns for each task which of its intervals are in sight: [task, first, stop].
 function tasksInSight(trace, scale) {
     return trace.tasks.map((task) => {
         const first = task.at(scale.from);
@@ -38,7 +38,7 @@ function paintProcessor(surface, y, scale, trace) {
     }
 }
 
-// Which share of each column a task ran on a processor.
+// Returns the share of each column in which a task ran on a processor.
 function sharesOn(task, cpu, trace, scale) {
     if (trace.cpus.length === 1) {
         return sharesOfTask(task, scale)[RUNNING];
@@ -52,7 +52,7 @@ function sharesOn(task, cpu, trace, scale) {
     return scale.shares(sumBefore(...task.on.get(cpu)));
 }
 
-// Returns for each of the stretches, which do not overlap, the length of all before it.
+// Returns for each of the stretches, which do not overlap, the length of all before it; the last sum is that of all.
 function sumsOf(begin, end) {
     const sums = new Float64Array(begin.length + 1);
     for (let i = 0; i < begin.length; ++i) {
@@ -118,7 +118,7 @@ function paintHolds(surface, y, scale, trace) {
     });
 }
 
-// Which entries of a curve are in sight, its colour, and the share of the height at which a value is.
+// Returns which entries of a curve are in sight, its colour, and a function from a value to its share of the height.
 function curveInSight(curve, scale) {
     const {at, value, extremes} = curve;
     const first = Math.max(firstAfter(at, scale.from) - 1, 0);
@@ -154,7 +154,7 @@ function shadeCurve(surface, y, scale) {
     return isShaded;
 }
 
-// The points of a curve from where it comes into sight.
+// Returns the points of a curve from where it comes into sight.
 function inSight(points, from) {
     const first = points.findIndex(([time]) => time >= from);
     if (first <= 0) {
@@ -164,8 +164,8 @@ function inSight(points, from) {
     return [[from, low + (high - low) * (from - before) / (after - before)], ...points.slice(first)];
 }
 
-// A record of a budget and the points up to the next one: it falls while a task of the server runs, otherwise it stays;
-// it is refilled at once.
+// Returns the points from one record of a budget up to the next one. The budget falls while a task of the server runs,
+// and stays otherwise; it is refilled at once.
 function budgetPoints({at, value, served}, i, hasNext, trace) {
     const points = [[at[i], value[i]]];
     if (!hasNext || at[i + 1] === at[i]) {
@@ -186,7 +186,7 @@ function budgetPoints({at, value, served}, i, hasNext, trace) {
     return points;
 }
 
-// When a task ran between two times: at most a thousand stretches.
+// Returns the stretches in which a task ran between two times, at most a thousand.
 function runsOf(task, from, to) {
     const runs = [];
     for (let i = task.at(from); i < task.count && task.begin[i] < to && runs.length < 1000; ++i) {
@@ -248,10 +248,10 @@ function paintSingleMarks(surface, middle, scale, trace) {
     });
 }
 
-// Across all rows; of one processor among several only across its own.
+// Draws a loss across all rows; if it concerns one of several processors, across the rows of that one only.
 function paintLosses(surface, rows, offset, scale, trace, height) {
     if (rows.some((row) => row.run)) {
-        return; // of two runs each row has its own
+        return; // Each row of two compared runs draws its own losses.
     }
     for (const losses of trace.losses) {
         eachInSight(losses.begin, losses.end, scale, (i) => {

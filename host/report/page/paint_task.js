@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The row of a task: running filled, ready hatched, held up in the colour of the resource, otherwise empty; releases as
-// arrows up, deadlines as arrows down, misses as red caps, exceeded execution times as marks.
+// Draws the row of a task: running is filled, ready is hatched, a wait for a resource has its colour, another one is a
+// thin line. Releases are arrows up, deadlines arrows down, misses red caps, exceeded execution times marks.
 "use strict";
 
 const TRACK_TOP = 7;
@@ -12,7 +12,7 @@ function resourceOf(detail) {
 
 const resourceNumbers = new Map();
 
-// In the order of the trace, not in that in which they are drawn: a page has the same colours wherever it opens.
+// Numbers the resources in the order of the trace, not of drawing: a page has the same colours wherever it opens.
 function numberResources(facts) {
     const waits = facts.details.filter((detail) => resourceOf(detail) !== null).map((detail) => detail.wait);
     for (const resource of [...facts.mutexes.map(([, name]) => `mutex ${name}`), ...waits]) {
@@ -67,7 +67,7 @@ function paintTask(surface, y, scale, trace) {
     paintChosen(surface, y, scale, task);
 }
 
-// A brush across the histogram chose jobs: the others fade, a bar is below those that were chosen.
+// Marks the jobs that a brush across the histogram chose with a bar below them, and fades the others.
 function paintChosen(surface, y, scale, task) {
     const {filter} = surface.view;
     if (!filter || filter.task !== task.number) {
@@ -90,7 +90,7 @@ function paintChosen(surface, y, scale, task) {
     fade(scale.to);
 }
 
-// From release to end of each job that was chosen.
+// Returns the releases and the ends of the jobs that were chosen.
 function chosenSpans(task, filter) {
     if (!filter.spans) {
         const {release, end} = task.jobs;
@@ -110,7 +110,7 @@ function paintShares(surface, y, scale, task) {
     ]);
 }
 
-// Where the page has no intervals, by the buckets of the whole trace.
+// Draws the buckets of the whole trace where the page has no intervals.
 function paintOverview(surface, y, scale, trace, task) {
     const bucket = trace.facts.span.bucket;
     const count = surface.columns;
@@ -159,7 +159,7 @@ function paintRunning(surface, x, y, width, trace, task, detail) {
     }
 }
 
-// Shows, if there are several processors, on which one the task runs, with a wedge where it has moved.
+// Shows on which of several processors the task runs, with a wedge where it has moved.
 function paintProcessors(surface, y, scale, task, first, stop) {
     let before = first - 1;
     while (before >= 0 && task.activity[before] !== RUNNING) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The rows of the timeline: which there are, in which order, how high each is. A row has a key (for the address), a
-// group, a label, and paint(surface, y, scale, trace), which draws it; some have shade(), with the same arguments,
-// which draws a row by columns of pixels if too much is in sight, and returns whether it did.
+// Defines the rows of the timeline: which there are, in which order, how high each is. A row has a key (for the
+// address), a group, a label, and paint(surface, y, scale, trace), which draws it. Some rows have shade(), with the
+// same arguments, which draws a row by columns of pixels if too much is in sight, and returns whether it did.
 "use strict";
 
 const ROW_HEIGHT = 28;
 const GROUP_HEIGHT = 20;
 
-// What the rows of tasks are grouped by.
+// The rows of tasks are grouped by one of these.
 const GROUPINGS = ["level", "phase", "processor", "nothing"];
 
 const groupingAfter = (by, trace) => {
@@ -28,7 +28,7 @@ function byPhase(trace) {
     return inOrder.flatMap((group) => rows.filter((row) => row.group === group));
 }
 
-// by: one of GROUPINGS.
+// Returns all rows of the trace; `by` is one of GROUPINGS.
 function allRows(trace, by) {
     const rows = [];
     const processor = (cpu) => `Processor ${cpu}`;
@@ -81,7 +81,7 @@ function rowOf(task, group) {
             paint: paintTask};
 }
 
-// Returns the word that stands for a group in the page's address.
+// Returns the word for a group in the page's address.
 function keyOfGroup(group) {
     return group.toLowerCase().replace(/[^a-z0-9]/g, "") || "other";
 }
@@ -89,19 +89,19 @@ function keyOfGroup(group) {
 class Rows {
     constructor(trace, view) {
         this.view = view;
-        this.rowsBy = (by) => allRows(trace, by); // all there are, grouped
+        this.rowsBy = (by) => allRows(trace, by); // It returns all rows, grouped.
         this.arrange();
     }
 
-    // Other rows from here on.
+    // Shows other rows from here on.
     use(rowsBy) {
         this.rowsBy = rowsBy;
         this.by = null;
         this.arrange();
     }
 
-    // In the order in which they are drawn: pinned ones, then the others, groups together. Of a group that is folded
-    // only the head.
+    // Puts the rows in the order in which they are drawn: pinned ones, then the others, with a head where a group
+    // begins. Of a folded group only the head is shown.
     arrange() {
         if (this.by !== this.view.by) {
             this.by = this.view.by;
@@ -136,7 +136,7 @@ class Rows {
         this.height = y + 4;
     }
 
-    // Shows it, if it is hidden or its group is folded.
+    // Shows the row, if it is hidden or its group is folded.
     bringUp(row) {
         for (const [set, key] of [[this.view.hidden, row.key], [this.view.folded, keyOfGroup(this.groupOf(row))]]) {
             if (set.has(key)) {
@@ -153,7 +153,7 @@ class Rows {
         return this.shown.find((row) => y >= row.y && y < row.y + row.height) || null;
     }
 
-    // The row so many steps further.
+    // Returns the row that is so many steps further, at most the first or the last one; null if no row is shown.
     step(key, steps) {
         const place = this.shown.findIndex((row) => row.key === key);
         const next = place < 0 ? (steps > 0 ? 0 : this.shown.length - 1)
@@ -161,7 +161,7 @@ class Rows {
         return this.shown[next] || null;
     }
 
-    // Moves a row by one place among those shown.
+    // Moves a row by so many places among those shown.
     move(key, steps) {
         const keys = this.shown.map((row) => row.key);
         const place = keys.indexOf(key);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What surrounds the timeline: the search, the panel at the side, and the saved picture.
+// Shows what surrounds the timeline: the search and the panel at the side. Saves and prints the timeline as a picture.
 "use strict";
 
-// Search by name: tasks, mutexes, servers and values by their rows; events by their names and texts, one after another.
-
+// Finds rows by their names (tasks, mutexes, servers, values) and events by their names and texts, one after another.
 class Search {
     constructor(timeline) {
         this.timeline = timeline;
@@ -33,7 +32,7 @@ class Search {
         document.getElementById("found").textContent = text;
     }
 
-    // Rows first, then events by time; of each kind of event that fits, all.
+    // Returns the rows that fit, then all events whose kind or text fits, by time.
     find(words) {
         if (words === "") {
             return [];
@@ -78,12 +77,11 @@ class Search {
     }
 }
 
-// The panel at the side: the job that was picked, or the violations, with commands to copy.
-
+// Shows the panel at the side: a tab for what is picked or the violations, with commands to copy, and further tabs.
 class Side {
     constructor(timeline) {
         this.timeline = timeline;
-        this.run = timeline.view.runs[0]; // that of what is shown
+        this.run = timeline.view.runs[0]; // What is shown is of this run.
         const side = d3.select("#side");
         this.nav = side.append("nav");
         this.box = side.append("div");
@@ -94,14 +92,14 @@ class Side {
         timeline.view.listen("side", (what) => {
             const {changes, delay} = this.tabs.get(this.chosen);
             if (changes.includes(what)) {
-                clearTimeout(timer); // figures are of what is in sight, once that is at rest
+                clearTimeout(timer); // Figures are of what is in sight, once that is at rest.
                 timer = setTimeout(() => this.show(), delay);
             }
         });
         this.choose("pick");
     }
 
-    // changes: of the view, after which it is shown again; delay: so many milliseconds later.
+    // Adds a tab. It is shown again after each of these changes of the view, `delay` milliseconds later.
     addTab(name, text, show, changes, delay = 0) {
         const button = this.nav.append("button").text(text).on("click", () => this.choose(name));
         this.tabs.set(name, {button, show, changes, delay});
@@ -146,10 +144,10 @@ class Side {
         }
     }
 
-    // Commands, each with a button that copies it.
+    // Adds commands, each with a button that copies it.
     commands(lines, parent = this.box) {
         if (this.run.trace.facts.trace === "-") {
-            return; // what came through a pipe is gone
+            return; // A trace that came through a pipe cannot be read again.
         }
         const list = parent.append("div").attr("class", "commands");
         for (const line of lines) {
@@ -187,23 +185,24 @@ class Side {
     }
 }
 
-// A word for the shell: quoted unless it is plain.
+// Returns the word for the shell, quoted unless it is plain.
 function quoted(word) {
     return /^[\w./:@+-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 }
 
-// With the options with which the trace was read.
+// Returns a command, with the options with which the trace was read.
 function commandOf(trace, name, ...words) {
     const {trace: path, options} = trace.facts;
     return ["remora", name, path, ...words, ...options].map((word) => quoted(`${word}`)).join(" ");
 }
 
-// --from also names a format.
+// Returns the options for a span. If --from already names a format, --from-time has the time.
 function spanOptions({facts}, from, to) {
     return [facts.options.includes("--from") ? "--from-time" : "--from", from, "--to", to];
 }
 
-// As --task takes it: a name that is not as it was in the trace would not be found.
+// Returns the option --task. A name that is not plain may differ from that in the trace, so it would not be found, and
+// digits mean a context: the context replaces both.
 function taskOption(task) {
     return ["--task", /^[\w.+-]+$/.test(task.name) && !/^\d+$/.test(task.name) ? task.name : task.context];
 }
@@ -225,7 +224,7 @@ function showTask(side, task) {
                    commandOf(trace, "why", ...taskOption(task), "--worst")]);
 }
 
-// Which part of its time it ran on each processor, and how often it changed.
+// Returns which part of its time a task ran on each processor, and how often it changed the processor.
 function processorsOf(trace, task) {
     const shares = [...trace.sharesOfProcessors(task)].sort((a, b) => a[0] - b[0]);
     const whole = Math.max(task.sums[RUNNING][task.count], 1);
@@ -261,11 +260,11 @@ function showJob(side, task, index) {
     side.commands(commands);
 }
 
-// What the timeline shows, as an SVG file: the same rows, drawn by the same functions, with their labels and the axis.
+// An SVG file has what the timeline shows: the same functions draw the same rows, with their labels and the axis.
 
 const SAVED_HEAD = AXIS_HEIGHT + 2;
 
-// whole: rows that are scrolled away, too.
+// Draws the timeline; `whole` includes rows that are scrolled away.
 function drawnAsSvg(timeline, whole) {
     const {rows, view, trace, box} = timeline;
     const surface = new SvgSurface();
@@ -289,7 +288,7 @@ function drawnAsSvg(timeline, whole) {
     surface.root = root;
     const [ticks, text, unit] = axisOf(view, trace, timeline.room);
     const scale = new Scale(surface, view.from, view.to);
-    const widest = surface.width - 60; // room for the text
+    const widest = surface.width - 60; // The text at a tick needs this room.
     ticks.forEach((tick, i) => scale.x(tick) <= widest
         && surface.text(scale.x(tick) + 2, 12, `${text(tick, i)} ${unit}`, surface.theme.text));
     return surface;
@@ -299,7 +298,7 @@ function svgOf(timeline) {
     return drawnAsSvg(timeline, false).toText();
 }
 
-// Paper has other sizes than the window: an SVG of all rows is printed instead of the canvas.
+// Prints an SVG of all rows instead of the canvas, because paper has other sizes than the window.
 function printAsSvg(timeline) {
     const paper = document.getElementById("paper");
     window.addEventListener("beforeprint", () => {

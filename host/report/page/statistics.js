@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Figures at the side: why a job took as long as it did, and the statistics of what is in sight.
+// Shows figures at the side: why a job took as long as it did, and the statistics of what is in sight.
 "use strict";
 
-// Why a job took as long as it did: its response time as a bar divided among its culprits, each share as a sentence.
-// The shares are those of host/schedule/accounting.hpp: R = jitter + C + I + B + S, without residue.
+// The response time of a job is shown as a bar divided into its parts, and the share of each culprit as a sentence. The
+// shares are those of host/schedule/accounting.hpp: R = jitter + C + I + B + S, without residue.
 
 const PARTS = [
     ["jitter", "release jitter", "#999999"], ["execution", "execution C", "#0072b2"],
@@ -11,7 +11,7 @@ const PARTS = [
     ["suspension", "suspension S", "#8a63b0"],
 ];
 
-// Returns what held a job up: {culprit, ticks, pieces}, in the order in which the culprits first appeared.
+// Returns the shares of a response time, {culprit, ticks, pieces}, in the order in which culprits first appeared.
 function sharesOf(trace, task, index) {
     const {first, culprit, ticks, pieces} = task.shares;
     const shares = [];
@@ -78,7 +78,7 @@ const UNACCOUNTED = ["", "Its end is not recorded, or records within it are lost
                      "Stamps within it fall: its parts are not known.",
                      "Its release is later than its record: its parts are not known."];
 
-// What has the same sentence is one share, the greatest first.
+// Returns the sentences of the shares, the greatest first. Shares with the same sentence are added up.
 function sentencesOf(trace, shares) {
     const sums = new Map();
     for (const {culprit, ticks, pieces} of shares) {
@@ -122,7 +122,7 @@ function showWhy(side, task, index) {
         : `A residue of ${residue} ticks: an error of these tools; please report it.`);
 }
 
-// The response time from the left, the deadline as a line across it.
+// Draws the response time from the left, and the deadline as a line across it.
 function showBar(side, task, index, shares, response) {
     const width = 288;
     const deadline = task.jobs.deadline[index] - task.jobs.release[index];
@@ -141,11 +141,11 @@ function showBar(side, task, index, shares, response) {
     }
 }
 
-// Figures of what is in sight: per task its jobs, load, response times and execution times; of the task picked the
-// histogram of its responses, its jitters and its worst jobs, each a link to its place. A brush across the histogram
-// chooses jobs: the timeline marks them, and the arrow keys step through them.
+// The figures are of what is in sight: for each task its jobs, load, response times and execution times; for the picked
+// task the histogram of its responses, its jitters and its worst jobs, each a link to its place. A brush across the
+// histogram chooses jobs: the timeline marks them, and the arrow keys step through them.
 
-// Returns the figures of the complete jobs that were released in the span.
+// Returns the figures of the jobs that were released in the span. Only complete jobs have response times.
 function figuresOf(trace, task, from, to) {
     const {release, start, end, deadline, late} = task.jobs;
     const first = firstAfter(release, from);
@@ -177,7 +177,8 @@ function figuresOf(trace, task, from, to) {
     return figures;
 }
 
-// Absolute: greatest less least; relative: the greatest change from one job to the next.
+// Returns the jitters, or null if fewer than two values are known. The absolute one is the greatest value less the
+// least, the relative one the greatest change from one job to the next.
 function jittersOf(values) {
     const known = values.filter((value) => !isNaN(value));
     return known.length < 2 ? null : {
@@ -237,7 +238,7 @@ function showStatistics(side) {
     }
 }
 
-// From the raise of an interrupt to the first instruction of the task that its handler wakes.
+// Shows the latencies from the raise of an interrupt to the first instruction of the task that its handler wakes.
 function showLatencies(side, task) {
     const {view} = side.timeline;
     const {run} = side;
@@ -264,7 +265,7 @@ function showLatencies(side, task) {
     }
 }
 
-// A figure that is a link to its job.
+// Adds a figure that is a link to its job.
 function addWorst(side, parent, task, worst) {
     if (worst) {
         const {run} = side;
@@ -308,7 +309,7 @@ function showHistogram(side, task, figures) {
     const greatest = Math.max(d3.max(figures.responses), relative) * 1.04 || 1;
     const x = d3.scaleLinear([0, greatest], [0, width]);
     const step = relative > 0 ? relative / Math.max(Math.round(46 * relative / greatest), 1) : greatest / 46;
-    const edges = d3.range(step, greatest, step); // the deadline is between two bins
+    const edges = d3.range(step, greatest, step); // The deadline is between two bins.
     const bins = d3.histogram().domain(x.domain()).thresholds(edges)(figures.responses);
     const y = d3.scaleSqrt([0, d3.max(bins, (bin) => bin.length)], [bottom, 6]);
     const svg = side.box.append("svg").attr("class", "histogram").attr("width", width).attr("height", height);
@@ -327,7 +328,7 @@ function showHistogram(side, task, figures) {
         d3.scaleLinear([0, times.about(greatest) / size], [0, width])).ticks(5).tickFormat((at) => `${at} ${unit}`)
         .tickSizeOuter(0));
     if (side.run.number !== 0) {
-        return; // a brush chooses jobs of the first run
+        return; // A brush chooses jobs of the first run.
     }
     const brush = d3.brushX().extent([[0, 0], [width, bottom]]).on("end", () => {
         if (d3.event.sourceEvent) {
@@ -353,7 +354,7 @@ function showHistogram(side, task, figures) {
 
 const LOAD_WINDOWS = 72;
 
-// Share of each of so many windows of equal length in which one of the tasks ran.
+// Returns for each of LOAD_WINDOWS windows of equal length the share of the processors that the tasks used.
 function loadOf(tasks, from, to, processors) {
     const length = (to - from) / LOAD_WINDOWS;
     const ran = (task, time) => task.before(RUNNING, time, task.at(time));
@@ -404,7 +405,7 @@ function showLoad(side, task, from, to) {
         .on("click", () => view.show(run.shown(greatest.begin), run.shown(greatest.end)));
 }
 
-// Whether a brush chose the job, or none chose any.
+// Returns whether a brush chose the job. If no brush chose any, all are chosen.
 function isChosen({filter}, task, index) {
     return !filter || filter.task !== task.number || isChosenBy(filter, task, index);
 }

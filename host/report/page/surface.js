@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What rows are drawn on: a canvas, or an SVG document that is saved. Both have the same few operations; coordinates
-// are CSS pixels. left: where the rows begin; width: where they end.
+// Provides what rows are drawn on: a canvas, or an SVG document that is saved. Both have the same few operations.
+// Coordinates are CSS pixels; rows begin at `left` and end at `width`.
 "use strict";
 
 const FONT = "11px system-ui, sans-serif";
@@ -69,7 +69,7 @@ class CanvasSurface {
         this.context.stroke();
     }
 
-    // points: x, y, x, y, ...
+    // Fills a polygon. The points are x and y in turn.
     polygon(points, colour) {
         this.path(points);
         this.context.fillStyle = colour;
@@ -90,7 +90,7 @@ class CanvasSurface {
         }
     }
 
-    // Cut to the room; nothing if the room is small.
+    // Writes text, cut to the room, or nothing if the room is small.
     text(x, y, text, colour, room = Infinity) {
         const fitting = this.fit(text, room);
         if (fitting) {
@@ -119,13 +119,13 @@ class CanvasSurface {
         return part >= 2 ? `${text.slice(0, part)}\u2026` : "";
     }
 
-    // How many columns a row has, and the time at the left of each.
+    // Returns how many columns a row has: one for each pixel of the device.
     get columns() {
         return Math.floor((this.width - this.left) * this.ratio);
     }
 
-    // One column of colours each: layers are [shares, pixel, pixel of the hatch or null], from the bottom; shares of
-    // the height.
+    // Fills each column from the bottom with layers: [shares, pixel, pixel of the hatch or null]. The shares are those
+    // of the height, one for each column.
     shade(y, height, layers) {
         const rows = Math.round(height * this.ratio);
         const count = this.columns;
@@ -214,7 +214,7 @@ class SvgSurface {
         return text.length * 6;
     }
 
-    // Neighbours of equal height are one rectangle.
+    // Draws the same as the canvas does, but neighbours of equal height are one rectangle.
     shade(y, height, layers) {
         const below = new Float64Array(this.columns);
         for (const [shares, pixel, hatch] of layers) {

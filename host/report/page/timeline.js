@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The timeline: rows on a canvas that covers what is in sight of them, labels beside it, the axis above. d3.zoom turns
-// wheel and drag into a transform; its span of time is the view's.
+// Shows the timeline: rows on a canvas that covers what is in sight of them, labels beside it, the axis above. d3.zoom
+// turns wheel and drag into a transform, whose span of time the view takes.
 "use strict";
 
 const LABELS_WIDTH = 172;
@@ -13,7 +13,7 @@ class Timeline {
         this.labels = d3.select("#labels");
         this.axis = new CanvasSurface(document.getElementById("axis"));
         this.surface = new CanvasSurface(document.getElementById("canvas"));
-        this.pointer = null; // x, y on the canvas
+        this.pointer = null; // It is {x, y} on the canvas; null means that the pointer is elsewhere.
         this.frames = 0;
         this.showRange = seldom(() => this.nameRange());
         this.prepareZoom();
@@ -33,13 +33,13 @@ class Timeline {
         this.resize();
     }
 
-    // The transform 0, 1 is the whole trace; the view's span is another one.
+    // Prepares the zoom. Its transform with x = 0 and k = 1 shows the whole trace; the view's span is another one.
     prepareZoom() {
         this.zoom = d3.zoom().scaleExtent([0.5, this.trace.last])
             .filter(() => !d3.event.button && !(d3.event.type === "wheel" && d3.event.shiftKey) && !d3.event.ctrlKey)
             .wheelDelta(() => -d3.event.deltaY * (d3.event.deltaMode === 1 ? 0.05 : 0.002))
             .on("zoom", () => {
-                if (d3.event.sourceEvent) { // else it is followView()
+                if (d3.event.sourceEvent) { // Only the reader's input has a sourceEvent.
                     const {k, x} = d3.event.transform;
                     this.fromTransform(k, x);
                 }
@@ -58,7 +58,7 @@ class Timeline {
         const x = LABELS_WIDTH * (1 - k) - this.view.from * this.room * k / this.trace.last;
         const now = d3.zoomTransform(this.box);
         if (now.k !== k || now.x !== x) {
-            this.box.__zoom = d3.zoomIdentity.translate(x, 0).scale(k); // as zoom.transform, without its events
+            this.box.__zoom = d3.zoomIdentity.translate(x, 0).scale(k); // This sets zoom.transform without its events.
         }
     }
 
@@ -80,7 +80,7 @@ class Timeline {
                 pickAt(this, row, this.scale().time(this.pointer.x));
             }
         });
-        // Rows scroll with shift and the wheel; the wheel alone zooms.
+        // Rows scroll with shift and the wheel, because the wheel alone zooms.
         this.box.addEventListener("wheel", (event) => {
             if (event.shiftKey) {
                 this.box.scrollTop += event.deltaY || event.deltaX;
@@ -105,7 +105,7 @@ class Timeline {
         return new Scale({left: LABELS_WIDTH, width: this.width}, this.view.from, this.view.to);
     }
 
-    // Once a frame, however often it is asked for.
+    // Paints once a frame, however often it is asked for.
     draw() {
         if (!this.asked) {
             this.asked = true;
@@ -168,7 +168,7 @@ class Timeline {
             });
     }
 
-    // So that the row is in sight.
+    // Scrolls until the row is in sight.
     scrollTo(row) {
         if (row.y < this.box.scrollTop) {
             this.box.scrollTop = Math.max(row.y - GROUP_HEIGHT, 0);
@@ -178,7 +178,7 @@ class Timeline {
     }
 }
 
-// A label that is dragged up or down moves its row past others.
+// Moves a row past others when its label is dragged up or down.
 function dragRows(labels, timeline) {
     labels.call(d3.drag().container(() => timeline.sheet).clickDistance(4).on("drag", (row) => {
         const target = timeline.rows.at(d3.event.y);
@@ -189,7 +189,7 @@ function dragRows(labels, timeline) {
     }));
 }
 
-// All rows in sight, on any surface. offset: what is scrolled away above.
+// Draws all rows in sight, on any surface; `offset` is the height that is scrolled away above.
 function paintRows(surface, {view, trace, rows, pointer}, offset, height) {
     const scale = new Scale(surface, view.from, view.to);
     surface.view = view;
@@ -200,7 +200,7 @@ function paintRows(surface, {view, trace, rows, pointer}, offset, height) {
     }
     const [ticks] = axisOf(view, trace, surface.width - surface.left);
     ticks.forEach((tick) => surface.line(scale.x(tick), 0, scale.x(tick), height, surface.theme.line, 0.5));
-    // Pixels first, all of them: a canvas finishes what was asked of it before it takes pixels.
+    // All pixels are drawn first, because a canvas finishes what was asked of it before it takes pixels.
     for (const row of shown) {
         row.isShaded = row.shade !== undefined && row.shade(surface, row.y - offset, scale, trace);
     }
@@ -215,7 +215,7 @@ function paintRows(surface, {view, trace, rows, pointer}, offset, height) {
     }
 }
 
-// The frame around the job that was picked.
+// Draws the frame around the picked job.
 function paintPicked(surface, view, trace, rows, offset, scale) {
     const row = view.job && rows.byKey.get(view.runOf(view.job).key(`task${view.job.task}`));
     if (row && rows.shown.includes(row)) {
@@ -240,9 +240,8 @@ function paintCursors(surface, view, scale, height) {
     });
 }
 
-// The strip above the timeline: the load of the whole trace, its misses, its violations, and a brush that is the span
-// of time that the timeline shows.
-
+// Shows the strip above the timeline: the load of the whole trace, its misses, losses and violations, and a brush that
+// is the span of time that the timeline shows.
 class Overview {
     constructor(trace, view, onBrush) {
         this.trace = trace;
@@ -265,7 +264,7 @@ class Overview {
     }
 
     resize() {
-        const width = document.getElementById("rows").clientWidth || 600; // without the scroll bar of the rows
+        const width = document.getElementById("rows").clientWidth || 600; // The scroll bar is not included.
         const height = 44;
         this.scale = d3.scaleLinear([0, this.trace.last], [LABELS_WIDTH, width]);
         this.brush.extent([[LABELS_WIDTH, 2], [width, height - 2]]);
@@ -284,7 +283,7 @@ class Overview {
         this.showSpan();
     }
 
-    // Those that share a pixel are one.
+    // Returns the bands of lost records. Those that share a pixel are one.
     lostBands() {
         const bands = [];
         for (const {begin, end} of this.trace.losses) {
@@ -301,7 +300,7 @@ class Overview {
         return bands;
     }
 
-    // Share of the processors that ran a task, by bucket.
+    // Returns for each bucket the share of the processors that ran a task.
     busy() {
         const working = this.trace.tasks.filter((task) => !task.isIdle);
         const count = Math.max(...this.trace.tasks.map((task) => task.overview.running.length), 1);

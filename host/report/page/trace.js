@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The trace as the page draws it: arrays by task, processor, mutex, server, value; times are ticks since its start.
-// Beside the intervals of a task are the sums of what it did before each of them, so that what it did between any two
-// times is two look-ups, whatever is between: that is what zoomed-out drawing is made of.
+// Decodes the trace for drawing: arrays by task, processor, mutex, server and value; times are ticks since its start. A
+// task has intervals, and the sums of what it did before each of them. So what it did between any two times needs two
+// look-ups, whatever is between: drawing uses this when much is in sight.
 "use strict";
 
-const RUNNING = 0, READY = 1, WAITING = 2, HELD = 3; // the last one: waiting for a resource
+const RUNNING = 0, READY = 1, WAITING = 2, HELD = 3; // HELD is a wait for a resource.
 const ACTIVITIES = ["running", "ready", "waits"];
 const CAUSES = ["", "", "released", "unblocked", "", "preempted", "slice used up", "waits", "job completed",
                 "job aborted", "task ended", "sleeps", "records lost", "end of the trace"];
 const OUTCOMES = ["completed", "aborted", "ended with its task", "replaced: its end is missing", "end not recorded",
                   "unfinished"];
-const COMPLETED = 0; // an outcome
-const EARLY = 3;     // why a job is not accounted: its release is later than the record of it
+const COMPLETED = 0; // This is the index of an outcome.
+const EARLY = 3;     // This is why a job is not accounted: its release is later than the record of it.
 const HOLD_ENDS = ["unlocked", "taken by another", "owner died", "records lost", "end of the trace"];
 
-// The first index whose value is greater than the limit; values do not fall.
+// Returns the first index whose value is greater than the limit. The values never fall.
 function firstAfter(values, limit, low = 0, high = values.length) {
     while (low < high) {
         const middle = (low + high) >>> 1;
@@ -98,20 +98,20 @@ class Task {
         this.missTimes = Float64Array.from(this.missed, (job) => this.missTime(job));
     }
 
-    // The first interval that ends after the time.
+    // Returns the index of the first interval that ends after the time.
     at(time) {
         return firstAfter(this.end, time);
     }
 
-    // How long it did this before the time. index: at(time).
+    // Returns how many ticks of this activity the task had before the time; `index` is at(time).
     before(activity, time, index) {
         const whole = this.sums[activity][index];
         return index < this.count && this.activity[index] === activity && time > this.begin[index]
             ? whole + time - this.begin[index] : whole;
     }
 
-    // The job that is open at the time, of several the first, for the others wait for it; else the latest that was
-    // released before; -1: none.
+    // Returns the job that is open at the time. Of several it is the first, because the others wait for it; of none,
+    // the latest that was released before. -1 means that there is none.
     jobAt(time) {
         const {release, end} = this.jobs;
         const last = firstAfter(release, time) - 1;
@@ -122,7 +122,7 @@ class Task {
         return first;
     }
 
-    // From the release to the end of a job that is complete; NaN: it is not, or its release is not known.
+    // Returns the time from release to end of a job. NaN means that it is not complete, or its release is not known.
     response(job) {
         const {release, end, outcome, unaccounted} = this.jobs;
         return outcome[job] === COMPLETED && unaccounted[job] !== EARLY ? end[job] - release[job] : NaN;
@@ -157,7 +157,7 @@ class Trace {
         this.cpus = [...cpus].sort((a, b) => a - b);
     }
 
-    // What the page has more of than an overview: from, to.
+    // Returns [from, to] of the part of which the page has more than an overview.
     get part() {
         const {from_ns: from, to_ns: to} = this.facts.span;
         const times = new Times(this.khz);
@@ -165,7 +165,7 @@ class Trace {
             ? end : Math.min(Math.max(times.ticksOfNs(ns), 0), this.last));
     }
 
-    // Stretches that follow each other.
+    // Returns the stretches of each table of a name. Within a table they follow each other.
     spans(block, name, others) {
         return block.tables(name).map((table) => {
             const [begin, end] = block.times(table, ["begin", "end"]);
@@ -175,7 +175,7 @@ class Trace {
         });
     }
 
-    // In the order of their begins, outer ones first.
+    // Returns the handlers in the order of their begins, outer ones first.
     readHandlers(block, table) {
         const [begin, end] = block.times(table, ["begin", "end"]);
         const depth = block.column(table, "depth");
@@ -258,7 +258,7 @@ class Trace {
         return link > 0 ? this.tasks[link - 1].name : "";
     }
 
-    // How long a task ran on each processor: ticks by its number.
+    // Returns how many ticks a task ran on each processor, by the processor's number.
     sharesOfProcessors(task) {
         if (!task.onProcessors) {
             task.onProcessors = new Map();
@@ -276,19 +276,19 @@ class Trace {
         return task.onProcessors;
     }
 
-    // The processor on which a task ran the longest; null: it never ran.
+    // Returns the processor on which a task ran the longest. Null means that it never ran.
     homeOf(task) {
         const [longest] = [...this.sharesOfProcessors(task)].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
         return longest ? longest[0] : null;
     }
 
-    // When it first and last ran; nulls: never.
+    // Returns when the first and the last run of a task began. Nulls mean that it never ran.
     ranWithin(task) {
         const first = task.activity.indexOf(RUNNING);
         return first < 0 ? [null, null] : [task.begin[first], task.begin[task.activity.lastIndexOf(RUNNING)]];
     }
 
-    // The beginnings of the phases that the application marks, as RunPhases of the host has them. Empty: none.
+    // Returns the beginnings of the phases that the application marks, as RunPhases of the host has them, or none.
     phases() {
         const {kind, par1, par2, at} = this.marks;
         const isMark = this.facts.kinds.indexOf("user_event_0");
@@ -297,14 +297,14 @@ class Trace {
         return marks.length > 1 && marks.length <= 16 && inOrder ? marks.map((mark) => at[mark]) : [];
     }
 
-    // Records that are missing at a time: [processor, records].
+    // Returns how many records are missing at a time, as [processor, records].
     lostAt(time) {
         return this.losses.map((losses) => [losses, firstAfter(losses.end, time)])
             .filter(([{begin}, i]) => i < begin.length && begin[i] <= time)
             .map(([{of, records}, i]) => [of, records[i]]);
     }
 
-    // What an interval waits for, and whom its other task is. Null: nothing.
+    // Returns what an interval waits for and who its other task is. Null means that it has neither.
     detailOf(task, index) {
         const number = task.detail[index];
         return number > 0 ? this.facts.details[number - 1] : null;
@@ -320,7 +320,7 @@ class Trace {
     }
 }
 
-// What has no place on a curve: a fraction that is no number, or infinite.
+// Removes values that have no place on a curve, because they are infinite or not numbers.
 function dropInfinite(curve) {
     if (curve.value.some((value) => !isFinite(value))) {
         const keep = (_, i) => isFinite(curve.value[i]);
@@ -328,7 +328,7 @@ function dropInfinite(curve) {
     }
 }
 
-// Least and greatest of any part of an array, by the extremes of blocks of 64, of 64 of them, and so on.
+// Finds the least and greatest of any part of an array by those of blocks of 64 values, of 64 such blocks, and so on.
 class Extremes {
     constructor(values) {
         this.levels = [[values, values]];
@@ -367,19 +367,18 @@ class Extremes {
     }
 }
 
-// A run on the timeline: its trace, which part of it counts, and where its times are. Times of the first run are those
-// of the timeline; those of a second one are converted by the rates of both clocks, from a moment that both have in
-// common: the release on which they are aligned.
-
+// Places a run on the timeline. It has its trace, the part of it that counts, and where its times are. Times of the
+// first run are those of the timeline. Times of a second one are converted by the rates of both clocks, from a moment
+// that both have in common: the release on which they are aligned.
 class Run {
     constructor(trace, times, number = 0) {
         Object.assign(this, {trace, times, number});
         this.title = "";
-        this.from = -Infinity; // of the part that counts, in its own ticks
+        this.from = -Infinity; // The part that counts begins here, in ticks of the run.
         this.to = Infinity;
-        this.rate = 1;         // its ticks in one of the timeline
-        this.origin = 0;       // its time, and
-        this.at = 0;           // where it is on the timeline
+        this.rate = 1;         // A tick of the timeline is so many of the run.
+        this.origin = 0;       // This time of the run is shown at `at`.
+        this.at = 0;           // The timeline shows `origin` here.
     }
 
     shown(own) {
@@ -390,7 +389,7 @@ class Run {
         return this.number === 0 ? shown : (shown - this.at) * this.rate + this.origin;
     }
 
-    // The scale of the timeline for its own times.
+    // Returns the scale of the timeline for the run's own times.
     scale(scale) {
         return this.number === 0 ? scale : new Scale(scale.surface, this.own(scale.from), this.own(scale.to));
     }
@@ -404,8 +403,8 @@ class Run {
         return "\u2212+"[this.number];
     }
 
-    // The jobs of all tasks of a name in the part that counts, in the order of their end: their places in it are the
-    // numbers by which two runs are compared.
+    // Returns the jobs of all tasks of a name in the part that counts, in the order of their ends. Two runs are
+    // compared by the places of jobs in this order.
     jobs(name) {
         if (!this.byName) {
             this.byName = d3.rollup(this.trace.tasks, (tasks) => this.jobsOf(tasks), (task) => task.name);
@@ -421,13 +420,13 @@ class Run {
         return {before: d3.sum(tasks, (task) => task.jobs_before), list};
     }
 
-    // From 1; nothing if the page does not have it.
+    // Returns the job of a number, counted from 1, or null if the page does not have it.
     job(name, number) {
         const {before, list} = this.jobs(name);
         return list[number - 1 - before] || null;
     }
 
-    // Returns the place, counted from 1, of a job among the jobs of its name; number: its number in the context.
+    // Returns the place, counted from 1, of a job among those of its name; `number` is its number in the context.
     placeOf(name, context, number) {
         const {before, list} = this.jobs(name);
         return list.findIndex(({task, index}) => task.context === context && task.jobs.number[index] === number) + 1

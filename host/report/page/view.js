@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the reader looks at: the span of time, the rows and their order, the job picked, the two cursors. All of it is
-// in the address after #, so a link shows the same. Whoever changes it calls changed(); whoever shows it listens.
+// Holds what the reader looks at: the span of time, the rows and their order, the picked job, the two cursors. All of
+// it is in the address after #, so a link shows the same. Code that changes it calls changed(), which calls the
+// listeners of the code that shows it.
 "use strict";
 
 class View {
@@ -9,17 +10,17 @@ class View {
         this.times = times;
         this.from = 0;
         this.to = trace.last;
-        this.row = null;            // key of the row picked
-        this.job = null;            // {task, index}
+        this.row = null;            // It is the key of the picked row, or null.
+        this.job = null;            // It is the picked job: {task, index, run}, or null.
         this.cursors = [null, null];
-        this.pinned = new Set();    // keys of rows
+        this.pinned = new Set();    // This and `hidden` have keys of rows.
         this.hidden = new Set();
-        this.folded = new Set();    // keys of groups
-        this.by = "level";          // what rows of tasks are grouped by
-        this.order = [];            // keys that were moved, in their order
+        this.folded = new Set();    // It has keys of groups.
+        this.by = "level";          // The rows of tasks are grouped by it.
+        this.order = [];            // It has the keys of rows in order, once one was moved.
         this.runs = [new Run(trace, times)];
-        this.others = [];           // who else has words in the address: write(words), read(words)
-        this.filter = null;         // [from, to] of a brush: figures are of this span
+        this.others = [];           // Each has words in the address, and write(words) and read(words).
+        this.filter = null;         // The brush of a histogram sets it: {task, least, greatest}, in ticks.
         this.listeners = d3.dispatch("change");
     }
 
@@ -32,13 +33,13 @@ class View {
         this.listeners.on(`change.${name}`, listener);
     }
 
-    // what: "span", "rows", "pick", "cursors", "filter", "align".
+    // Calls the listeners; `what` is "span", "rows", "pick", "cursors", "filter" or "align".
     changed(what) {
         this.listeners.call("change", this, what);
     }
 
     show(from, to) {
-        const least = 10; // ticks
+        const least = 10; // These are ticks.
         const length = Math.min(Math.max(to - from, least), this.trace.last * 1.04);
         const middle = (from + to) / 2;
         const margin = this.trace.last * 0.02;
@@ -54,13 +55,13 @@ class View {
         this.show(-0.01 * this.trace.last, 1.01 * this.trace.last);
     }
 
-    // What a page opens with: all that it has more of than an overview.
+    // Shows the part of which the page has more than an overview, because a page opens with it.
     showPart() {
         const [from, to] = this.trace.part;
         this.show(from - 0.01 * (to - from), to + 0.01 * (to - from));
     }
 
-    // Brings a time into sight; around: how much is shown if nothing of the kind is yet.
+    // Brings a span into sight. It zooms only if the span does not fit, or is less than a twelfth of what is in sight.
     reveal(from, to) {
         const length = this.to - this.from;
         if (to - from > length || length > 12 * (to - from) && to > from) {
@@ -109,8 +110,8 @@ class View {
         return `#${words}`;
     }
 
-    // 3.14: number 14 of task 3; 3.14.b: of the second run. control/14, which other pages write: of the first task of
-    // that name that has it.
+    // Returns the job that a text names, or null. 3.14 is number 14 of task 3, and 3.14.b that of the second run. Other
+    // pages write control/14: it is number 14 of the first task called control that has it.
     jobOf(text) {
         const numbers = /^(\d+)\.(\d+)(\.b)?$/.exec(text);
         const names = numbers ? null : /^(.*)\/(\d+)$/s.exec(text);
@@ -127,7 +128,7 @@ class View {
         return null;
     }
 
-    // Parts that make no sense are ignored.
+    // Shows what an address says. Parts that make no sense are ignored.
     goTo(address) {
         const words = new URLSearchParams(address.slice(1));
         this.others.forEach((other) => other.read(words));
@@ -156,8 +157,8 @@ class View {
     }
 }
 
-// call(), but not more often than each 80 ms, the last time with what is then true: the browser lays out text and SVG
-// again after each change, which no frame has time for.
+// Returns a function that makes the call at most once in 80 ms, the last time with what is then true. The browser lays
+// out text and SVG again after each change, for which no frame has time.
 function seldom(call) {
     let timer = 0;
     let isAsked = false;
@@ -179,7 +180,7 @@ function seldom(call) {
     };
 }
 
-// The address follows the view, a moment later: browsers count changes of it.
+// Writes the view to the address 150 ms after its last change, because browsers limit changes of the address.
 function keepAddress(view) {
     let timer = 0;
     view.listen("address", () => {
