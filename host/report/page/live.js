@@ -81,8 +81,8 @@ function appendTask(task, part, facts) {
     task.sums = task.sums.map((sums, i) => appended(sums, raised(part.sums[i].subarray(1), sums[task.count])));
     task.count += part.count;
     task.overview = part.overview;
-    task.inColumns = null; // This and `on` were made of the old intervals to draw them.
-    task.on = null;
+    // These three were made of the old intervals.
+    Object.assign(task, {inColumns: null, on: null, onProcessors: null});
     appendJobs(task, part);
 }
 
