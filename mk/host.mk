@@ -19,7 +19,7 @@ host_objects = $(call units,$(BUILD)/host,$(1))
 $(BUILD)/host/host/cli/command/command_line.cpp.o $(BUILD)/host/foreign/tools/tlogdump.cpp.o: \
   HOST_CXXFLAGS := $(filter-out -Wnull-dereference,$(HOST_CXXFLAGS))
 # At -O1 it does not see that an optional without a value is not read.
-$(BUILD)/host/fleet/questions/unit.o: HOST_CXXFLAGS += -Wno-maybe-uninitialized
+$(addprefix $(BUILD)/host/fleet/questions/,unit.o jobs.cpp.o): HOST_CXXFLAGS += -Wno-maybe-uninitialized
 
 $(eval $(call linked,$(REMORA),$(call host_objects,$(FIRST_SOURCES) $(COMMON_SOURCES)),$(TRACE_LIBRARY_LIBS) -lmicrohttpd -lz))
 $(eval $(call linked,$(REMORA_FULL),$(call host_objects,$(FULL_SOURCES) $(COMMON_SOURCES)),$(HOST_LIBS)))

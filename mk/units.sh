@@ -26,13 +26,13 @@ for folder in "${!sources_of[@]}"; do
             together+=("$source")
         fi
     done
-    if ((${#apart[@]} > kApartMost || ${#together[@]} < 2)); then
-        rm -f "$directory/$folder/"*.apart
-        together=("${sources[@]}") apart=()
-    fi
     if ((${#sources[@]} == 1)); then
         printf '%s\n' "$directory/${sources[0]}.o"
         continue
+    fi
+    if ((${#apart[@]} > kApartMost || ${#together[@]} < 2)); then
+        rm -f "$directory/$folder/"*.apart
+        together=("${sources[@]}") apart=()
     fi
     for source in "${apart[@]}"; do
         : >"$directory/$source.apart"

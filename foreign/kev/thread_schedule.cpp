@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Source of the numbers: the published lists of classes and events (event_numbers.hpp).
+// Source of the numbers: the published lists of classes and events (event_names.hpp).
 #include "foreign/kev/thread_schedule.hpp"
 
 #include "foreign/kev/event_names.hpp"

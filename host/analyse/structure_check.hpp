@@ -150,7 +150,7 @@ class StructureCheck {
     void begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
     void begin_stretch(std::uint16_t cpu, schedule::Pass& pass);
     [[nodiscard]] bool begin(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
-    // code: that of the event, as a constant where it is inlined (host/trace/by_code.hpp).
+    // code: that of the event, as a constant where it is inlined (host/trace/event.hpp).
     void judge(const trace::Event& event, std::uint8_t code, schedule::Pass& pass);
     void judge(const trace::Event& event, std::uint8_t code, const schedule::Schedule::Processor& here);
     void relax_filtered(const trace::Event& event);

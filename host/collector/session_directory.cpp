@@ -7,6 +7,7 @@
 #include "lib/crc32c.hpp"
 
 #include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <dirent.h>
@@ -165,6 +166,13 @@ SessionDirectory::Opened SessionDirectory::create(int parent, const std::string&
     return opened;
 }
 
+bool SessionDirectory::is_empty(const std::string& name) const {
+    struct stat state {};
+
+    return ::fstatat(descriptor(), name.c_str(), &state, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(state.st_mode) &&
+           state.st_size == 0;
+}
+
 // Takes the lock first, so that what a collector is writing is not judged.
 lib::Result<void, Failure> SessionDirectory::take(OldSession old) {
     if (auto locked = m_lock.take(descriptor()); !locked || old == OldSession::leave) {
@@ -183,10 +191,12 @@ lib::Result<void, Failure> SessionDirectory::take(OldSession old) {
             return unusable(fmt::format("it holds \"{}\", which belongs to no session", name));
         }
     }
-    if (const auto manifest = formats::dat::load_manifest(m_path); !manifest) {
+    const bool is_session = formats::dat::load_manifest(m_path).ok();
+    // A loss of power leaves empty files of a session that was not flushed yet.
+    if (!is_session && !std::ranges::all_of(names.value(), [this](const auto& name) { return is_empty(name); })) {
         return unusable("it holds Ntrace.dat files without a manifest of ours");
     }
-    if (old == OldSession::keep) {
+    if (is_session && old == OldSession::keep) {
         return Failure{lib::Error::exists, "it holds an earlier session"};
     }
     for (const std::string& name : names.value()) {

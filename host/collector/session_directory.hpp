@@ -72,6 +72,7 @@ class SessionDirectory {
 
   private:
     [[nodiscard]] lib::Result<void, trace::Failure<lib::Error>> take(OldSession old);
+    [[nodiscard]] bool is_empty(const std::string& name) const;
 
     std::string m_path;
     trace::Descriptor m_directory;

@@ -84,7 +84,7 @@ std::optional<std::uint64_t> SessionWriter::remaining() const {
     return all - std::min(all, m_slots + m_slots_lost);
 }
 
-// Returns false for a chunk that is not described, because its description announces no stream.
+// Returns false for a chunk that is not described, because nothing announces a stream for it.
 bool SessionWriter::in_stream() const {
     if (m_file == nullptr) {
         return false;

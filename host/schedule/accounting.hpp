@@ -247,7 +247,7 @@ class Accounting {
     ExecutorHistory* m_history = nullptr;  // that of the processor of the batch
 };
 
-// The functions below handle one event and are inlined where its code is a constant (host/trace/by_code.hpp). What only
+// The functions below handle one event and are inlined where its code is a constant (host/trace/event.hpp). What only
 // concerns open jobs is in accounting.cpp.
 
 inline Accounting::Open* Accounting::open_of(std::uint32_t context) {

@@ -4,7 +4,7 @@
 //
 //      device raises       interrupt_start      job_release, task_unblock      context_switch
 //            |--- to entry ------->|--- to ready -------------->|--- to first ------>|
-//            (raises.hpp)          Latency::entry           Latency::ready      Latency::first
+//            (Raises)              Latency::entry           Latency::ready      Latency::first
 //
 // A task that is woken more than once before it runs counts from the first wake-up. A task that waits again, ends or is
 // forgotten before it runs has no latency. Neither has a task that was running when the handler began: it continues,
@@ -65,7 +65,7 @@ class Latencies {
         take(event, event.code, changes, schedule);
     }
 
-    // code: that of the event, as a constant where it is inlined (host/trace/by_code.hpp).
+    // code: that of the event, as a constant where it is inlined (host/trace/event.hpp).
     void take(const trace::Event& event, std::uint8_t code, std::span<const Change> changes, const Schedule& schedule);
 
   private:

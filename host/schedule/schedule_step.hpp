@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What each record changes in the schedule. docs/events.md describes what the kernel does when it writes each record.
-// The frequent records are handled here, inlined where the code is a constant (host/trace/by_code.hpp); rare cases are
+// The frequent records are handled here, inlined where the code is a constant (host/trace/event.hpp); rare cases are
 // in schedule.cpp.
 #pragma once
 

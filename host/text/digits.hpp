@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes numbers and text in place, for output of millions of events. The caller provides the room, and each function
-// returns the position after its last character. Decimal digits are made eight at a time, in one register, without a
-// loop and without a branch that depends on the number. The order is little-endian: the first digit is the lowest byte.
+// Parses whole numbers, and writes numbers and text in place, for output of millions of events. To write, the caller
+// provides the room, and each function returns the position after its last character. Decimal digits are made eight at
+// a time, in one register, without a loop and without a branch that depends on the number. The order is little-endian:
+// the first digit is the lowest byte.
 #pragma once
 
 #include <algorithm>

@@ -37,7 +37,7 @@ void release_all_mutexes(Task& task, IrqOff);
 // condition, a mutex without a protocol. The most urgent one is woken first: by the level in whose queue it ran (search
 // order), then by the key of its position there (a deadline, a period, a turn), then in the order of arrival. O(log n).
 //
-//   ready queue --enter--> wait queue --wake--> ready queue         timeout, end and abort: waiting.hpp
+//   ready queue --enter--> wait queue --wake--> ready queue         timeout, end and abort: see above
 //
 // A position counts as it was when the task began to wait: a deadline that changes meanwhile holds from the next wait
 // on.

@@ -7,8 +7,8 @@ violated rule. The correct kernel must pass first, strictly: otherwise a rule co
 
 One line per mutant; with --table also the table of docs/schedule-oracle.md. --slice: ten mutants, each of another
 mechanism; the guest cases check the correct kernel. The copy is build/mutants/tree. It begins with the objects of the
-project and gets them back after each mutant: a mutant costs the changed files and a link. A case is booted while
-the next mutant is built."""
+project and gets them back after each mutant: a mutant costs its file, the rest of its folder and a link. A case is
+booted while the next mutant is built."""
 import argparse
 import concurrent.futures
 import os
@@ -71,8 +71,13 @@ def build_mutant(mutant):
         shutil.copy(TREE / CORRECT_KERNEL, kernel)
         return kernel
     finally:
-        built = [path for path in (TREE / OBJECTS).rglob("*") if path.stat().st_mtime_ns >= begin and path.is_file()]
-        make_tree([mutant.file, *(path.relative_to(TREE) for path in built)])
+        built = [path.relative_to(TREE) for path in (TREE / OBJECTS).rglob("*")
+                 if path.stat().st_mtime_ns >= begin and path.is_file()]
+        # The mutant has left its folder's unit (mk/units.sh): the project has no object of that file alone.
+        for path in built:
+            if not (ROOT / path).exists():
+                (TREE / path).unlink()
+        make_tree([mutant.file, *(path for path in built if (ROOT / path).exists())])
 
 
 def first_finding(name, app, kernel):

@@ -41,7 +41,8 @@ SAMPLE_FILES = 3
 # The areas of `sample` and `all`. Those of the tracer are not: their tests single-step the record path; nor are
 # formats, whose many programs take longer than two minutes to link and run.
 SAMPLED = ("sched", "sync", "task", "drivers", "schedule", "convert", "analyse", "sql", "collector")
-EXPORT = ("tracer/export/exporter.*", "tracer/export/sink*", "tracer/reliable/*", "tracer/names/metadata*")
+EXPORT = ("tracer/export/exporter.*", "tracer/export/sink*", "tracer/reliable/*", "tracer/written_count.hpp",
+          "tracer/names/metadata*")
 AREAS = {
     "tracer": Area(("tracer/*pp",), ("tracer", "tracer-*"), GUEST, EXPORT),
     "export": Area(EXPORT, ("tracer", "tracer-reliable"), (*GUEST, "integration"), integration=(

@@ -3,6 +3,7 @@
 """Plain technical English: refuses a list of words in comments, names, messages and documents; names better ones."""
 import bisect
 import itertools
+import os
 import re
 import sys
 
@@ -49,6 +50,21 @@ def found_in(text):
             yield bisect.bisect_right(begins, match.start()), match.group(), instead
 
 
+# A sentence has a verb, which these beginnings rarely have; and a file that a comment names is there.
+VERBLESS = re.compile(r"^\s*//\s+(Of|Likewise)\b")
+NAMED = re.compile(r"^\s*//.*?(?<![\w/.-])((?:lib|arch|drivers|tracer|kernel|host|convert|foreign|fleet|tests)/"
+                   r"[\w/]+\.(?:hpp|cpp|h|S|js|py))\b")
+
+
+def faults_of_comments(name, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if VERBLESS.match(line) and not name.startswith("tests/"):
+            yield number, "a comment without a verb: begin with \"Returns\", \"The ...\""
+        named = NAMED.match(line)
+        if named and not os.path.exists(named[1]):
+            yield number, f"{named[1]} is not there"
+
+
 def main():
     faults = 0
     for name in files(*SUFFIXES):
@@ -58,6 +74,9 @@ def main():
             text = file.read()
         for number, word, instead in sorted(found_in(text)):
             print(f"{name}:{number}: \"{word}\": write {instead}")
+            faults += 1
+        for number, fault in faults_of_comments(name, text):
+            print(f"{name}:{number}: {fault}")
             faults += 1
     return 1 if faults else 0
 

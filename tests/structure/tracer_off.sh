@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # TRACER=OFF costs nothing: the kernel's object code has the references, the virtual calls and, up to choices of the
-# compiler, the instructions of sources from which every statement `trace_points::...;` is blanked out. The blanked copy
-# is built in a directory of its own, with the same compiler flags but without warnings (its variables may be unused).
+# compiler, the instructions of sources from which every statement `trace_points::...;` is blanked out. Both are built
+# in a copy of the tree, each source as an object of its own, without warnings (variables of the second may be unused).
 set -uo pipefail
-: "${BUILD:=build}"
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy" "$copy.list"' EXIT
@@ -13,6 +12,21 @@ if ! git ls-files -co --exclude-standard >"$copy.list" || [[ ! -s $copy.list ]];
     exit 1
 fi
 tar -cf - --files-from "$copy.list" 2>/dev/null | tar -xf - -C "$copy"
+
+# The kernel's objects in an image without tracer, as listed by the Makefile.
+# shellcheck disable=SC2016 # make expands them
+list='all_objects = $(call object,$(KERNEL_DIR),$(IMAGE_SOURCES))
+list: ; @printf "%s\n" $(patsubst $(BUILD)/%,%,$(filter $(KERNEL_DIR)/kernel/%,$(all_objects)))'
+mapfile -t objects < <(make -s TRACER=OFF TSC=TRUE --eval "$list" list)
+build() {
+    if ! make -C "$copy" -s -j"$(nproc)" TRACER=OFF TSC=TRUE SINGLE=% BUILD="$1" WARNINGS=-w "${objects[@]/#/$1/}" \
+        >"$copy/log" 2>&1; then
+        tail -n 20 "$copy/log"
+        printf 'the kernel does not compile in a copy of the tree, %s hooks\n' "$1"
+        exit 1
+    fi
+}
+build with
 
 # Line breaks are kept, because __LINE__ is part of the code.
 find "$copy/kernel" \( -name '*.cpp' -o -name '*.hpp' \) ! -path '*/kernel/trace/*' -print0 |
@@ -23,17 +37,7 @@ if [[ $blanked -eq 0 ]]; then
     exit 1
 fi
 
-# The kernel's objects in an image without tracer, as listed by the Makefile.
-# shellcheck disable=SC2016 # make expands them
-list='all_objects = $(call kernel_objects,$(KERNEL_DIR),$(IMAGE_SOURCES))
-list: ; @printf "%s\n" $(patsubst $(BUILD)/%,%,$(filter $(KERNEL_DIR)/kernel/%,$(all_objects)))'
-mapfile -t objects < <(make -s TRACER=OFF TSC=TRUE --eval "$list" list)
-if ! make -C "$copy" -s -j"$(nproc)" TRACER=OFF TSC=TRUE BUILD=build WARNINGS=-w "${objects[@]/#/build/}" \
-    >"$copy/log" 2>&1; then
-    tail -n 20 "$copy/log"
-    printf 'the copy without hooks does not compile\n'
-    exit 1
-fi
+build without
 
 # An empty inline function is still a statement to the compiler: it may number its registers, lay out its branches or
 # split off a cold part in another way, with the same work done. A hook that remains is visible as a reference (to the
@@ -50,17 +54,17 @@ virtual_calls() { objdump -d --no-show-raw-insn "$1" | grep -cE '^ +[0-9a-f]+:\s
 kAllowedPercent=1
 status=0
 for object in "${objects[@]}"; do
-    more=$(more_references "$BUILD/$object" "$copy/build/$object")
+    more=$(more_references "$copy/with/$object" "$copy/without/$object")
     if [[ -n $more ]]; then
         printf '%s: the hooks remain as references:\n%s\n' "$object" "$(head -n 6 <<<"$more")"
         status=1
     fi
-    if [[ $(virtual_calls "$BUILD/$object") != $(virtual_calls "$copy/build/$object") ]]; then
+    if [[ $(virtual_calls "$copy/with/$object") != $(virtual_calls "$copy/without/$object") ]]; then
         printf '%s: the hooks remain as virtual calls\n' "$object"
         status=1
     fi
-    with=$(instructions "$BUILD/$object")
-    without=$(instructions "$copy/build/$object")
+    with=$(instructions "$copy/with/$object")
+    without=$(instructions "$copy/without/$object")
     if ((with * 100 > without * (100 + kAllowedPercent) + 800)); then
         printf '%s: the hooks remain as %d instructions\n' "$object" $((with - without))
         status=1

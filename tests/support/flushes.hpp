@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the program's flushes do, defined in host/collector/syncer_test.cpp in place of the system's: nothing, what a
-// test wants, or what they always do.
+// Says what the flushes of the program do: nothing, what a test wants, or what they always do. They are defined in
+// tests/unit/host/collector/syncer_test.cpp in place of the system's.
 #pragma once
 
 #include <functional>

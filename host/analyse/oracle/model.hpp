@@ -100,7 +100,7 @@ class Model {
     // Applies the event. Theories must have judged the event before, by the model as it was.
     void apply(const trace::Event& event);
 
-    // code: that of the event, as a constant where it is inlined (host/trace/by_code.hpp).
+    // code: that of the event, as a constant where it is inlined (host/trace/event.hpp).
     void apply(const trace::Event& event, std::uint8_t code);
 
     // Events of other codes change nothing.
@@ -234,7 +234,7 @@ class Model {
 [[nodiscard]] Policy policy_of_level(std::string_view name);
 
 // What the frequent records change in the model. These functions are inlined where the code is a constant
-// (host/trace/by_code.hpp).
+// (host/trace/event.hpp).
 
 inline Task& Model::task(std::uint16_t context) {
     Task* const known = m_tasks.find(context);

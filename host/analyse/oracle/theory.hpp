@@ -80,7 +80,7 @@ class Scheduling : public Theory {
   public:
     using Theory::Theory;
 
-    // code: that of the event, as a constant where it is inlined (host/trace/by_code.hpp).
+    // code: that of the event, as a constant where it is inlined (host/trace/event.hpp).
     [[gnu::always_inline]] void event(const trace::Event& event, std::uint8_t code) {
         if (m_changed && model().running()) {
             judge_late(event);

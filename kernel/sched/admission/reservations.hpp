@@ -58,6 +58,16 @@ class PromiseSums {
     std::uint32_t m_constrained = 0; // deadlines shorter than their periods
 };
 
+// Is called after load() has changed. Context: irq-off.
+class LoadWatcher {
+  public:
+    virtual void load_changed(IrqOff) = 0;
+
+  protected:
+    constexpr LoadWatcher() = default;
+    ~LoadWatcher() = default;
+};
+
 // The one register of all promises: tasks and servers of every level that guarantees. Nothing is admitted unless every
 // promise holds beside all others, whatever level made it. Fixed priorities run above deadlines, so the fixed set is
 // tested alone, and the deadlines below it.
@@ -75,17 +85,6 @@ class PromiseSums {
 //
 // Everything is in static storage, because a test's copy of the set would be too large for a stack. All functions but
 // prepare() need interrupts off.
-
-// Is called after load() has changed. Context: irq-off.
-class LoadWatcher {
-  public:
-    virtual void load_changed(IrqOff) = 0;
-
-  protected:
-    constexpr LoadWatcher() = default;
-    ~LoadWatcher() = default;
-};
-
 class Reservations {
   public:
     using Slot = std::size_t;

@@ -10,8 +10,8 @@
 namespace kernel {
 
 // 128-bit arithmetic for admission, which decides with exact products of 64-bit times. The freestanding build has no
-// library routine for the division, which is therefore written here. The functions are kept out of line, because
-// inlined into the tests below they would double the size of those.
+// library routine for the division, which is therefore written here. The functions but saturate() are kept out of line,
+// because inlined into the tests below they would double the size of those.
 
 __extension__ using Wide = unsigned __int128;
 

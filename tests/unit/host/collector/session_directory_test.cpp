@@ -94,6 +94,18 @@ TEST(SessionDirectory, FollowsNoLinkAndReplacesNoFile) {
     EXPECT_EQ(support::read_text(precious), "xxxxx");
 }
 
+TEST(SessionDirectory, TakesTheEmptyFilesThatALossOfPowerLeaves) {
+    const TemporaryDirectory directory;
+    directory.write("manifest.json", {});
+    directory.write("0trace.dat", {});
+    ASSERT_TRUE(SessionDirectory::open(directory.path(), OldSession::keep).ok());
+    EXPECT_FALSE(std::filesystem::exists(directory / "manifest.json"));
+    directory.write("0trace.dat", {});
+    directory.write("manifest.json", Bytes(1));
+    EXPECT_FALSE(SessionDirectory::open(directory.path(), OldSession::replace).ok());
+    EXPECT_TRUE(std::filesystem::exists(directory / "0trace.dat"));
+}
+
 TEST(SessionDirectory, SaysWhyItCannotBeUsed) {
     const TemporaryDirectory directory;
     const std::string file = directory.write("file", Bytes(1));
