@@ -91,7 +91,12 @@ kernel_objects = $(call units,$(1),$(filter-out $(COMMON_ROOMS),$(2))) \
 SINGLE := lib/% apps/% arch/% tracer/% foreign/published/% foreign/tools/% tests/bench/% tests/soak/% tests/support/attempts/% \
   tests/accounting/% tests/unit/tracer/log_test.cpp
 units = $(call object,$(1),$(filter $(SINGLE) %.S,$(2))) $(call united,$(1),$(filter-out $(SINGLE) %.S,$(2)))
-united = $(if $(filter-out help clean,$(MAKECMDGOALS)),$(if $(2),$(shell mk/units.sh $(1) $(2))))
+# Who builds the kernel or the tools has no use for the units of the tests, each folder of which costs a process.
+FOR_USERS := help clean run debug deps apps kernel host fleet compat install $(KERNEL) $(EFI) $(REMORA) $(REMORA_FULL) \
+  $(REMORA_FLEET) $(OBSERVER)
+GOALS_OF_TESTS := $(filter-out $(FOR_USERS),$(MAKECMDGOALS))
+has_units = $(and $(2),$(filter-out help clean,$(MAKECMDGOALS)),$(or $(GOALS_OF_TESTS),$(filter-out $(TEST)/% $(BUILD)/simulation/%,$(1))))
+united = $(if $(call has_units,$(1),$(2)),$(shell mk/units.sh $(1) $(2)))
 
 # compiled DIRECTORY LABEL COMMAND: objects of C++ sources and of units; assembled DIRECTORY DEFINES: of assembler.
 define compiled
