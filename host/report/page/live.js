@@ -82,7 +82,7 @@ function appendTask(task, part, facts) {
     task.count += part.count;
     task.overview = part.overview;
     // These three were made of the old intervals.
-    Object.assign(task, {inColumns: null, on: null, onProcessors: null});
+    Object.assign(task, {inColumns: null, on: null, onProcessors: undefined});
     appendJobs(task, part);
 }
 
