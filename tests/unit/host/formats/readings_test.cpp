@@ -44,9 +44,10 @@ struct Input {
     Bytes (*bytes)();
     unsigned bits = 1;             // of each byte that is changed: all of them, or one
     std::vector<Range> places{{}}; // that are changed
-    std::size_t cut_step = 1;
-    Range summed{0, 0};       // a checksum covers these bytes: each change is reported
-    bool is_withheld = false; // and none of the events that it covers is shown if it is wrong
+    std::size_t cut_step = 1;      // from one length, or place of a change, to the next
+    std::size_t change_step = 1;   // an odd one visits each place of a slot
+    Range summed{0, 0};            // a checksum covers these bytes: each change is reported
+    bool is_withheld = false;      // and none of the events that it covers is shown if it is wrong
 };
 
 std::ostream& operator<<(std::ostream& out, const Input& input) {
@@ -54,19 +55,19 @@ std::ostream& operator<<(std::ostream& out, const Input& input) {
 }
 
 const auto kInputs = std::to_array<Input>({
-    {"machine", InputKind::records, inputs::machine},
-    {"sealed", InputKind::records, inputs::sealed, 8, {{}}, 1, {}},
+    {"machine", InputKind::records, inputs::machine, 1, {{}}, 1, 5, {}},
+    {"sealed", InputKind::records, inputs::sealed, 8, {{}}, 1, 3, {}},
     {"shifted", InputKind::records, inputs::shifted},
     {"plain", InputKind::records, inputs::plain, 8},
-    {"compact", InputKind::records, inputs::compact, 8, {{}}, 1, {272, 388}, true},
-    {"packed", InputKind::packed, inputs::packed, 1, {{}}, 1, {}, true},
+    {"compact", InputKind::records, inputs::compact, 8, {{}}, 1, 1, {272, 388}, true},
+    {"packed", InputKind::packed, inputs::packed, 1, {{}}, 3, 1, {}, true},
     {"kev_foreign", InputKind::kev, inputs::kev_foreign},
     {"kev_big", InputKind::kev, inputs::kev_big},
     {"kev_ours", InputKind::kev, inputs::kev_ours},
     {"tlog", InputKind::tlog, inputs::tlog, 1, {{0, 130}, {1024, 1120}, {2048, kEnd}}},
     {"tlog_old", InputKind::tlog_old, inputs::tlog_old, 1, {{0, 70}, {1024, kEnd}}},
-    {"pcap", InputKind::capture, inputs::pcap},
-    {"pcapng", InputKind::capture, inputs::pcapng},
+    {"pcap", InputKind::capture, inputs::pcap, 1, {{}}, 3},
+    {"pcapng", InputKind::capture, inputs::pcapng, 1, {{}}, 3},
     {"fat", InputKind::fat, inputs::fat, 1, {{0, 64}, {510, 522}, {1024, 1034}, {1536, 1664}}, 32},
     {"memory", InputKind::memory, inputs::memory, 1, {{0, 592}, {1024, 1696}, {2048, 2080}, {3200, 3400}}, 16},
 });
@@ -219,7 +220,7 @@ class Readings : public testing::TestWithParam<Input> {
     // Compares what check() found and summed up.
     void end() {
         for (const Exception& row : m_exceptions) {
-            EXPECT_TRUE(row.is_used || (row.damage == "cut") != (m_damage == "cut"))
+            EXPECT_TRUE(row.is_used || GetParam().change_step > 1 || (row.damage == "cut") != (m_damage == "cut"))
                 << row.input << ' ' << row.damage << ' ' << row.bytes.begin << ": not needed";
         }
         EXPECT_TRUE(m_wrong.empty()) << m_wrong.size() << " readings are wrong:\n"
@@ -334,7 +335,7 @@ TEST_P(Readings, OfEachCutReportWhatIsMissing) {
 TEST_P(Readings, OfEachChangedByteReportWhatDiffers) {
     begin("changed");
     for (const Range& range : GetParam().places) {
-        for (std::size_t at = range.begin; at < std::min(range.end, m_bytes.size()); ++at) {
+        for (std::size_t at = range.begin; at < std::min(range.end, m_bytes.size()); at += GetParam().change_step) {
             for (unsigned bit = 0; bit < GetParam().bits; ++bit) {
                 Bytes bytes = m_bytes;
                 bytes[at] ^= static_cast<std::byte>(1U << (GetParam().bits == 1 ? at % 8 : bit));
