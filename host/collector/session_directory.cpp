@@ -6,8 +6,8 @@
 #include "host/trace/kernel_image.hpp"
 #include "lib/crc32c.hpp"
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <dirent.h>
