@@ -38,7 +38,7 @@ KERNEL_DEFINES := -DREMORA_TRACER=$(if $(filter NEW,$(TRACER)),1,0) -DREMORA_TSC
 GENERAL_REGISTERS := $(if $(CLANG_CXX),-mno-mmx -mno-sse -msoft-float,-mgeneral-regs-only)
 KERNEL_FLAGS := -O2 -ffreestanding -mno-red-zone $(GENERAL_REGISTERS) -mcmodel=small -fno-pic -fno-pie \
   -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fcf-protection=none \
-  -fno-stack-protector -ffile-prefix-map=$(CURDIR)=. $(KERNEL_DEFINES) -I arch/x86_64
+  -fno-stack-protector -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=./= $(KERNEL_DEFINES) -I arch/x86_64
 KERNEL_CXXFLAGS := $(COMMON) $(WARNINGS) -Wframe-larger-than=1024 $(KERNEL_FLAGS) -fno-exceptions -fno-rtti \
   -fno-threadsafe-statics -fno-use-cxa-atexit
 # These rooms know no option but the clock: they are compiled once for all kernels.

@@ -57,19 +57,19 @@ std::ostream& operator<<(std::ostream& out, const Input& input) {
 const auto kInputs = std::to_array<Input>({
     {"machine", InputKind::records, inputs::machine, 1, {{}}, 1, 5, {}},
     {"sealed", InputKind::records, inputs::sealed, 8, {{}}, 1, 3, {}},
-    {"shifted", InputKind::records, inputs::shifted},
+    {"shifted", InputKind::records, inputs::shifted, 1, {{}}, 3, 3},
     {"plain", InputKind::records, inputs::plain, 8},
     {"compact", InputKind::records, inputs::compact, 8, {{}}, 1, 1, {272, 388}, true},
-    {"packed", InputKind::packed, inputs::packed, 1, {{}}, 3, 1, {}, true},
+    {"packed", InputKind::packed, inputs::packed, 1, {{}}, 5, 3, {}, true},
     {"kev_foreign", InputKind::kev, inputs::kev_foreign},
     {"kev_big", InputKind::kev, inputs::kev_big},
     {"kev_ours", InputKind::kev, inputs::kev_ours},
     {"tlog", InputKind::tlog, inputs::tlog, 1, {{0, 130}, {1024, 1120}, {2048, kEnd}}},
     {"tlog_old", InputKind::tlog_old, inputs::tlog_old, 1, {{0, 70}, {1024, kEnd}}},
-    {"pcap", InputKind::capture, inputs::pcap, 1, {{}}, 3},
-    {"pcapng", InputKind::capture, inputs::pcapng, 1, {{}}, 3},
+    {"pcap", InputKind::capture, inputs::pcap, 1, {{}}, 5, 3},
+    {"pcapng", InputKind::capture, inputs::pcapng, 1, {{}}, 5, 3},
     {"fat", InputKind::fat, inputs::fat, 1, {{0, 64}, {510, 522}, {1024, 1034}, {1536, 1664}}, 32},
-    {"memory", InputKind::memory, inputs::memory, 1, {{0, 592}, {1024, 1696}, {2048, 2080}, {3200, 3400}}, 16},
+    {"memory", InputKind::memory, inputs::memory, 1, {{0, 592}, {1024, 1696}, {2048, 2080}, {3200, 3400}}, 16, 3},
 });
 
 // An exception: so many events can differ without a report if this field is "changed", or if the input is "cut" there;

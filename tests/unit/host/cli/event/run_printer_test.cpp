@@ -93,7 +93,7 @@ TEST_F(RunPrinting, IsThatOfTheEvents) {
 
 TEST_F(RunPrinting, IsThatOfTheEventsOfADamagedTrace) {
     std::mt19937_64 random(1);
-    for (int round = 0; round < 6; ++round) {
+    for (int round = 0; round < 2; ++round) {
         Bytes bytes = chunks();
         for (int flips = 0; flips < 20; ++flips) {
             bytes[random() % bytes.size()] ^= static_cast<std::byte>(1U << random() % 8);
