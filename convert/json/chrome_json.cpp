@@ -206,7 +206,7 @@ class ChromeJson final : public TrackWriter {
         return *thread;
     }
 
-    [[gnu::flatten]] void add_instant() override {
+    void add_instant() override {
         const trace::Event& event = this->event();
         const std::uint32_t context = task_of(event, schedule());
         // The name of a processor must precede its events, too.
@@ -270,7 +270,7 @@ class ChromeJson final : public TrackWriter {
 
     void put_end(const Track& track, std::string_view name) { put_edge('E', track, name); }
 
-    [[gnu::flatten]] void put_edge(char phase, const Track& track, std::string_view name) {
+    void put_edge(char phase, const Track& track, std::string_view name) {
         put_event(phase, track, text::json_room(name.size()), [&](char* at) { return put_name(at, name); });
     }
 

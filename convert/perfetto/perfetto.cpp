@@ -188,7 +188,7 @@ class Perfetto final : public TrackWriter {
         m_tracks.budget(time_ns(), *event().names, event().par1, left_ns);
     }
 
-    [[gnu::flatten]] void add_instant() override {
+    void add_instant() override {
         const Flow flow = m_flows.of(event());
         const std::uint32_t context = task_of(event(), schedule());
         if (context < kUnknownContext && context <= 0xFFFF) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes the packets of a Perfetto trace one at a time. Each has its own length in the file, so a trace can be cut and
-// joined between any two. Messages are protozero's; frequent ones are written in place by functions that are
-// [[gnu::flatten]], so that tags become constants.
+// joined between any two. Messages are protozero's; frequent ones are written in place.
 #pragma once
 
 #include "convert/writer/writer.hpp"

@@ -43,7 +43,7 @@ std::uint32_t SchedBundle::name_index(std::uint32_t context, const TaskLabel& la
     return index - 1;
 }
 
-[[gnu::flatten]] void SchedBundle::switched(std::uint64_t time_ns, TaskState left, std::uint32_t context,
+void SchedBundle::switched(std::uint64_t time_ns, TaskState left, std::uint32_t context,
                                             const TaskLabel& next) {
     m_switch_times.put_difference(time_ns);
     m_switch_states.put(linux_state(left, kExitDead));
@@ -53,7 +53,7 @@ std::uint32_t SchedBundle::name_index(std::uint32_t context, const TaskLabel& la
     flush_if_full();
 }
 
-[[gnu::flatten]] void SchedBundle::woken(std::uint64_t time_ns, std::uint32_t context, const TaskLabel& task) {
+void SchedBundle::woken(std::uint64_t time_ns, std::uint32_t context, const TaskLabel& task) {
     m_waking_times.put_difference(time_ns);
     m_waking_tids.put(task.tid);
     m_waking_cpus.put(m_cpu);
@@ -62,7 +62,7 @@ std::uint32_t SchedBundle::name_index(std::uint32_t context, const TaskLabel& la
     flush_if_full();
 }
 
-[[gnu::flatten]] void SchedBundle::interrupt_began(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector,
+void SchedBundle::interrupt_began(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector,
                                                    std::string_view name) {
     add_event(time_ns, running, FtraceEvent::irq_handler_entry, kNumberMax + kFrameMax + name.size(), [&](char* at) {
         at = put_number(at, IrqEntry::irq, vector);
@@ -70,7 +70,7 @@ std::uint32_t SchedBundle::name_index(std::uint32_t context, const TaskLabel& la
     });
 }
 
-[[gnu::flatten]] void SchedBundle::interrupt_ended(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector) {
+void SchedBundle::interrupt_ended(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector) {
     add_event(time_ns, running, FtraceEvent::irq_handler_exit, 2 * kNumberMax, [&](char* at) {
         return put_number(put_number(at, IrqExit::irq, vector), IrqExit::ret, 1); // handled
     });

@@ -174,7 +174,7 @@ void Tracks::declare_processor(std::uint16_t cpu) {
     }
 }
 
-[[gnu::flatten]] void Tracks::slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t number,
+void Tracks::slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t number,
                                           const TaskLabel& task, std::string_view name) {
     declare_task(kind, number, task);
     m_rest = name;
@@ -183,7 +183,7 @@ void Tracks::declare_processor(std::uint16_t cpu) {
     });
 }
 
-[[gnu::flatten]] void Tracks::slice_ended(std::uint64_t time_ns, TrackKind kind, std::uint32_t number) {
+void Tracks::slice_ended(std::uint64_t time_ns, TrackKind kind, std::uint32_t number) {
     add_event(time_ns, kHeadMax, [&](char* at) { return put_head(at, EventType::end, uuid_of(kind, number)); });
 }
 
@@ -259,7 +259,7 @@ void Tracks::add_event(std::uint64_t time_ns, std::size_t room, Put put) {
     }
 }
 
-[[gnu::flatten]] void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, const text::TextOf<8>& head,
+void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, const text::TextOf<8>& head,
                                       Flow flow) {
     restore_state(time_ns); // it may clear names, which are interned here
     const Prepared& prepared = m_prepared[event.code];

@@ -153,7 +153,7 @@ void VcdSignals::comment(std::string_view text) {
     m_file.append(fmt::format("$comment {} $end\n", text));
 }
 
-[[gnu::flatten]] void VcdSignals::flush() {
+void VcdSignals::flush() {
     const std::span<const Id> changed(m_changed.data(), m_changes);
     m_changes = 0;
     char* const begin = m_file.room(m_line_room * (1 + changed.size()));
