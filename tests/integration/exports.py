@@ -156,7 +156,7 @@ def host_changes_no_tick(ctx):
     machine = {"nic": "none", "nic_word": "pci"}
     with restless_network() as card:
         quiet = files_of_a_run(ctx, 7, devices=["-device", "ne2k_pci,romfile="], **machine)
-        for _ in range(10):
+        for _ in range(4):
             expect(files_of_a_run(ctx, 7, devices=card, **machine) == quiet, "a run with a restless network differs")
 
 

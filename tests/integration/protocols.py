@@ -83,7 +83,8 @@ def protocol_is_the_published_one_without_an_answer(ctx):
 def protocol_acknowledged_without_a_collector(ctx):
     """It gives up after its patience, says so, and the ramdisk has everything."""
     image = ctx.make_ramdisk()
-    outcome = ctx.boot("control", sink="both", protocol="v2", ramdisk=image).expect_code(EXPORT_FAILED)
+    outcome = ctx.boot("control", sink="both", protocol="v2", ramdisk=image,
+                       waits=True).expect_code(EXPORT_FAILED)
     expect("udp: timeout" in outcome.marker("export failed: "), str(outcome))
     ctx.adopt(ctx.disk_files(image)[1])
 
@@ -103,7 +104,7 @@ def on_the_disk(ctx, reason, **boot):
     """SINK=auto without a network that carries: every record is on the ramdisk, the reason on the console, no task
     missed a deadline that it meets otherwise."""
     image = ctx.make_ramdisk()
-    outcome = ctx.boot("control", sink="auto", ramdisk=image, **boot).expect_code(OK)
+    outcome = ctx.boot("control", sink="auto", ramdisk=image, waits=True, **boot).expect_code(OK)
     expect(reason in outcome.marker("exporting disk, because "), str(outcome))
     kept = int(outcome.marker("trace: ").split()[1])
     expect(f"{kept} records by disk" in outcome.marker("exported "), f"{kept} records were kept; {outcome}")
@@ -176,7 +177,7 @@ def key_that_is_missing_or_wrong_gets_nothing_through(ctx):
     for collector, boot in ((key, hands_over(other)), (key, {"protocol": "v2"}), (None, hands_over(key))):
         image = ctx.make_ramdisk()
         with ctx.collector(*(["--key", str(collector)] if collector else []), code=2) as session:
-            outcome = ctx.boot("control", sink="auto", ramdisk=image, **boot).expect_code(OK)
+            outcome = ctx.boot("control", sink="auto", ramdisk=image, waits=True, **boot).expect_code(OK)
         outcome.marker("exporting disk, because udp failed: timeout")
         expect(not list(session.glob("*.dat")), "something was received")
     with ctx.collector("--key", str(key), code=2) as session:

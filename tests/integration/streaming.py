@@ -41,7 +41,8 @@ def stream_that_nothing_takes(ctx):
     exactly, and the disk gets what is left."""
     for duration, lost in ((300, False), (9000, True)):
         image = ctx.make_ramdisk()
-        outcome = ctx.boot("control", sink="auto", stream="on", ramdisk=image, duration_ms=duration).expect_code(OK)
+        outcome = ctx.boot("control", sink="auto", stream="on", ramdisk=image, duration_ms=duration,
+                           waits=lost).expect_code(OK)
         session = ctx.disk_files(image)[1]
         ctx.remora("adopt", session)
         expect((expect_account(ctx, session, outcome) > 0) == lost, str(outcome))

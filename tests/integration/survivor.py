@@ -13,7 +13,7 @@ from support.cases import case, expect
 from support.context import REMORA, ROOT, TEST_KERNEL
 from support.guests import OK, trace_files
 
-RESETS = int(os.environ.get("RESETS") or 20)
+RESETS = int(os.environ.get("RESETS") or 8)
 REBOOTS = ["-action", "reboot=reset"]  # after -no-reboot, which it takes back
 BASE = 0x2000000                       # docs/black-box.md
 BYTES = 0x1100000                      # the descriptor, the tables and the arena

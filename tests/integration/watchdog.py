@@ -18,7 +18,7 @@ KINDS = {
     "s_hang_after_exit": "the end of the run does not progress",
 }
 ROUND = 4711
-HANGS = int(os.environ.get("HANGS") or 20)
+HANGS = int(os.environ.get("HANGS") or 8)
 
 
 def rounds_recorded(ctx, directory):
@@ -105,7 +105,8 @@ def hang_of_a_sink_costs_only_that_sink(ctx):
 def wait_for_a_silent_target_is_no_hang(ctx):
     """One second of ARP is ten limits: the network is given up by its own rules, and the disk gets the trace."""
     image = ctx.make_ramdisk()
-    outcome = ctx.boot("control", sink="auto", target="192.168.1.77", watchdog_ms=100, ramdisk=image).expect_code(OK)
+    outcome = ctx.boot("control", sink="auto", target="192.168.1.77", watchdog_ms=100, ramdisk=image,
+                       waits=True).expect_code(OK)
     outcome.marker("exporting disk, because udp failed: unreachable")
     ctx.adopt(ctx.disk_files(image)[1])
 

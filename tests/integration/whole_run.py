@@ -163,9 +163,9 @@ def run_that_hangs_exports_its_trace(ctx):
     for app in ("s_hang_interrupts_off", "s_main_waits_beside_a_task"):
         (ctx.dir / "apps/app.cpp").write_text(f'const kernel::App kApp{{"{app}", "hangs"}};')
         done = ctx.run(ctx.dir / "qemu/run.sh", TEST_KERNEL, EFI, REMORA, codes=(1,),
-                       env=environment(ctx, APP=app, SINK="udp", BOOT="pvh", CLOCK="icount", TIMEOUT_S="10",
+                       env=environment(ctx, APP=app, SINK="udp", BOOT="pvh", CLOCK="icount", TIMEOUT_S="5",
                                        WATCHDOG_MS="0"))
-        expect("did not end within 10 s" in done.stderr and "panicked at an NMI" in done.stderr, done.stderr)
+        expect("did not end within 5 s" in done.stderr and "panicked at an NMI" in done.stderr, done.stderr)
         expect(f"remora attach {ctx.dir}/out/ram" in done.stderr, done.stderr)
         expect("panic: exception 2 (NMI)" in (ctx.dir / "out/serial.log").read_text(), done.stdout)
         ctx.remora("verify", ctx.dir / "out/udp")
@@ -192,7 +192,7 @@ def run_whose_collector_dies_keeps_what_it_acknowledged(ctx):
     with log, subprocess.Popen(
             ["qemu/run.sh", KERNEL, EFI, REMORA], cwd=ROOT, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
             env={**INHERITED, **environment(ctx, BOOT="pvh", CLOCK="icount", SINK="auto", STREAM="ON",
-                                            DURATION_MS="9000", TIMEOUT_S="200")}) as run:
+                                            DURATION_MS="5000", TIMEOUT_S="200", ICOUNT_SHIFT="3")}) as run:
         while len(list(session.glob("*trace.dat"))) < 12:
             expect(run.poll() is None and ctx.left_s() > 0, "the run ended by itself")
             time.sleep(0.02)

@@ -20,12 +20,13 @@ OK, APP_FAILED, PANIC, BAD_COMMAND_LINE, EXPORT_FAILED, UNSUPPORTED = 33, 35, 37
 
 
 def machine(work, *, kernel=None, efi=None, boot="pvh", clock="icount", nic="none", ramdisk=None, pcap=None,
-            singlestep=False, ram=None, loader_key=None, raises=None):
-    """The environment of qemu/boot.sh for such a machine, whose files go to the directory work."""
+            singlestep=False, ram=None, loader_key=None, raises=None, waits=False):
+    """The environment of qemu/boot.sh for such a machine, whose files go to the directory work. waits: most of what it
+    does is to wait, and it takes few instructions for that."""
     return {**INHERITED, "KERNEL": str(kernel or KERNEL), "EFI_LOADER": str(efi or EFI), "WORK": str(work),
             "BOOT": boot, "ACCEL": "tcg", "CLOCK": clock, "NIC": nic, "RAMDISK": str(ramdisk or ""),
             "RAM": str(ram or ""), "PCAP": str(pcap or ""), "SINGLESTEP": "1" if singlestep else "",
-            "OBSERVER": OBSERVER, "RAISES": str(raises or ""), "LOADER_KEY": str(loader_key or "")}
+            "OBSERVER": OBSERVER, "RAISES": str(raises or ""), "LOADER_KEY": str(loader_key or ""), "ICOUNT_SHIFT": "3" if waits else ""}
 
 
 @dataclasses.dataclass
@@ -112,7 +113,7 @@ class GuestContext(Context):
 
     def boot(self, app="control", *, kernel=None, boot="pvh", clock="icount", nic="pci", ramdisk=None, pcap=None,
              ram=None, until=None, efi=None, raw_words=None, singlestep=False, devices=(), meanwhile=None,
-             loader_key=None, raises=None, **words):
+             loader_key=None, raises=None, waits=False, **words):
         """Boots a guest and waits for its end. nic: the card of the machine; nic_word: the word on the kernel's command
         line, if it differs. words: further keys of the command line; raw_words: all of it. until: a pattern in the
         serial output that ends the wait. devices: further options of QEMU. raises: where an
@@ -127,7 +128,7 @@ class GuestContext(Context):
         work = self.dir / f"boot{self._boots}"
         work.mkdir()
         env = machine(work, kernel=kernel, efi=efi, boot=boot, clock=clock, nic=nic, ramdisk=ramdisk, pcap=pcap,
-                      singlestep=singlestep, ram=ram, loader_key=loader_key, raises=raises)
+                      singlestep=singlestep, ram=ram, loader_key=loader_key, raises=raises, waits=waits)
         options = list(devices)
         monitor = None
         if meanwhile:
