@@ -58,7 +58,7 @@ endif
 # A kernel with other options is built by a separate make.
 COMPENSATED_OPTIONS := COMPENSATION=ON TRACER=NEW TSC=TRUE
 COMPENSATED_KERNEL := $(BUILD)/kernel-compensation/kernel.elf
-COMPENSATED_TEST_KERNEL := $(BUILD)/kernel-compensation/kernel-test.elf
+COMPENSATED_TEST_KERNEL := $(BUILD)/kernel-compensation/kernel-test-released.elf
 OFF_OPTIONS := TRACER=OFF TSC=TRUE
 # The plus sign is for the number of jobs: make does not see $(MAKE) in a line that is itself expanded.
 make_with = +@$(MAKE) --no-print-directory $(1)
