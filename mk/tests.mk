@@ -65,7 +65,7 @@ $(eval $(call linked,$(ACCOUNTS),$(call host_objects,tests/accounting/accounts.c
 
 # --- fuzzing: tests/fuzz/NAME_fuzz.cpp and the corpus beside it -----------------------------------------------------------
 FUZZ_NAMES := $(sort $(patsubst tests/fuzz/%_fuzz.cpp,%,$(wildcard tests/fuzz/*_fuzz.cpp)))
-FUZZ_RUNS := 5000
+FUZZ_RUNS := 2000
 FUZZ_SECONDS := 0
 # The objects of the unit tests: the readers and the collector are in the host's library; the guest's sender and its drivers.
 fuzz_target = $(call linked,$(BUILD)/fuzz/$(1),$(call object,$(TEST)/obj,tests/fuzz/$(1)_fuzz.cpp $(wildcard tests/support/fuzz_*.cpp)) \
@@ -74,7 +74,7 @@ $(foreach name,$(FUZZ_NAMES),$(eval $(call fuzz_target,$(name))))
 FUZZ_PROGRAMS := $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES))
 
 .PHONY: test-fuzz
-test-fuzz: $(FUZZ_PROGRAMS) ## test: readers, collector, drivers and sender under libFuzzer: FUZZ_RUNS=5000 inputs, or FUZZ_SECONDS=n
+test-fuzz: $(FUZZ_PROGRAMS) ## test: readers, collector, drivers and sender under libFuzzer: FUZZ_RUNS=2000 inputs, or FUZZ_SECONDS=n
 	@tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZ_RUNS) $(FUZZ_SECONDS) $(FUZZ_NAMES)
 
 .PHONY: soak-fuzz
