@@ -26,7 +26,8 @@ def machine(work, *, kernel=None, efi=None, boot="pvh", clock="icount", nic="non
     return {**INHERITED, "KERNEL": str(kernel or KERNEL), "EFI_LOADER": str(efi or EFI), "WORK": str(work),
             "BOOT": boot, "ACCEL": "tcg", "CLOCK": clock, "NIC": nic, "RAMDISK": str(ramdisk or ""),
             "RAM": str(ram or ""), "PCAP": str(pcap or ""), "SINGLESTEP": "1" if singlestep else "",
-            "OBSERVER": OBSERVER, "RAISES": str(raises or ""), "LOADER_KEY": str(loader_key or ""), "ICOUNT_SHIFT": "3" if waits else ""}
+            "OBSERVER": OBSERVER, "RAISES": str(raises or ""), "LOADER_KEY": str(loader_key or ""),
+            "ICOUNT_SHIFT": "3" if waits else ""}
 
 
 @dataclasses.dataclass
