@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ASSERT: a condition that must hold. A false condition ends the machine (kernel: panic with file and line; hosted:
-// abort with the same text). An error that can occur at run time is a lib::Result, never an ASSERT. A condition has no
-// side effect. Context: any. The handler is supplied by the program: kernel/panic/panic.cpp or lib/assert_hosted.cpp.
+// ASSERT states a condition that must hold. A false condition ends the machine (kernel: panic with file and line;
+// hosted: abort with the same text). An error that can occur at run time is a lib::Result, never an ASSERT. A condition
+// has no side effect. Context: any. The handler is in kernel/panic/panic.cpp or lib/assert_hosted.cpp.
 //
 // An ASSERT is checked in every build. Where that would cost too much (a walk through a queue, or anything on the path
 // of a record or of a dispatch), it is compiled into checked builds only (-DREMORA_CHECKED=1): the test kernel, the

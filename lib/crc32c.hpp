@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CRC-32C (Castagnoli), reflected polynomial 0x82F63B78, initial value and final xor all ones: RFC 3720 appendix B.4.
-// crc32c(more, crc32c(first)) equals the checksum of both together. Eight bytes at a time ("slicing by 8": M. Kounavis,
-// F. Berry, Novel Table Lookup-Based Algorithms for High-Performance CRC Generation, IEEE ToC 57, 2008). Context: any.
+// Computes CRC-32C (reflected polynomial 0x82F63B78, initial value and final xor all ones: RFC 3720 appendix B.4);
+// crc32c(more, crc32c(first)) is that of both together. It takes eight bytes at a time ("slicing by 8": M. Kounavis, F.
+// Berry, Novel Table Lookup-Based Algorithms for High-Performance CRC Generation, IEEE ToC 57, 2008). Context: any.
 #pragma once
 
 #include "lib/endian.hpp"
@@ -17,7 +17,7 @@ namespace detail {
 
 using Crc32cTable = std::array<std::uint32_t, 256>;
 
-// Table n has what a byte contributes if n bytes follow it.
+// Table n holds the contribution of a byte that n bytes follow.
 consteval std::array<Crc32cTable, 8> crc32c_tables() {
     std::array<Crc32cTable, 8> tables{};
     for (std::uint32_t i = 0; i < 256; ++i) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// CRC-32C (lib/crc32c.hpp) of pieces of one length, in half the instructions. Modulo the polynomial of the CRC,
+// Computes CRC-32C (lib/crc32c.hpp) of pieces of one length with half the instructions. Modulo the CRC's polynomial,
 //
 //   x^(8*209) = x^(8*144) + x^(8*54) + x^(8*39) + x^(8*14) + 1
 //
 // so a byte may be removed if it is added to those 65, 155, 170, 195 and 209 bytes after it: the checksum does not
 // change. All words but the last ones are removed like that, without a table: each word adds the words that were
-// removed at these distances before it. The tables process the rest. Of the sums of six powers that are 0 and whose
+// removed at these distances before it. The tables process the rest. Among the sums of six powers that are 0 and whose
 // nearest distance is a word or more, this one reaches the least far (all pairs of powers were compared). Context: one
 // at a time for each object.
 #pragma once
@@ -42,7 +42,7 @@ class FoldedCrc32c {
 
   private:
     static constexpr std::size_t kWord = sizeof(std::uint64_t);
-    static constexpr std::size_t kReach = 216; // how far a word is added, in whole words
+    static constexpr std::size_t kReach = 216; // 209 bytes, rounded up to whole words
     static constexpr std::size_t kTaken = Bytes - kReach;
     static_assert(Bytes % kWord == 0 && Bytes > 2 * kReach);
 
@@ -58,14 +58,14 @@ class FoldedCrc32c {
 
     [[gnu::always_inline]] static void store(std::uint64_t word, std::byte* to) { __builtin_memcpy(to, &word, kWord); }
 
-    // Returns the word and what it has received.
+    // Returns the word plus the words that are added to it.
     [[nodiscard, gnu::always_inline]] std::uint64_t folded(const std::byte* bytes, std::size_t at) const {
         const std::byte* const here = &m_words[kReach + at];
         return load(bytes + at) ^ load(here - 65) ^ load(here - 155) ^ load(here - 170) ^ load(here - 195) ^
                load(here - 209);
     }
 
-    // The words that were removed; nothing is before and after them.
+    // Holds the removed words, with zeros before and after them.
     std::array<std::byte, kReach + kTaken + kReach> m_words{};
 };
 

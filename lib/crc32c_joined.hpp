@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CRC-32C (lib/crc32c.hpp) of two pieces from the checksum of each, so that no byte is read twice. Context: any.
+// Computes the CRC-32C (lib/crc32c.hpp) of two pieces from those of each: no byte is read twice. Context: any.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ inline constexpr auto kCrc32cPowers = crc32c_powers();
     return first ^ second;
 }
 
-// Joins a second piece of one length, which is done often: four look-ups replace a product.
+// Joins checksums whose second piece always has the same length: four look-ups replace a product.
 class Crc32cJoiner {
   public:
     constexpr explicit Crc32cJoiner(std::uint64_t second_bytes) {

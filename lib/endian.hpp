@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fixed-width integers in byte buffers, either byte order, any alignment. A ByteReader is the only cursor that parsers
-// use: it never reads past its span and remembers a failure, so a parser checks once at the end. Context: any.
+// Reads and writes fixed-width integers in bytes, in either order and at any alignment. A ByteReader is the only cursor
+// that parsers use: it never reads past its span and remembers a failure, so a parser checks once. Context: any.
 //
-// Integers are put together without a loop, because the compilers make one access of that, and one for each byte of a
-// loop.
+// Integers are put together without a loop: compilers turn that into one access, but a loop into one access for each
+// byte.
 #pragma once
 
 #include "lib/assert.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A string literal as a template argument: log<"name">. Host-safe.
+// A FixedString passes a string literal as a template argument: log<"name">. Host-safe.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A doubly linked list whose links are inside the elements: no allocation, constant-time removal of a known element. An
-// element derives from ListLink<Tag>; the tag allows one object to be in several lists. Context: any, serialised by the
-// caller.
+// This doubly linked list has its links inside the elements: it allocates nothing and removes a known element in
+// constant time. An element derives from ListLink<Tag>; the tag allows one object to be in several lists. Context: any,
+// serialised by the caller.
 //
 //        head                                       each arrow is a pair (next, previous);
 //   null <-> [a] <-> [b] <-> [c] <-> null           a link outside every list points at nothing

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// An ordered set whose links are inside the elements: insertion, removal of a known element and the step to the next
-// one are O(log n), access to the first element is O(1). An element that becomes the first is compared with one other
-// alone, and heights are corrected only as far as they change: a task that preempts is such an element. Equal elements
-// keep their order of insertion, as a scheduler requires for ties. Height-balanced. Context: any, serialised by the
-// caller.
+// This ordered set has its links inside the elements: insertion, removal of a known element and the step to the next
+// one are O(log n), and access to the first element is O(1). An element that becomes the first is compared with one
+// other alone, and heights are corrected only as far as they change: a task that preempts is such an element. Equal
+// elements keep their order of insertion, as a scheduler requires for ties. The tree is height-balanced. Context: any,
+// serialised by the caller.
 //
 // An element derives from TreeLink<Tag>; the tag allows one object to be in several trees.
 //
@@ -193,7 +193,7 @@ class IntrusiveTree {
         return lowest;
     }
 
-    // Returns the link that is in its place now.
+    // Rotates to the left; returns the link that takes the place of `link`.
     constexpr Link* rotate_left(Link& link) {
         Link& up = *link.m_right;
         replace(link, &up);
@@ -222,7 +222,7 @@ class IntrusiveTree {
         return &up;
     }
 
-    // The heights of its two sides differ by two. Returns the link that is in its place now.
+    // Restores the balance of a link whose sides differ by two in height; returns the link that takes its place.
     [[gnu::noinline]] constexpr Link* rebalance(Link& link) {
         if (height(link.m_left) > height(link.m_right)) {
             if (height(link.m_left->m_left) < height(link.m_left->m_right)) {
@@ -236,7 +236,7 @@ class IntrusiveTree {
         return rotate_left(link);
     }
 
-    // The subtree has become higher by one. This corrects the heights upwards, while that makes the one above higher.
+    // Corrects the heights above a subtree that has become higher by one, while each makes the one above it higher.
     constexpr void grown(Link* link) {
         for (Link* up = link->m_parent; up != nullptr && up->m_height == link->m_height; up = link->m_parent) {
             if (height(up->m_left == link ? up->m_right : up->m_left) + 1 < link->m_height) {
@@ -248,8 +248,8 @@ class IntrusiveTree {
         }
     }
 
-    // A side of the link may have become lower by one. This corrects the heights upwards, until a subtree is as high as
-    // it was.
+    // Corrects the heights from a link upwards, a side of which may have become lower by one, until a subtree is as
+    // high as it was.
     [[gnu::noinline]] constexpr void shrunk(Link* link) {
         while (link != nullptr) {
             Link* const up = link->m_parent;

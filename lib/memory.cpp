@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The routines that g++ and its headers call implicitly in freestanding code. Kernel only; compiled with
-// -fno-tree-loop-distribute-patterns, because otherwise the loops would become calls to themselves. Memory is moved by
-// words in registers: an emulator executes one instruction for each step of `rep movs`, and for a byte as for a word.
-// Context: any.
+// Defines the routines that g++ and its headers call implicitly in freestanding code. The kernel compiles them with
+// -fno-tree-loop-distribute-patterns, or the loops would become calls to themselves. Memory is moved by words in
+// registers: an emulator executes each step of `rep movs` as one instruction and takes as long for a byte as for a
+// word. Context: any.
 #include <array>
 #include <cstddef>
 #include <cstdint>

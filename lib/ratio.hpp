@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// value * numerator / denominator where the pair is known long before the values: the division is done once, each use
+// A Ratio computes value * numerator / denominator for a pair that is known long before: it divides once, and each use
 // is two multiplications. The results are those of multiply_divide() (units.hpp) for every value. Context: any.
 //
 //   factor = ceil(2^96 * n / d), so factor * d = 2^96 * n + e with 0 <= e < d < 2^32
@@ -18,7 +18,7 @@ namespace lib {
 
 class Ratio {
   public:
-    constexpr Ratio() = default; // 0
+    constexpr Ratio() = default; // the ratio 0
 
     // Precondition: 0 < denominator.
     constexpr Ratio(std::uint32_t numerator, std::uint32_t denominator) {
@@ -47,7 +47,7 @@ class Ratio {
     Wide m_factor = 0;
 };
 
-// A rate for conversions that are made often.
+// Converts times by a rate that is used often.
 class TickConversion {
   public:
     constexpr TickConversion() = default; // it has no rate yet: nothing can be converted

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A fixed number of objects in static storage, taken and released by index: the kernel's only allocator. The taker
-// initialises the object. Context: any, serialised by the caller. Ownership: the pool owns; users hold references until
-// release().
+// A StaticPool is a fixed number of objects in static storage: the kernel's only allocator. The taker initialises the
+// object. Context: any, serialised by the caller. The pool owns the objects; users hold references until release().
 #pragma once
 
 #include "lib/assert.hpp"

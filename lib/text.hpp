@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Text without a heap: a fixed buffer that integers, strings and characters are appended to, and whole numbers read
-// from a text. A text that does not fit the buffer is cut, and truncated() returns true. A freestanding library has no
-// <charconv>. Used by the kernel's console and command line, the disk writer and the unit tests. Context: any.
+// A Text is a fixed buffer, without a heap, to which integers, strings and characters are appended. A text that does
+// not fit is cut, and truncated() returns true. The other functions read whole numbers, because a freestanding library
+// has no <charconv>. Context: any.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ namespace lib {
     return number;
 }
 
-// Returns the number that the whole text is, or nothing if it is no decimal number or exceeds the maximum.
+// Returns the whole text as a number, or nothing if it is no decimal number or exceeds the maximum.
 [[nodiscard]] constexpr std::optional<std::uint64_t> number_of(std::string_view text, std::uint64_t maximum) {
     const auto number = take_number(text);
     return text.empty() && number && *number <= maximum ? number : std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Strong types for the two kinds of time. Ticks are raw TSC counts, as in the trace; nanoseconds are used for
+// Defines strong types for the two kinds of time. Ticks are raw TSC counts, as in the trace; nanoseconds are used for
 // configuration. They never mix: a TickRate converts, with 128-bit products, so no length of a trace overflows.
 // Context: any.
 #pragma once
@@ -69,17 +69,17 @@ constexpr std::uint64_t multiply_divide(std::uint64_t value, std::uint64_t numer
     return quotient_high != 0 ? ~std::uint64_t{0} : quotient_low;
 }
 
-// The rate of the time stamp counter. khz is 0 only before calibration; a conversion then asserts.
+// Holds the rate of the time stamp counter. khz is 0 only before calibration; a conversion then asserts.
 struct TickRate {
     std::uint32_t khz = 0;
 
-    // Rounds down. Saturates at 2^64-1.
+    // Rounds down and saturates at 2^64-1.
     [[nodiscard]] constexpr Ticks to_ticks(Nanoseconds time) const {
         ASSERT(khz != 0);
         return {multiply_divide(time.value, khz, 1'000'000)};
     }
 
-    // Rounds down. Saturates at 2^64-1.
+    // Rounds down and saturates at 2^64-1.
     [[nodiscard]] constexpr Nanoseconds to_nanoseconds(Ticks ticks) const {
         ASSERT(khz != 0);
         return {multiply_divide(ticks.value, 1'000'000, khz)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The name and version, as the kernel writes them into its traces and the host tools print them. Defined only here.
+// Defines the name and the version, which the kernel writes into its traces and the host tools print.
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Numbers in records that have words: for what a task waits, which exception occurred, which protocol a mutex has. Each
-// is declared here once, with its word: the kernel's enumerations are these, and printers, converters, the oracle and
-// the table in docs/trace-format.md use them. A number keeps its meaning permanently; a new one goes to the end. An
-// enumerator without a word does not compile (-Wswitch-enum). Host-safe.
+// Declares the numbers in records that have words: what a task waits for, which exception occurred, which protocol a
+// mutex has. Each is declared once, with its word: the kernel's enumerations are these, and printers, converters, the
+// oracle and the table in docs/trace-format.md use them. A number keeps its meaning permanently; a new one goes to the
+// end. An enumerator without a word does not compile (-Wswitch-enum). Host-safe.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace lib {
 
-// What a task waits for: task_block, task_unblock, wait_timeout, in the high half of par2.
+// States what a task waits for (task_block, task_unblock, wait_timeout, high half of par2).
 enum class WaitKind : std::uint8_t {
     semaphore = 1,
     delay = 2,
@@ -47,12 +47,12 @@ enum class WaitKind : std::uint8_t {
     return {};
 }
 
-// task_exception and job_abort, in the high half of par2.
+// States what went wrong (task_exception and job_abort, high half of par2).
 enum class TaskException : std::uint8_t {
     deadline_miss = 1, // XDEADLINE_MISS: a job is not complete at its deadline
     wcet = 2,          // XWCET_VIOLATION: a job has used more than it declared
     activation = 3,    // XACTIVATION: a sporadic task was activated too early
-    fault = 4,         // the processor: page fault, protection fault, divide error, ...
+    fault = 4,         // the processor raised one: page fault, protection fault, divide error, ...
 };
 
 [[nodiscard]] constexpr std::string_view word(TaskException exception) {
@@ -69,7 +69,7 @@ enum class TaskException : std::uint8_t {
     return {};
 }
 
-// What the kernel does about an exception: task_exception and job_abort, in the low half of par2.
+// States what the kernel does about an exception (task_exception and job_abort, low half of par2).
 enum class Reaction : std::uint8_t {
     count = 0,   // nothing but count and record
     abort = 1,   // the job in progress ends where it is; the next one starts at the task's entry
@@ -94,7 +94,7 @@ enum class Reaction : std::uint8_t {
     return {};
 }
 
-// How a mutex bounds priority inversion: set_mutex_protocol.
+// States how a mutex bounds priority inversion (set_mutex_protocol).
 enum class MutexProtocol : std::uint8_t {
     none = 0,
     inheritance = 1,
@@ -116,7 +116,7 @@ enum class MutexProtocol : std::uint8_t {
     return {};
 }
 
-// By which rules a server works: server_kind.
+// States by which rules a server works (server_kind).
 enum class ServerKind : std::uint8_t {
     cbs = 1,        // one task's own server
     grub = 2,       // one task's own server, which reclaims bandwidth that others leave unused
@@ -138,7 +138,7 @@ enum class ServerKind : std::uint8_t {
     return {};
 }
 
-// How the processor came to an instruction: instruction, and block above its number of instructions.
+// States how the processor came to an instruction (instruction; in block, above the number of instructions).
 enum class Flow : std::uint8_t {
     next = 0,    // the following instruction: no branch was taken
     jump = 1,    // a jump that was taken, conditional or not
@@ -163,7 +163,7 @@ enum class Flow : std::uint8_t {
     return {};
 }
 
-// How much of a task in steps is recorded: instruction_trace_begin.
+// States how much of a task in steps is recorded (instruction_trace_begin).
 enum class Grain : std::uint8_t {
     instructions = 0, // a record for each
     blocks = 1,       // a record where the flow leaves the straight line
@@ -179,14 +179,14 @@ enum class Grain : std::uint8_t {
     return {};
 }
 
-// What a step did to the compensated clock: compensation_count.
+// States what a step did to the compensated clock (compensation_count).
 enum class StepOutcome : std::uint8_t {
     compensated = 0,
     rollover = 1,      // the clock is before its last setting: their difference means nothing
     untraced = 2,      // so much time passed that other code must have run: that time is genuine
     near_zero = 3,     // the timer's interrupt may be on its way: it could get lost, or come twice
     near_overflow = 4, // clock and target could be on both sides of the clock's end
-    below_trigger = 5, // not this step yet
+    below_trigger = 5, // the step has not reached the trigger
     not_ahead = 6,     // the clock has not reached the target: it is never set forward
 };
 
@@ -224,7 +224,7 @@ consteval std::size_t words_end() {
 
 } // namespace detail
 
-// The words by number. An empty word means that the number has none.
+// Lists the words by number; an empty word means that the number has none.
 template <typename Number>
 inline constexpr auto kWords = [] {
     std::array<std::string_view, detail::words_end<Number>()> words{};
