@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The interface of a machine to the kernel. Kernel code includes this header and nothing below arch/. The include path
-// of <machine/cpu.hpp> selects the machine (arch/x86_64/ for the real one, tests/support/fake_machine/ for the hosted
-// unit tests). machine/cpu.hpp defines, inline:
+// Declares the interface of a machine to the kernel. Kernel code includes this header and nothing below arch/. The
+// include path of <machine/cpu.hpp> selects the machine (arch/x86_64/ for the real one, tests/support/fake_machine/ for
+// the hosted unit tests). machine/cpu.hpp defines, inline:
 //
 //   std::uint64_t irq_save();                 // disable interrupts, return the former state
 //   void irq_restore(std::uint64_t state);    // enable them again if they were enabled
@@ -49,7 +49,7 @@ class [[nodiscard]] IrqGuard {
 };
 
 // Prepares a fresh stack so that the first switch_context() to it calls entry(argument) with interrupts off. entry must
-// not return. Stack size at least 4 KiB.
+// not return. The stack has at least 4 KiB.
 [[nodiscard]] StackPointer prepare_stack(std::span<std::byte> stack, void (*entry)(void*), void* argument);
 
 // Leaves the running context permanently and calls entry(argument) on this stack from its top, with interrupts off,
@@ -123,7 +123,6 @@ void line_hold(std::uint8_t line, bool held);
 // Returns the line that was last routed to this vector. not_found: no line was. Context: any.
 [[nodiscard]] lib::Result<std::uint8_t> vector_line(Vector vector);
 
-// The state at a processor exception.
 struct Exception {
     Vector vector;
     std::uint64_t error_code;
@@ -134,7 +133,7 @@ struct Exception {
     bool interrupts_were_on;
 };
 
-// The kernel's entry points, called by the stubs with interrupts off.
+// Holds the kernel's entry points, which the stubs call with interrupts off.
 struct Upcalls {
     void (*interrupt)(Vector vector);          // may switch contexts before it returns
     void (*exception)(const Exception& fault); // does not return
@@ -145,10 +144,10 @@ void set_upcalls(const Upcalls& upcalls);
 
 // --- single steps --------------------------------------------------------------------------------------------------
 
-// The observer of single steps. Its functions are called with interrupts off.
+// Observes single steps. The functions are called with interrupts off.
 struct StepUpcalls {
-    // Is called with the address of the instruction that is executed next. `recorded`: the previous one called the
-    // record path, which has completed. It returns false if the context continues freely.
+    // Is called with the address of the instruction that is executed next; `recorded` states that the previous one
+    // called the record path, which has completed. It returns false if the context continues freely.
     bool (*step)(std::uint64_t address, bool recorded);
     bool (*wanted)(); // returns whether the context that an interrupt returns to continues in steps
 };

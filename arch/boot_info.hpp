@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The data that a boot path passes to the kernel: the contract between the UEFI loader, the PVH entry and
+// Declares the data that a boot path passes to the kernel: the contract between the UEFI loader, the PVH entry and
 // kernel/root/main.cpp. The layout is fixed and has no pointers into structures of a firmware; every address is
 // physical and identity-mapped.
 //
@@ -61,7 +61,7 @@ struct BootInfo {
     std::uint64_t rsdp_address;         // 0 if the firmware has none
     std::uint64_t command_line_address; // NUL-terminated ASCII, at most kCommandLineMax bytes; 0 if none
     std::uint32_t has_key;              // 1: the loader found a file \remora.key; PVH has none
-    std::uint32_t key_bytes;            // of its text; 0: it is empty, or longer than kKeyFileMax
+    std::uint32_t key_bytes;            // length of its text; 0: it is empty, or longer than kKeyFileMax
     std::array<char, kKeyFileMax> key;
     std::uint32_t range_count;
     std::uint32_t ranges_lost; // ranges that did not fit

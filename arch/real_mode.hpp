@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Calls into a PC's BIOS from the running kernel: the processor returns to real mode, executes one software interrupt,
-// and comes back. They are available only on machines that were started by a BIOS, not by UEFI firmware, and are meant
-// for services that answer immediately. Interrupts stay off all the time (some 50 us at best, during which no task
-// runs), so a service that waits for an interrupt, such as disk and keyboard services, would wait forever.
+// Calls a PC's BIOS from the running kernel: the processor returns to real mode, executes one software interrupt, and
+// comes back. These calls need a machine that was started by a BIOS, not by UEFI firmware, and are meant for services
+// that answer immediately. Interrupts stay off all the time (some 50 us at best, during which no task runs), so a
+// service that waits for an interrupt, such as disk and keyboard services, would wait forever.
 #pragma once
 
 #include "lib/result.hpp"
@@ -13,7 +13,7 @@
 
 namespace arch {
 
-// The registers before and after the call. Of the flags only the carry is passed on; all others are clear on entry.
+// Holds the registers before and after the call. Only the carry flag is passed on; all flags are clear on entry.
 struct BiosRegisters {
     std::uint32_t eax = 0;
     std::uint32_t ebx = 0;
@@ -27,7 +27,7 @@ struct BiosRegisters {
     bool carry = false;
 };
 
-// Whether there is a BIOS to call, and if not the reason.
+// States whether there is a BIOS to call, and if not, why.
 enum class RealMode : std::uint8_t {
     available,
     not_started, // start-up has not reached this point
@@ -38,7 +38,7 @@ enum class RealMode : std::uint8_t {
 
 [[nodiscard]] RealMode real_mode();
 
-// Memory that both sides can access, as the BIOS addresses it: segment kBiosBufferSegment, offset 0. The next call
+// Both sides can access this memory; the BIOS addresses it by segment kBiosBufferSegment, offset 0. The next call
 // overwrites its contents.
 inline constexpr std::uint16_t kBiosBufferSegment = 0x0A00;
 inline constexpr std::size_t kBiosBufferBytes = 4096;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A suspended context, as arch.hpp and the machine's <machine/context.hpp> see it.
+// Declares a suspended context for arch.hpp and the machine's <machine/context.hpp>.
 #pragma once
 
 #include <cstdint>
 
 namespace arch {
 
-// The stack pointer of a suspended context; everything else that it needs is on that stack.
+// Holds the stack pointer of a suspended context; everything else that the context needs is on that stack.
 struct StackPointer {
     std::uint64_t value = 0;
 };

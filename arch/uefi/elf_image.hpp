@@ -18,7 +18,7 @@ namespace uefi {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
 
-// One PT_LOAD, checked: the content is in the file, the memory does not wrap and shares no page with another segment.
+// Describes a checked PT_LOAD: its content is in the file, its memory does not wrap and shares no page with another.
 struct Segment {
     std::uint64_t file_offset;
     std::uint64_t file_bytes;
@@ -57,7 +57,7 @@ inline constexpr std::uint16_t kMachineX8664 = 62;
 inline constexpr std::uint32_t kTypeLoad = 1;
 inline constexpr std::uint32_t kFlagExecutable = 1;
 inline constexpr std::uint64_t kAddressEnd = std::uint64_t{1}
-                                             << 32; // the kernel's code model and BootInfo: below 4 GiB
+                                             << 32; // the code model and BootInfo require addresses below 4 GiB
 
 constexpr bool inside(std::uint64_t offset, std::uint64_t size, std::uint64_t end) {
     return offset <= end && size <= end - offset;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Console lines, failure and memory through boot services. The text is written one character at a time, without a
-// buffer, because it is only a few lines. Source: UEFI 2.9 sections 7.2, 7.4 and 12.4.
+// Implements console lines, failure and memory with boot services. The text is written one character at a time, without
+// a buffer, because it is only a few lines. Source: UEFI 2.9 sections 7.2, 7.4 and 12.4.
 #include "arch/uefi/firmware.hpp"
 
 #include "lib/assert.hpp"

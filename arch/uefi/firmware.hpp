@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The loader's view of the firmware: the system table, lines on its console, and the one way to fail. Everything here
-// is legal only until boot services are left. Source: UEFI 2.9 chapters 4 (system table), 7 (boot services) and 12.4
-// (simple text output); the declarations are GNU-EFI's. Context: one processor, before ExitBootServices.
+// Gives the loader the firmware's system table, lines on its console, and the one way to fail. Everything here is legal
+// only until boot services are left. Source: UEFI 2.9 chapters 4 (system table), 7 (boot services) and 12.4 (simple
+// text output); the declarations are GNU-EFI's. Context: one processor, before ExitBootServices.
 #pragma once
 
 extern "C" {
@@ -31,7 +31,7 @@ class Firmware {
     // Prints one line of ASCII on the firmware's console, with the prefix of all of Remora's markers.
     void print(std::string_view text) const;
 
-    // Prints the same, followed by a memory range.
+    // Prints such a line, followed by a memory range.
     void print_range(std::string_view text, std::uint64_t base, std::uint64_t size_bytes) const;
 
     // Prints what failed and the EFI status, leaves the text on the screen for a moment, and returns the status to the

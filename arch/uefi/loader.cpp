@@ -202,7 +202,7 @@ void copy_ranges(const MemoryMap& map, arch::BootInfo& info) {
     __builtin_unreachable();
 }
 
-// The kernel maps its data without execution: on a processor without that, its first page table would reset the
+// The kernel maps its data as no-execute: on a processor without that bit, its first page table would reset the
 // machine. Long mode needs no check, because the loader runs in it.
 void require_no_execute(const Firmware& firmware) {
     constexpr unsigned kNoExecute = 1U << 20;
@@ -242,7 +242,7 @@ void require_no_execute(const Firmware& firmware) {
 } // namespace
 } // namespace uefi
 
-// Called by GNU-EFI's start-up code, with the System V calling convention.
+// Is called by GNU-EFI's start-up code, with the System V calling convention.
 extern "C" EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE* table);
 
 extern "C" EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE* table) {

@@ -11,7 +11,7 @@
 
 namespace uefi {
 
-// The meaning of a memory type (EFI_MEMORY_TYPE) after boot services. Unknown types are reserved.
+// Returns the meaning of a memory type (EFI_MEMORY_TYPE) after boot services. Unknown types are reserved.
 [[nodiscard]] constexpr arch::MemoryKind memory_kind(std::uint32_t efi_type) {
     constexpr std::uint32_t kLoaderCode = 1;
     constexpr std::uint32_t kLoaderData = 2;

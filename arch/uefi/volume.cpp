@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whole files through the simple file system protocol. Source: UEFI 2.9 sections 9.1, 13.4 and 13.5.
+// Reads whole files through the simple file system protocol. Source: UEFI 2.9 sections 9.1, 13.4 and 13.5.
 #include "arch/uefi/volume.hpp"
 
 #include "lib/assert.hpp"
@@ -10,7 +10,7 @@ namespace uefi {
 namespace {
 
 constexpr std::size_t kPathMax = 60;
-// Position "end of file" of EFI_FILE_PROTOCOL.SetPosition: GetPosition then yields the size.
+// EFI_FILE_PROTOCOL.SetPosition takes this as the end of the file: GetPosition then yields the size.
 constexpr UINT64 kEndOfFile = 0xFFFF'FFFF'FFFF'FFFF;
 // Bounds the reads even if they make no progress: the largest kernel in the smallest pieces that a firmware was
 // observed to return.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The volume that the loader was started from, and whole files read from it. Source: UEFI 2.9 sections 9.1 (loaded
-// image), 13.4 (simple file system) and 13.5 (file protocol). Context: before ExitBootServices.
+// Reads whole files from the volume that the loader was started from. Source: UEFI 2.9 sections 9.1 (loaded image),
+// 13.4 (simple file system) and 13.5 (file protocol). Context: before ExitBootServices.
 #pragma once
 
 #include "arch/uefi/firmware.hpp"
@@ -22,7 +22,7 @@ class Volume {
 
     struct File {
         std::span<const std::byte> bytes; // valid until the kernel uses the memory
-        EFI_STATUS status = EFI_SUCCESS;  // of the first call that failed
+        EFI_STATUS status = EFI_SUCCESS;  // that of the first call that failed
     };
 
     // Reads the whole file `path` (ASCII, backslashes, at most 60 characters), of at most size_bytes_max bytes: the

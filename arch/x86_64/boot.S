@@ -99,8 +99,8 @@ pvh_entry:
     lgdt boot_gdt_pointer
     ljmp $kSelectorCode, $pvh_long_mode
 
-# Prints the text at EDI with 115200 baud, 8N1. QEMU then ends with the code of the kernel's own "machine not
-# supported"; another machine stops.
+# Prints the text at EDI with 115200 baud, 8N1. QEMU then ends with the kernel's exit code for "machine not supported";
+# another machine stops.
 refuse_processor:
     movw $kSerialLineControl, %dx
     movb $0x83, %al                     # divisor latch

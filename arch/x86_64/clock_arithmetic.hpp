@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The arithmetic of the two calibrations (tsc.hpp, local_apic.hpp) and of the one-shot timer, without the hardware.
-// Context: any.
+// Does the arithmetic of the two calibrations (tsc.hpp, local_apic.hpp) and of the one-shot timer, without the
+// hardware. Context: any.
 #pragma once
 
 #include "lib/ratio.hpp"
@@ -29,8 +29,8 @@ inline constexpr std::uint32_t kTimerCountMax = 0xFFFF'FFFF;
     return lib::multiply_divide(ticks, reference_hz, reference_ticks) / 1000;
 }
 
-// Returns the better one of two windows. A disturbance only adds ticks of the TSC, so its least rate is the true one.
-// 0: none is known yet.
+// Returns the better one of two windows. A disturbance only adds ticks of the TSC, so its least rate is the true one. A
+// rate of 0 means that none is known yet.
 [[nodiscard]] constexpr std::uint64_t better_tsc_khz(std::uint64_t best, std::uint64_t khz) {
     return best == 0 || khz < best ? khz : best;
 }

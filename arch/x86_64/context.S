@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The beginning of contexts. The switch between them is in stack_switch.hpp.
+# Contexts begin here; stack_switch.hpp switches between them.
 
-# The contents of the stack are no longer needed. It gets two null words, as a fresh stack has, and starts like one.
+# Discards the contents of the stack, which gets two null words, as a fresh stack has, and starts like one.
 .text
 .global arch_restart_context
 arch_restart_context:                   # (uint64_t top, void (*entry)(void*), void* argument)
@@ -9,7 +9,7 @@ arch_restart_context:                   # (uint64_t top, void (*entry)(void*), v
     pushq $0
     pushq $0
     pushq %rdx
-    pushq %rsi                          # on to arch_context_start
+    pushq %rsi                          # popped by arch_context_start, which follows
 
 # A fresh stack continues here: entry and argument are on it (see context.cpp).
 .global arch_context_start

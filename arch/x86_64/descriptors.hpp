@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The words of the processor's descriptor tables: segments, the task state segment, gates, and the operand that loads a
-// table. There is no table and no instruction here. Source: Intel SDM volume 3 sections 3.4.5, 3.5.1, 6.11, 6.14.1,
-// 7.2.3, 7.7. Context: any.
+// Encodes the words of the processor's descriptor tables: segments, the task state segment, gates, and the operand that
+// loads a table. There is no table and no instruction here. Source: Intel SDM volume 3 sections 3.4.5, 3.5.1, 6.11,
+// 6.14.1, 7.2.3, 7.7. Context: any.
 #pragma once
 
 #include <array>
@@ -14,14 +14,14 @@ inline constexpr std::uint16_t kSelectorCode = 0x08;
 inline constexpr std::uint16_t kSelectorData = 0x10;
 inline constexpr std::uint16_t kSelectorTss = 0x18;
 
-// Slots in the interrupt stack table, from 1; 0 means the interrupted stack.
+// Numbers the slots of the interrupt stack table from 1; 0 means the interrupted stack.
 enum class InterruptStack : std::uint8_t {
     none = 0,
     nmi = 1,
     double_fault = 2,
     machine_check = 3,
     page_fault = 4,
-    debug = 5,     // a step of a task without stack must not be the fault; no #DB comes inside of one
+    debug = 5,     // a step of a task that has no stack left must not fault; no #DB occurs within another
     exception = 6, // the others: the interrupted stack may be damaged, and a report needs space
 };
 
@@ -40,7 +40,7 @@ struct [[gnu::packed]] TaskStateSegment {
 
 static_assert(sizeof(TaskStateSegment) == 104);
 
-// The operand of LGDT, LIDT and SIDT; the limit is the table's last byte.
+// Is the operand of LGDT, LIDT and SIDT; the limit is the offset of the table's last byte.
 struct [[gnu::packed]] TablePointer {
     std::uint16_t limit;
     std::uint64_t base;
@@ -51,7 +51,7 @@ static_assert(sizeof(TablePointer) == 10);
 inline constexpr std::uint64_t kDescriptorCode = 0x00AF'9B00'0000'FFFF; // present, ring 0, 64-bit
 inline constexpr std::uint64_t kDescriptorData = 0x00CF'9300'0000'FFFF;
 
-// A descriptor of two words: a gate, or that of a system segment.
+// Holds a descriptor of two words: a gate's or a system segment's.
 struct WideDescriptor {
     std::uint64_t low;
     std::uint64_t high;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# One stub for each vector, and one common body. Every entry into the kernel except calls passes through here, so this
-# is the one place that keeps the record path restartable: an interrupted record is rewound to its beginning, and a
+# Each vector has a stub, and all stubs share one body. Every entry into the kernel except calls passes through here, so
+# this is the one place that keeps the record path restartable: an interrupted record is rewound to its beginning, and a
 # record that a handler logs meanwhile is whole and earlier. Source: Intel SDM volume 3 section 6.14 (64-bit mode
 # interrupts).
 #
@@ -51,8 +51,8 @@ interrupt_common:
     pushq %r14
     pushq %r15
 #if REMORA_TRACER == 1
-    # The restart rule of the record path. Only the immediate frame is checked; outer frames were repaired by the stubs
-    # that they entered through.
+    # Applies the restart rule of the record path. Only the immediate frame is checked; outer frames were repaired by
+    # the stubs that they entered through.
     movq kFrameRip(%rsp), %rax
     cmpq $tracer_region_begin, %rax
     jb 1f

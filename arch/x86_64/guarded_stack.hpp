@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A stack with a page below it that paging leaves unmapped, so that an overflow faults instead of writing elsewhere.
+// A guarded stack has an unmapped page below it, so that an overflow faults instead of writing elsewhere.
 //
 //     low                                high
 //     | guard: unmapped | stack grows <--- |

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The high precision event timer as a plain counter: a reference for calibrating the TSC, and the kernel's clock if it
-// is built with TSC = FALSE. Comparators are not used.
+// Uses the high precision event timer as a plain counter: a reference for calibrating the TSC, and the kernel's clock
+// if it is built with TSC = FALSE. Comparators are not used.
 // Source: IA-PC HPET specification 1.0a, section 2.3.
 #pragma once
 
@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kHpetRegCapabilities = 0x00; // 63..32: period in
 inline constexpr std::uint64_t kHpetRegConfiguration = 0x10;
 inline constexpr std::uint64_t kHpetRegCounter = 0xF0;
 
-// The address of the device; set by hpet_start.
+// Holds the address of the device, which hpet_start() sets.
 extern std::uint64_t g_hpet_base;
 
 // Enables the main counter and returns its rate in kHz. not_found: no valid device answers at this address (its period

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The words of the HPET's registers: its rate, its timers, and the configuration that makes one of them a line of the
-// I/O APIC. No register is accessed. Source: IA-PC HPET specification 1.0a, sections 2.3.4, 2.3.8. Context: any.
+// Encodes the words of the HPET's registers: its rate, its timers, and the configuration that makes one of them a line
+// of the I/O APIC. No register is accessed. Source: IA-PC HPET specification 1.0a, sections 2.3.4, 2.3.8. Context: any.
 #pragma once
 
 #include "lib/result.hpp"
@@ -33,8 +33,8 @@ inline constexpr std::uint64_t kHpetInterruptOn = 1U << 2;
     return ((capabilities >> 8) & 0x1F) + 1;
 }
 
-// Returns the least global line that a timer of 64 bits can have, by the word of its configuration. not_found: it has
-// 32 bits or no such line. Lines 0 and 2 belong to the PIT.
+// Returns the least global line that a timer of 64 bits can have, according to its configuration word. not_found: it
+// has 32 bits or no such line. Lines 0 and 2 belong to the PIT.
 [[nodiscard]] constexpr lib::Result<std::uint32_t> hpet_timer_line(std::uint64_t able) {
     constexpr std::uint64_t kWide = 1U << 5;
     constexpr std::uint64_t kLinesOfThePit = 0x05;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The frame that the entry stubs leave on the stack, the processor's own vectors, and what follows from both: where an
-// exception occurred, and on which stack a vector is served. There is no instruction and no table here.
-// Source: Intel SDM volume 3 sections 6.3 to 6.5, 6.13, 6.14. Context: any.
+// Declares the frame that the entry stubs leave on the stack and the processor's own vectors, and derives from them
+// where an exception occurred and on which stack a vector is served. There is no instruction and no table here. Source:
+// Intel SDM volume 3 sections 6.3 to 6.5, 6.13, 6.14. Context: any.
 #pragma once
 
 #include "arch/x86_64/descriptors.hpp"
@@ -12,7 +12,7 @@
 namespace arch::x86_64 {
 
 inline constexpr std::uint8_t kExceptions = 32;     // vectors below are the processor's own
-inline constexpr std::uint64_t kTrapFlag = 1U << 8; // of RFLAGS
+inline constexpr std::uint64_t kTrapFlag = 1U << 8; // a bit of RFLAGS
 inline constexpr std::uint8_t kVectorDebug = 1;
 inline constexpr std::uint8_t kVectorNmi = 2;
 inline constexpr std::uint8_t kVectorDoubleFault = 8;
@@ -46,14 +46,13 @@ static_assert(offsetof(InterruptFrame, vector) == 120 && offsetof(InterruptFrame
     }
 }
 
-// The place of an exception.
 struct ExceptionPlace {
     std::uint64_t error_code, rip, rflags, rsp;
 };
 
 // Returns the place of an exception. `int n` with the number of an exception that has an error code pushes none: the
-// stub then took the following words for one more than there are, and the last word of the frame is beyond the stack.
-// This is detected by the code segment, which is always the same.
+// stub then takes each word for the one before it, and the frame's last word is beyond the stack. The code segment,
+// which is always the same, reveals this.
 [[nodiscard]] constexpr ExceptionPlace place_of(const InterruptFrame& frame) {
     if (frame.cs != kSelectorCode && frame.rip == kSelectorCode) {
         return {.error_code = 0, .rip = frame.error_code, .rflags = frame.cs, .rsp = frame.rflags};

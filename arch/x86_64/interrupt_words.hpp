@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The words of the interrupt controllers' registers: entries of the I/O APIC's table, masks of the 8259 pair, the
-// vector in service of the local APIC. No register is accessed. Sources: Intel 82093AA data sheet section 3.2.4; 8259A
-// data sheet (OCW1); Intel SDM volume 3 section 10.8.4. Context: any.
+// Encodes and decodes the words of the interrupt controllers' registers: entries of the I/O APIC's table, masks of the
+// 8259 pair, the vector in service of the local APIC. No register is accessed. Sources: Intel 82093AA data sheet
+// section 3.2.4; 8259A data sheet (OCW1); Intel SDM volume 3 section 10.8.4. Context: any.
 #pragma once
 
 #include <bit>
@@ -36,7 +36,7 @@ inline constexpr std::uint32_t kRedirectionNmi = 4U << 8; // unmasked, edge
     return static_cast<std::uint8_t>(enabled ? mask & ~bit : mask | bit);
 }
 
-// Returns the highest vector in eight words of 32 bits, which are read from the highest one on.
+// Returns the highest vector in eight words of 32 bits, which are read from the highest word down.
 template <typename ReadWord>
 [[nodiscard]] constexpr std::optional<std::uint8_t> highest_vector(ReadWord read_word) {
     for (std::uint32_t word = 8; word-- > 0;) {

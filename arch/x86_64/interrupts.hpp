@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The interrupt descriptor table, and who serves the debug exception. Source: Intel SDM volume 3 sections 6.10 to 6.14.
+// Holds the interrupt descriptor table and the debug hook. Source: Intel SDM volume 3 sections 6.10 to 6.14.
 #pragma once
 
 #include "arch/x86_64/interrupt_frame.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// I/O APICs: external lines to vectors of the boot processor. The ACPI MADT states which controller serves which global
-// line, and how the ISA lines are re-routed (see machine.hpp). Source: Intel 82093AA data sheet, section 3.2.
+// An I/O APIC routes external lines to vectors of the boot processor. The ACPI MADT states which one serves which
+// global line, and how ISA lines are re-routed (machine.hpp). Source: Intel 82093AA data sheet, section 3.2.
 #pragma once
 
 #include "arch/x86_64/interrupt_words.hpp"
@@ -21,7 +21,7 @@ class IoApic {
         return m_lines != 0 && global_line >= m_line_base && global_line < m_line_base + m_lines;
     }
 
-    // They route a line, masked, and open or mask it. Precondition: serves(global_line). Context: irq-off.
+    // Route a line, masked, and open or mask it. Precondition: serves(global_line). Context: irq-off.
     void route(std::uint32_t global_line, std::uint8_t vector, LineMode mode) const;
     void enable(std::uint32_t global_line, bool enabled) const;
 

@@ -37,7 +37,7 @@ constexpr int kCalibrationWindows = 3;
 
 constinit std::uint64_t g_base = kLocalApicDefaultBase;
 constinit std::uint32_t g_timer_khz = 0;
-constinit lib::Ratio g_counts_per_tick; // of the timer for one of the clock
+constinit lib::Ratio g_counts_per_tick; // counts of the timer for one tick of the clock
 
 std::uint32_t read(std::uint64_t reg) {
     return mmio_read<std::uint32_t>(g_base + reg);
@@ -47,7 +47,7 @@ void write(std::uint64_t reg, std::uint32_t value) {
     mmio_write(g_base + reg, value);
 }
 
-// Measures one window: the number of timer ticks while the clock advances by `span`.
+// Measures the timer's rate in kHz over one window of the clock.
 std::uint32_t timer_khz_once(lib::TickRate clock) {
     const lib::Ticks span = clock.to_ticks(kCalibrationWindow);
     write(kRegInitialCount, kTimerCountMax);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The processor's own interrupt controller (xAPIC mode) and its timer, used one-shot and tickless.
+// Drives the processor's own interrupt controller (xAPIC mode) and its timer, which runs one-shot.
 // Source: Intel SDM volume 3 chapter 10 (sections 10.4, 10.5.4, 10.8.5, 10.9).
 #pragma once
 
@@ -15,8 +15,8 @@ inline constexpr std::uint8_t kVectorTimer = 0xF0;
 inline constexpr std::uint8_t kVectorApicError = 0xFE;
 inline constexpr std::uint8_t kVectorSpurious = 0xFF;
 
-// Which controller serves the external lines. The 8259 pair reaches the processor through the local APIC's LINT0 pin
-// ("virtual wire"), which must be masked otherwise.
+// States which controller serves the external lines. The 8259 pair reaches the processor through the local APIC's LINT0
+// pin ("virtual wire"), which must be masked otherwise.
 enum class ExternalLines : std::uint8_t { io_apic, pic };
 
 // Enables the controller with everything masked, except LINT0 for the 8259 pair. Context: irq-off.
@@ -30,7 +30,7 @@ void local_apic_interrupt_self(std::uint8_t vector);
 // Returns the vector of highest priority that is being served and not acknowledged yet. Context: any.
 [[nodiscard]] std::optional<std::uint8_t> local_apic_in_service();
 
-// The state that local_apic_hold() replaced.
+// Holds the state that local_apic_hold() replaced.
 struct LocalApicHold {
     std::uint32_t lint1;
 };
@@ -50,7 +50,7 @@ void local_apic_timer_arm(lib::Ticks at);
 
 void local_apic_timer_disarm();
 
-// Returns the clock ticks until it fires, rounded down, or 0 if it has fired or is disarmed. Context: irq-off.
+// Returns the clock ticks until the timer fires, rounded down, or 0 if it has fired or is disarmed. Context: irq-off.
 [[nodiscard]] lib::Ticks local_apic_timer_left(lib::TickRate clock);
 
 } // namespace arch::x86_64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Machine start-up in two steps. start_processor() needs only memory (own tables, own stacks: faults are reported from
-// here on). start_devices() needs the firmware's tables about interrupt controllers and timers. The caller
+// The machine starts in two steps. start_processor() needs only memory: it sets up our own tables and stacks, so that
+// faults are reported. start_devices() needs the firmware's tables about interrupt controllers and timers. The caller
 // (kernel/root/) reads those tables; this folder does not use ACPI.
 #pragma once
 
@@ -23,7 +23,6 @@ struct IoApicDescription {
     std::uint32_t line_base = 0;
 };
 
-// The actual route of an ISA interrupt line.
 struct IsaRoute {
     std::uint32_t global_line = 0;
     LineMode mode{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory-mapped registers: volatile access of a stated width at a physical address that is identity-mapped, uncached.
-// Context: any.
+// Accesses memory-mapped registers: volatile, with a stated width, at a physical address that is identity-mapped and
+// uncached. Context: any.
 #pragma once
 
 #include <cstdint>

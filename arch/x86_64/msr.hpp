@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Model-specific and control registers. Source: Intel SDM volume 4; volume 2 (RDMSR, WRMSR, CPUID). Context: any.
+// Accesses model-specific and control registers. Source: Intel SDM volumes 4, 2 (RDMSR, WRMSR, CPUID). Context: any.
 #pragma once
 
 #include <cstdint>

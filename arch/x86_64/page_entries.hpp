@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The entries of page tables: the processor's bits for a use of a page. There is no table here. An address maps to
-// itself.
-// Source: Intel SDM volume 3 sections 4.5, 4.6, 4.9.1 (4-level paging). Context: any.
+// Encodes the entries of page tables: the processor's bits for each use of a page. There is no table here. An address
+// maps to itself. Source: Intel SDM volume 3 sections 4.5, 4.6, 4.9.1 (4-level paging). Context: any.
 #pragma once
 
 #include "arch/x86_64/guarded_stack.hpp"
@@ -22,7 +21,7 @@ inline constexpr std::uint64_t kAddressMask = 0x000F'FFFF'FFFF'F000;
 inline constexpr std::uint64_t kLargePageBytes = std::uint64_t{2} << 20;
 inline constexpr std::uint64_t kDeviceBegin = std::uint64_t{3} << 30; // devices of a PC are in the last GiB below 4
 inline constexpr std::uint64_t kLowBytes = std::uint64_t{4} << 30;
-inline constexpr std::size_t kEntries = 512; // of a table
+inline constexpr std::size_t kEntries = 512; // in a table
 
 enum class PageUse : std::uint8_t {
     absent,
@@ -31,7 +30,7 @@ enum class PageUse : std::uint8_t {
     code,      // read, execute
 };
 
-// The levels of tables; the value is the number of address bits below what one entry maps.
+// Names the levels of tables; the value is the number of address bits below what one entry maps.
 enum class TableLevel : std::uint8_t { pages = 12, directory = 21, pointers = 30, root = 39 };
 
 [[nodiscard]] constexpr std::size_t index_in(TableLevel level, std::uint64_t address) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tables of the identity map (paging.hpp draws it): their storage, and how they are filled and changed. The
-// processor's registers are not touched: a caller that changes a table that is in use flushes the page. A table is at
-// the physical address that its pointer has. Context: irq-off.
+// Stores, fills and changes the tables of the identity map (paging.hpp draws it). The processor's registers are not
+// touched: a caller that changes a table in use flushes the page. A table's physical address is the value of its
+// pointer. Context: irq-off.
 #pragma once
 
 #include "arch/x86_64/page_entries.hpp"
@@ -11,7 +11,7 @@
 
 namespace arch::x86_64 {
 
-// The parts of the kernel image that are not data; page-aligned, below PageTables::kFineBytes.
+// Bounds the parts of the kernel image that are not data; all bounds are page-aligned and below PageTables::kFineBytes.
 struct ImageParts {
     std::uint64_t text_begin;
     std::uint64_t text_end;
@@ -29,7 +29,7 @@ struct ImageParts {
     }
 };
 
-// Large pages from a multiple of 2 MiB on, until all bytes before the end are mapped.
+// Describes large pages from a multiple of 2 MiB on, until all bytes before the end are mapped.
 struct LargePages {
     std::uint64_t begin;
     std::uint64_t end;
@@ -61,7 +61,7 @@ class PageTables {
     // Returns the contents of CR3.
     [[nodiscard]] std::uint64_t root() const { return address_of(m_root); }
 
-    // Makes one page below 4 GiB absent. The first one in 2 MiB above kFineBytes takes a spare table.
+    // Makes one page below 4 GiB absent. Above kFineBytes, the first one in each 2 MiB takes a spare table.
     void unmap(std::uint64_t address) {
         ASSERT(address % kPageBytes == 0 && address < kLowBytes);
         std::uint64_t& entry = low_entry(address);

@@ -6,7 +6,7 @@
 #include "arch/x86_64/segments.hpp"
 
 extern "C" {
-// Placed by linker.ld and boot.S.
+// linker.ld and boot.S define these symbols.
 extern const std::byte text_begin[];
 extern const std::byte text_end[];
 extern const std::byte rodata_begin[];

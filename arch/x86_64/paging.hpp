@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Page tables: an identity map in which no page is both writable and executable, page 0 and every guard page are
-// absent, and devices are uncached. Built once on the boot processor.
+// The page tables are an identity map in which no page is both writable and executable, page 0 and every guard page are
+// absent, and devices are uncached. They are built once on the boot processor.
 //
 //   0        4 KiB          1 MiB      text   rodata   data/bss        8 MiB                3 GiB        4 GiB
 //   | absent | RW NX        | R X    | R NX | RW NX | guards absent | RW NX, 2 MiB pages | RW NX uncached |

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pair of 8259A interrupt controllers: remapped above the exception vectors and masked if an I/O APIC serves the
-// lines; else they serve them. Their spurious interrupts (7 and 15) keep vectors of their own.
+// The pair of 8259A interrupt controllers is remapped above the exception vectors. It is masked if an I/O APIC serves
+// the lines, and else serves them. Its spurious interrupts (7 and 15) keep vectors of their own.
 // Source: Intel 8259A data sheet (ICW1 to ICW4, OCW1 to OCW3).
 #pragma once
 
@@ -17,7 +17,7 @@ void pic_start();
 // Opens or masks a line. Context: irq-off.
 void pic_enable(std::uint8_t line, bool enabled);
 
-// The state that pic_mask_all() replaced.
+// Holds the state that pic_mask_all() replaced.
 struct PicMasks {
     std::uint8_t first;
     std::uint8_t second;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Port input and output on the real machine: the policy that drivers are instantiated with. Tests use a fake with the
-// same interface. Block transfers are one `rep` instruction: interruptible, restartable. Context: any.
+// PortIo is port input and output on the real machine: the policy that drivers are instantiated with. Tests use a fake
+// with the same interface. A block transfer is one `rep` instruction, which can be interrupted. Context: any.
 // Source: Intel SDM volume 2 (IN, OUT, INS, OUTS).
 #pragma once
 
@@ -76,7 +76,7 @@ struct PortIo {
         asm volatile("rep outsl" : "+S"(source), "+c"(units) : "d"(port) : "memory");
     }
 
-    // A hint inside busy-wait loops; under emulation it also lets the device run.
+    // Hints at a busy-wait loop; under emulation this also lets the device run.
     static void pause() { asm volatile("pause"); }
 };
 

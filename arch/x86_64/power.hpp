@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ways to end the machine: QEMU's debug-exit port with a code, or the ACPI power-off of a real machine; and its reset.
+// Ends the machine by QEMU's debug-exit port with a code or by the ACPI power-off of a real machine, and resets it.
 // Sources: QEMU hw/misc/debugexit (exit code = value * 2 + 1); ACPI 6.4 section 4.8.3.2 (PM1 control); Intel ICH9 data
 // sheet section 13.7.5 (reset control register); IBM PC/AT technical reference (8042 output port, bit 0).
 #pragma once
@@ -25,7 +25,6 @@ void acpi_power_off(std::uint16_t pm1a_control_port, std::uint8_t sleep_type);
 // Resets the machine: by the chip set, else by the keyboard controller, else by a fault that cannot be served.
 [[noreturn]] void reset();
 
-// Stops the processor permanently.
 [[noreturn]] void halt();
 
 } // namespace arch::x86_64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The result of the PVH entry: the hypervisor's start information.
+// Gives access to the hypervisor's start information, the result of the PVH entry.
 #pragma once
 
 #include "arch/boot_info.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The hypervisor's start information at a PVH entry, and the part of it that the kernel's BootInfo takes. There is no
-// instruction and no object here. Source: Xen public header arch-x86/hvm/start_info.h (layout of hvm_start_info,
-// version 1). Context: any.
+// Declares the hypervisor's start information at a PVH entry, and copies the part of it that the kernel's BootInfo
+// takes. There is no instruction and no object here. Source: Xen public header arch-x86/hvm/start_info.h (layout of
+// hvm_start_info, version 1). Context: any.
 #pragma once
 
 #include "arch/boot_info.hpp"
@@ -36,7 +36,7 @@ static_assert(sizeof(PvhStartInfo) == 56 && sizeof(PvhMemoryRange) == 24);
 inline constexpr std::uint32_t kPvhMagic = 0x336E'C578;
 
 // Fills `info`. Without the hypervisor's magic the result has none either, and kernel_main refuses it. The addresses in
-// it are read.
+// `start` are read.
 inline void take_start_info(const PvhStartInfo& start, BootInfo& info) {
     info.version = BootInfo::kVersion;
     info.path = BootPath::pvh;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# One software interrupt in real mode, through these modes:
+# Executes one software interrupt in real mode, through these modes:
 #
 #   64-bit --> 32-bit under paging --> 32-bit --> 16-bit protected --> real: int n --> 32-bit protected --> 64-bit
 #

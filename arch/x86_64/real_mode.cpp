@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The environment of the switch: it determines which interrupts may occur meanwhile, which pages are visible, and which
+// Prepares the environment of the switch: which interrupts may occur meanwhile, which pages are visible, and which
 // values are passed.
 //
 // Interrupts during a call: the flag is off. If the BIOS sets it, no interrupt arrives: the local APIC blocks

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The switch to real mode and back: addresses in low memory, shared with the assembly part by value (real_mode.S), and
-// its initialisation.
+// Declares the switch to real mode and back: addresses in low memory, which real_mode.S repeats by value, and its
+// initialisation.
 //
 //   0x8000   code, segments, interrupt table of the switch (a copy of real_mode.S)
 //   0x8C00   the BIOS's interrupt vectors                     (a copy; NMI has another handler)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rate of the TSC by a reference clock (tsc.hpp has a drawing), and the choice of two references that give the
-// result. The references and the TSC are policies: the machine's own (tsc.cpp), or a test's. Context: irq-off.
+// Measures the rate of the TSC by a reference clock (tsc.hpp has a drawing), and chooses the two references that give
+// the result. The references and the TSC are policies: the machine's own (tsc.cpp), or a test's. Context: irq-off.
 #pragma once
 
 #include "arch/x86_64/clock_arithmetic.hpp"
@@ -11,7 +11,7 @@
 
 namespace arch::x86_64 {
 
-// An up-counter with the rate hz that wraps at mask() + 1, longer than a window after it was started.
+// A reference counts up at the rate hz and wraps at mask() + 1, later than a window after its start.
 template <typename Clock>
 concept Reference = requires(const Clock& clock) {
     { clock.hz } -> std::convertible_to<std::uint64_t>;
@@ -52,7 +52,7 @@ struct ClockSample {
     return best;
 }
 
-// Returns the TSC's rate in kHz by this reference, or 0 if the reference does not count: a window ends after so many
+// Returns the TSC's rate in kHz by this reference, or 0 if the reference does not count: a window ends after reads_max
 // reads.
 [[nodiscard]] std::uint32_t measure_khz(const TimeStampCounter auto& tsc, const Reference auto& reference,
                                         std::uint64_t reads_max = kWindowReadsMax) {
@@ -75,7 +75,7 @@ struct ClockSample {
     return static_cast<std::uint32_t>(khz_min);
 }
 
-// The first two references that count, in the order in which they are considered: the second one checks the first.
+// Keeps the first two references that count, in the order in which they are tried: the second checks the first.
 class ChosenClocks {
   public:
     constexpr void consider(std::uint32_t khz, ReferenceClock clock) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Segments and interrupt stacks of the one processor. Long mode requires segments only for their selectors. The task
-// state segment matters: it contains the stacks for NMI and the processor's exceptions, which do not depend on the
-// state of the interrupted stack. Source: Intel SDM volume 3 sections 6.14.5, 7.7.
+// Sets up the segments and interrupt stacks of the one processor. Long mode requires segments only for their selectors.
+// The task state segment matters: it contains the stacks for NMI and the processor's exceptions, which do not depend on
+// the state of the interrupted stack. Source: Intel SDM volume 3 sections 6.14.5, 7.7.
 #pragma once
 
 #include "arch/x86_64/descriptors.hpp"
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kNmiStackBytes = 8192;
 void enter_nmi();
 void leave_nmi();
 
-// No NMI that is being served will be continued. Context: irq-off, on another stack.
+// States that no NMI in service will be continued. Context: irq-off, on another stack.
 void abandon_nmis();
 
 // Returns the unmapped pages below the interrupt stacks, for paging.

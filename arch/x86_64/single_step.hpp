@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The trap flag: the processor raises a debug exception after each instruction of a context with this flag. On entry to
-// a handler the processor clears it, so handlers run freely. Source: Intel SDM volume 3 sections 17.2.3 (DR6) and
-// 17.3.1.4 (single-step exception condition).
+// The processor raises a debug exception after each instruction of a context with the trap flag. It clears the flag on
+// entry to a handler, so handlers run freely. Source: Intel SDM volume 3 sections 17.2.3 (DR6) and 17.3.1.4
+// (single-step exception condition).
 #pragma once
 
 #include "arch/arch.hpp"
@@ -21,7 +21,7 @@ void request_steps(InterruptFrame& frame);
 bool serve_step(InterruptFrame& frame);
 
 // Must be called on return from an interrupt: the context continues in steps or freely, as the kernel requires now. It
-// is a load and a branch as long as no context has run in steps. Context: irq-off.
+// costs a load and a branch as long as no context has run in steps. Context: irq-off.
 inline void leave_in_steps(InterruptFrame& frame) {
     if (detail::step_upcalls != nullptr) [[unlikely]] {
         detail::request_steps(frame);

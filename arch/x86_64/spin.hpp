@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A short wait between two reads of a clock during calibration. It uses plain instructions on purpose: under emulation
+// Waits briefly between two reads of a clock during calibration. It uses plain instructions on purpose: under emulation
 // every device access, and every PAUSE, leaves the translated code and costs more than this whole loop. Context: any.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The switch of contexts, in the kernel and in the fake machine of the unit tests. A suspended context is two words on
-// its stack: the address at which it continues, and RBP. All other registers are declared as destroyed, so the compiler
-// saves those that are in use, and only those. The kernel has no others; the unit tests' vector registers are named for
-// them.
+// Switches contexts, in the kernel and in the fake machine of the unit tests. A suspended context is two words on its
+// stack: the address at which it continues, and RBP. All other registers are declared as destroyed, so the compiler
+// saves those that are in use, and only those. The vector registers are declared for the unit tests, because the kernel
+// uses none.
 //
 //   pointer -> | address | rbp | ...       a fresh context: any address that expects nothing in registers
 #pragma once

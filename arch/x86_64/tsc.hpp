@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The rate of the time stamp counter, measured against the available reference clocks. Each sample brackets the read of
+// Measures the rate of the time stamp counter against the available reference clocks. Each sample brackets the read of
 // the reference between two reads of the TSC and keeps the tightest bracket. The minimum of several windows is taken,
-// because a disturbance (mainly of an emulated machine) can only lengthen a window. A second reference cross-checks;
-// the difference is reported with the result, and exported with the trace.
+// because a disturbance (mainly of an emulated machine) can only lengthen a window. A second reference checks the
+// first; the difference is reported with the result, and exported with the trace.
 //
 //      TSC   a0   a1                              b0   b1
 //            |--r--|          window              |--s--|        rate = (b - a) / (s - r)

@@ -112,7 +112,7 @@ bool serve_look(const InterruptFrame& frame) {
     arm(g_clock.period);
     const bool answered = g_clock.answered;
     if (answered) {
-        ping(); // else the one before still waits
+        ping(); // otherwise the previous ping still waits
     }
     g_clock.look(interrupted_by_nmi(frame), answered);
     return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The watchdog's clock: a comparator of the HPET whose line the I/O APIC delivers as an NMI, so that it interrupts a
+// The watchdog's clock is a comparator of the HPET whose line the I/O APIC delivers as an NMI, so that it interrupts a
 // processor that takes no other interrupt. At each such look, a maskable interrupt of the lowest priority (the ping) is
 // sent as well: whether it was taken before the next look shows whether interrupts are taken at all. Neither enters the
 // kernel's interrupt path, so neither is counted or traced.
@@ -15,19 +15,18 @@
 
 namespace arch::x86_64 {
 
-// The vector of the ping: the lowest priority class that the local APIC has, so it waits for every handler in service.
+// The ping's vector has the lowest priority class of the local APIC, so the ping waits for every handler in service.
 // Its number is one of the reserved exceptions.
 inline constexpr std::uint8_t kVectorPing = 0x1F;
 
-// The function that is called at each look, in the context of the NMI. `answered`: the ping of the look before was
-// taken.
+// Is called at each look, in the context of the NMI; `answered` states whether the previous look's ping was taken.
 using WatchdogLook = void (*)(const Exception& interrupted, bool answered);
 
 // Looks every `period`, from one period from now on. hpet_base is 0 if the firmware describes none. not_found: there is
 // no HPET, none of its comparators has a line, or no I/O APIC serves that line. Context: irq-off, once.
 [[nodiscard]] lib::Result<void> watchdog_start(std::uint64_t hpet_base, lib::Nanoseconds period, WatchdogLook look);
 
-// There is no look between the two calls, because no NMI of ours may arrive; one that became due follows. They do
+// Suspend and resume the looks where no NMI of ours may arrive; a look that became due meanwhile follows. They do
 // nothing if there is no watchdog. Context: irq-off.
 void watchdog_hold();
 void watchdog_resume();

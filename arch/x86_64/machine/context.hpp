@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The processor's part of arch/arch.hpp that must be inline: the switch of contexts.
+// Defines the processor's part of arch/arch.hpp that must be inline: the switch of contexts.
 #pragma once
 
 #include "arch/stack_pointer.hpp"

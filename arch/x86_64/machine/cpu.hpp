@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The processor's part of arch/arch.hpp that must be inline: interrupt flag and clock. `cli`, `sti` and `rdtsc` appear
-// only here, in the entry stubs and in the record path.
-// Source: Intel SDM volume 2 (CLI, STI, PUSHF, RDTSC), volume 3 section 17.17 (time stamp counter).
+// Defines the processor's part of arch/arch.hpp that must be inline: interrupt flag and clock. `cli`, `sti` and `rdtsc`
+// appear only here, in the entry stubs and in the record path. Source: Intel SDM volume 2 (CLI, STI, PUSHF, RDTSC),
+// volume 3 section 17.17 (time stamp counter).
 #pragma once
 
 #include "lib/units.hpp"
