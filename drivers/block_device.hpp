@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A disk as numbered sectors of 512 bytes: the interface between file systems and the storage. It is not a queue: every
+// A disk is numbered sectors of 512 bytes: the interface between file systems and the storage. It is no queue: every
 // call completes before it returns. It has one user at a time; the implementation states its context.
 #pragma once
 
@@ -25,7 +25,7 @@ class BlockDevice {
     [[nodiscard]] virtual lib::Result<void> read(std::uint64_t first_sector, std::span<std::byte> out) = 0;
 
     // Writes `bytes` in ascending sector order. A single sector is written whole or not at all; a failure may leave the
-    // sectors before it written. Size and errors as for read(): a range that does not fit writes nothing.
+    // sectors before it written. Size and errors are those of read(): nothing is written if the range does not fit.
     [[nodiscard]] virtual lib::Result<void> write(std::uint64_t first_sector, std::span<const std::byte> bytes) = 0;
 
     // Returns once everything written so far survives a loss of power, as far as the medium guarantees it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Time for drivers, and two ways to wait: for a duration, or for a condition with a bound. The machine's clock is the
-// time stamp counter; a test's clock advances at each read, so a bounded wait takes no real time. Not a timer: there
-// are no callbacks. Context: any.
+// Gives drivers the time and two ways to wait: for a duration, or for a condition with a bound. The machine's clock is
+// the time stamp counter; a test's clock advances at each read, so a bounded wait takes no real time. It is no timer:
+// there are no callbacks. Context: any.
 #pragma once
 
 #include "lib/units.hpp"
@@ -49,7 +49,7 @@ inline void wait(Clock& clock, lib::Nanoseconds time) {
 }
 
 // Returns true as soon as the condition holds, and false if it does not hold after `timeout`. The condition is tested
-// once more after the end: a waiter that was suspended meanwhile must not report a failure of the device.
+// again after the timeout: a waiter that was suspended meanwhile must not report a failure of the device.
 template <typename Condition>
 [[nodiscard]] bool wait_until(Clock& clock, lib::Nanoseconds timeout, Condition condition) {
     const Deadline end(clock, timeout);

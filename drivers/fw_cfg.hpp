@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Files that QEMU provides to its guest (-fw_cfg name=opt/...,file=...), by ports: a selector is written, the bytes of
-// the item are read one after the other. Another machine has nothing there. Source: QEMU, docs/specs/fw_cfg.rst.
+// Reads files that QEMU provides to its guest (-fw_cfg name=opt/...,file=...) by ports: a selector is written, and the
+// item is read byte by byte. Other machines have no such ports. Source: QEMU, docs/specs/fw_cfg.rst.
 //
 //   selector 0000h "QEMU"      0019h u32 count, then for each file: u32 size, u16 selector, u16 0, 56 bytes of name
 //
-// Numbers of the directory are big-endian. Context: task or irq-off, one user at a time; bounded.
+// Numbers of the directory are big-endian. Context: task or irq-off, one user at a time. All loops are bounded.
 #pragma once
 
 #include "drivers/port_io.hpp"
@@ -21,7 +21,7 @@ namespace drivers {
 template <PortIo Ports>
 class FirmwareConfig {
   public:
-    static constexpr std::uint32_t kFilesMax = 256; // looked at
+    static constexpr std::uint32_t kFilesMax = 256; // more files are not searched
 
     constexpr explicit FirmwareConfig(Ports& ports)
         : m_ports(ports) {}
@@ -78,7 +78,7 @@ class FirmwareConfig {
         return value;
     }
 
-    // Reads the whole field, whatever is in it.
+    // Compares a file's name, and reads the whole field in any case.
     [[nodiscard]] bool name_is(std::string_view name) {
         bool same = name.size() < kNameBytes;
         for (std::size_t i = 0; i < kNameBytes; ++i) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// PCI configuration space by mechanism #1 (address port CF8h, data port CFCh): read and write registers, find a
-// function by vendor and device, decode its base addresses, switch its decoders on. Firmware has assigned buses and
-// addresses; nothing is assigned here. Source: PCI Local Bus Specification 3.0, sections 3.2.2.3.2, 6.1 and 6.2.
+// Accesses PCI configuration space by mechanism #1 (address port CF8h, data port CFCh): reads and writes registers,
+// finds a function, decodes its base addresses, switches its decoders on. Firmware has assigned buses and addresses;
+// nothing is assigned here. Source: PCI Local Bus Specification 3.0, sections 3.2.2.3.2, 6.1 and 6.2.
 //
 //   31  30..24  23..16  15..11   10..8    7..2     1..0
 //   +---+------+-------+--------+--------+--------+----+
 //   | 1 |  0   |  bus  | device |function|register| 00 |     written to CF8h; CFCh then is that register
 //   +---+------+-------+--------+--------+--------+----+
 //
-// The two ports are one resource: call at start-up or with interrupts off, from one processor at a time.
+// The two ports are one resource: they are used at start-up or with interrupts off, by one processor at a time.
 #pragma once
 
 #include "drivers/port_io.hpp"
@@ -48,7 +48,6 @@ class PciConfig {
   public:
     static constexpr std::uint8_t kBarsMax = 6;
 
-    // Bits of the command register.
     static constexpr std::uint16_t kCommandIo = 0x0001;
     static constexpr std::uint16_t kCommandMemory = 0x0002;
 
@@ -148,7 +147,6 @@ class PciConfig {
     static constexpr std::uint8_t kDevices = 32;
     static constexpr std::uint8_t kFunctions = 8;
 
-    // Registers of every function.
     static constexpr std::uint8_t kIdOffset = 0x00;
     static constexpr std::uint8_t kCommandOffset = 0x04;
     static constexpr std::uint8_t kHeaderTypeOffset = 0x0E;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The requirements of a driver on x86 port input/output: a policy type, so that the same driver runs on the machine's
-// instructions (kernel) and on a register-level fake (unit tests). It has no virtual calls, because a port access is
-// one instruction, and the block transfers are `rep ins`/`rep outs`. Source: Intel SDM volume 1, chapter 19.
+// States what a driver requires of x86 port input/output. It is a policy type, so that the same driver runs on the
+// machine's instructions (kernel) and on a register-level fake (unit tests). There are no virtual calls, because a port
+// access is one instruction, and the block transfers are `rep ins`/`rep outs`. Source: Intel SDM volume 1, chapter 19.
 //
 // Blocks move bytes in memory order, as `rep insb`, `rep insw` and `rep insd` do; the size of the span is a multiple of
 // the width; any alignment is allowed. Context: any; the owner of a device serialises the accesses to it.

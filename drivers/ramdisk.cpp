@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The RAM disk: bounds, copies, cache lines. See ramdisk.hpp.
+// Implements the bounds, copies and cache lines of the RAM disk.
 #include "drivers/ramdisk.hpp"
 
 #include "lib/copy_bytes.hpp"

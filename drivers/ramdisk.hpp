@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A block of memory as a disk: an NVDIMM found through the ACPI NFIT, or plain RAM. On persistent memory each written
-// cache line is flushed with CLFLUSH before the next sector is written (Intel SDM volume 2: CLFLUSH is ordered with
-// respect to stores and to other CLFLUSH), so sectors reach the medium in the order in which they were written; then it
-// is read back, because memory that is read-only or absent ignores writes without an error.
+// A RamDisk is a block of memory as a disk: an NVDIMM found through the ACPI NFIT, or plain RAM. On persistent memory
+// each written cache line is flushed with CLFLUSH before the next sector is written (Intel SDM volume 2: CLFLUSH is
+// ordered with respect to stores and to other CLFLUSH), so sectors reach the medium in the order in which they were
+// written. The line is then read back, because memory that is read-only or absent ignores writes without an error.
 // Context: any, serialised by the caller.
 #pragma once
 

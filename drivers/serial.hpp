@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A 16550 serial port for output, polled: the console of last resort, usable with interrupts off and after a panic. It
-// does not receive. Every wait is bounded: if the port does not become ready, the character is lost and counted.
+// This 16550 serial port is polled and only for output: the console of last resort, usable with interrupts off and
+// after a panic. Every wait is bounded: if the port does not become ready, the character is lost and counted.
 // Source: National Semiconductor PC16550D data sheet, section 8 (register descriptions). Context: any.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Decodes the tables' fields by offset. The FADT gives each register twice: as a 32-bit port (since ACPI 1.0) and as a
-// generic address (since 2.0), which takes precedence if it is not zero.
+// Decodes the tables' fields by offset. The FADT describes each register twice: as a 32-bit port (since ACPI 1.0) and
+// as a generic address (since 2.0), which takes precedence if it is not zero.
 #include "drivers/acpi/contents.hpp"
 
 #include "lib/assert.hpp"
@@ -234,7 +234,7 @@ constexpr std::uint16_t kTypeAddressRange = 0;
 constexpr std::uint16_t kTypeRegionMapping = 1;
 constexpr std::size_t kStructureHeaderBytes = 4;
 
-// 66F0D379-B4F3-4074-AC43-0D3318B78CDB, "byte-addressable persistent memory"; the first three groups little-endian.
+// This is 66F0D379-B4F3-4074-AC43-0D3318B78CDB, "byte-addressable persistent memory", with little-endian groups.
 constexpr std::array<std::uint8_t, 16> kPersistentMemory{0x79, 0xD3, 0xF0, 0x66, 0xF3, 0xB4, 0x74, 0x40,
                                                          0xAC, 0x43, 0x0D, 0x33, 0x18, 0xB7, 0x8C, 0xDB};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the kernel reads in the ACPI tables: FADT, HPET, MADT, NFIT, and the value that switches the machine off, which
-// is byte code in the DSDT. Only fields that the kernel uses are decoded. Context: any.
+// Decodes the parts of the ACPI tables that the kernel uses: FADT, HPET, MADT, NFIT, and the value that switches the
+// machine off, which is byte code in the DSDT. Context: any.
 #pragma once
 
 #include "drivers/acpi/tables.hpp"
@@ -14,7 +14,7 @@
 
 namespace drivers::acpi {
 
-// The entries of a table in a list of fixed capacity; entries that do not fit are counted.
+// Lists the entries of a table up to a fixed capacity; entries that do not fit are counted.
 template <typename T, std::size_t Capacity>
 class BoundedList {
   public:
@@ -49,7 +49,7 @@ class BoundedList {
     std::uint32_t m_lost = 0;
 };
 
-// The Generic Address Structure: the location of a register. Source: ACPI Specification 6.5, section 5.2.3.2.
+// A Generic Address Structure is the location of a register. Source: ACPI Specification 6.5, section 5.2.3.2.
 
 enum class AddressSpace : std::uint8_t {
     memory = 0,
@@ -66,7 +66,7 @@ struct GenericAddress {
     std::uint64_t address = 0; // 0: the register does not exist
 };
 
-// Reads a generic address, and consumes kBytes.
+// Reads a generic address, which takes kBytes.
 [[nodiscard]] constexpr GenericAddress read_generic_address(lib::ByteReader& reader) {
     GenericAddress result;
     const auto space = reader.le<std::uint8_t>();
@@ -77,9 +77,9 @@ struct GenericAddress {
     return result;
 }
 
-// The Fixed ACPI Description Table: the ports of power control and of the power management timer, the reset register,
-// the address of the DSDT. Only fields that the kernel uses. Source: ACPI Specification 6.5, section 5.2.9; the
-// 116-byte table of ACPI 1.0 is accepted.
+// The Fixed ACPI Description Table has the ports of power control and of the power management timer, the reset
+// register, and the address of the DSDT. Source: ACPI Specification 6.5, section 5.2.9; the 116-byte table of ACPI 1.0
+// is accepted.
 
 enum class TimerWidth : std::uint8_t {
     bits_24 = 24,
@@ -96,7 +96,7 @@ struct ResetRegister {
     std::uint8_t value = 0; // write this to reset the machine
 };
 
-// Switches the machine from legacy to ACPI mode if SCI_EN is 0: write `value` to `port`.
+// To switch the machine from legacy to ACPI mode if SCI_EN is 0, `value` is written to `port`.
 struct AcpiEnable {
     std::uint16_t port = 0;
     std::uint8_t value = 0;
@@ -117,7 +117,7 @@ inline constexpr Signature kFadtSignature = "FACP";
 // Reads the table. corrupt: it is shorter than that of ACPI 1.0, or it has no DSDT.
 [[nodiscard]] lib::Result<Fadt> parse_fadt(const Table& table);
 
-// The HPET description table: the location of the registers of the High Precision Event Timer.
+// The HPET description table has the location of the registers of the High Precision Event Timer.
 // Source: IA-PC HPET Specification 1.0a, section 3.2.4.
 
 struct Hpet {
@@ -131,7 +131,7 @@ inline constexpr Signature kHpetSignature = "HPET";
 // Reads the table. corrupt: it is too short, or the address is 0. unsupported: the registers are not in memory space.
 [[nodiscard]] lib::Result<Hpet> parse_hpet(const Table& table);
 
-// The Multiple APIC Description Table: processors, I/O APICs, and the wiring of the ISA interrupts to them.
+// The Multiple APIC Description Table lists processors, I/O APICs, and the wiring of the ISA interrupts to them.
 // Source: ACPI Specification 6.5, section 5.2.12; wiring flags: table 5.26 (as in the MultiProcessor Specification).
 
 enum class Polarity : std::uint8_t {
@@ -146,7 +146,7 @@ enum class Trigger : std::uint8_t {
 
 struct Processor {
     std::uint32_t apic_id = 0;
-    bool enabled = false; // else it could be enabled later, which this kernel does not do
+    bool enabled = false; // otherwise it could be enabled later, which this kernel does not do
 };
 
 struct IoApic {
@@ -155,7 +155,6 @@ struct IoApic {
     std::uint32_t gsi_base = 0; // the global number of its input 0
 };
 
-// One interrupt input of the machine.
 struct InterruptLine {
     std::uint32_t gsi = 0;
     Polarity polarity = Polarity::active_high;
@@ -174,7 +173,7 @@ struct Madt {
     BoundedList<IoApic, 8> io_apics;
     BoundedList<InterruptOverride, 24> overrides;
 
-    // Returns the input of an ISA interrupt: as overridden, else the input of the same number, edge, active high.
+    // Returns the input of an ISA interrupt: that of an override, else the one of the same number, edge, active high.
     // Precondition: isa_irq <= 15.
     [[nodiscard]] InterruptLine isa_line(std::uint8_t isa_irq) const;
 };
@@ -186,7 +185,7 @@ inline constexpr Signature kMadtSignature = "APIC";
 // damage and must not be used. Precondition: `madt` is new.
 [[nodiscard]] lib::Result<void> parse_madt(const Table& table, Madt& madt);
 
-// The NVDIMM Firmware Interface Table, reduced to the physical addresses of persistent memory and to whether the
+// The NVDIMM Firmware Interface Table is reduced here to the physical addresses of persistent memory and to whether the
 // modules there keep what is written. Source: ACPI Specification 6.5, section 5.2.25 (structure types 0, System
 // Physical Address Range, and 1, NVDIMM Region Mapping).
 
@@ -210,9 +209,9 @@ inline constexpr Signature kNfitSignature = "NFIT";
 // Reads the table. corrupt: a structure is too short or does not fit, or a range is empty or wraps.
 [[nodiscard]] lib::Result<Nfit> parse_nfit(const Table& table);
 
-// The value to write to PM1_CNT to switch the machine off: the \_S5_ package of the DSDT (or of an SSDT). This is not
-// an AML interpreter: it searches the byte code for the one definition `Name (_S5_, Package () { ... })` and checks
-// every byte of it. Source: ACPI Specification 6.5, sections 7.4.2 (\_Sx), 20.2.4 (package length), 20.2.5.4 (package).
+// The \_S5_ package of the DSDT (or of an SSDT) has the value to write to PM1_CNT to switch the machine off. This is
+// not an AML interpreter: it searches the code for the one definition `Name (_S5_, Package () { ... })` and checks
+// every byte. Source: ACPI Specification 6.5, sections 7.4.2 (\_Sx), 20.2.4 (package length), 20.2.5.4 (package).
 //
 //   08  [5C]  5F 53 35 5F   12   length(1..4)  count   element ...
 //   Name  \   "_S5_"      Package

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The scan for \_S5_. See contents.hpp.
+// Searches for \_S5_, as contents.hpp describes.
 #include "drivers/acpi/contents.hpp"
 
 #include "lib/endian.hpp"
@@ -32,7 +32,7 @@ bool is_definition(std::span<const std::byte> aml, std::size_t name) {
     return rooted || (name >= 1 && aml[name - 1] == kNameOp);
 }
 
-// Bits 7..6 of the first byte are the number of bytes that follow; the length counts from that first byte.
+// Returns the contents of a package. Bits 7..6 of the first byte count the bytes after it; the length includes it.
 lib::Result<std::span<const std::byte>> package_contents(lib::ByteReader& reader) {
     const std::size_t before = reader.offset();
     const auto lead = reader.le<std::uint8_t>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ACPI tables as a tree that firmware leaves in memory: the path from the root pointer to a table, and the checks
-// of a table before its contents are used. contents.hpp decodes the contents. Context: any.
+// Finds the ACPI tables that firmware leaves in memory as a tree, and checks a table before its contents are used.
+// contents.hpp decodes the contents. Context: any.
 #pragma once
 
 #include "lib/result.hpp"
@@ -12,7 +12,7 @@
 
 namespace drivers::acpi {
 
-// Access of the ACPI parser to physical memory: the kernel uses its identity mapping, a test a vector.
+// Gives the ACPI parser access to physical memory: the kernel uses its identity mapping, a test a vector.
 
 class PhysicalMemory {
   public:
@@ -30,7 +30,7 @@ class PhysicalMemory {
     ~PhysicalMemory() = default;
 };
 
-// One ACPI system description table: the 36-byte header, its length and its checksum, checked before the contents are
+// An ACPI system description table has a 36-byte header, whose length and checksum are checked before the contents are
 // used. Source: ACPI Specification 6.5, section 5.2.6.
 //
 //   0 signature[4] | 4 length u32 | 8 revision u8 | 9 checksum u8 | 10 OEM fields | 36 contents
@@ -66,7 +66,7 @@ struct Table {
 // wrong.
 [[nodiscard]] lib::Result<Table> read_table(const PhysicalMemory& memory, std::uint64_t address, Signature expected);
 
-// The path from the root pointer to a table: RSDP -> XSDT (64-bit entries) or RSDT (32-bit) -> table by signature. A
+// The path from the root pointer to a table is RSDP -> XSDT (64-bit entries) or RSDT (32-bit) -> table by signature. A
 // damaged table has no effect unless it is requested. Source: ACPI Specification 6.5, sections 5.2.5, 5.2.7, 5.2.8.
 //
 //   RSDP: 0 "RSD PTR " | 8 checksum of 20 bytes | 9 OEM id | 15 revision | 16 RSDT u32

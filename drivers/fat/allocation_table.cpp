@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one-sector window onto the table. See allocation_table.hpp.
+// Implements the one-sector window onto the table that allocation_table.hpp describes.
 #include "drivers/fat/allocation_table.hpp"
 
 #include "lib/endian.hpp"
@@ -136,7 +136,7 @@ lib::Result<Run> AllocationTable::allocate(std::uint32_t wanted) {
             return *run;
         }
     }
-    return lib::Error::corrupt; // the table has changed: it was counted and had a free cluster
+    return lib::Error::corrupt; // it was counted and had a free cluster, so the table has changed
 }
 
 Run AllocationTable::take(Cluster first, std::size_t offset, std::uint32_t count_max) {

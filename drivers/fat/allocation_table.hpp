@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The file allocation table: for each cluster the next one of its chain. One sector of it is held in memory; a changed
-// sector is written to every copy of the table when another one is loaded or on flush(). Source: Microsoft FAT32 File
-// System Specification 1.03, "FAT Data Structure". Context: task or irq-off, one user at a time.
+// The file allocation table has for each cluster the next one of its chain. One sector of it is held in memory; a
+// changed sector is written to every copy of the table when another one is loaded or on flush(). Source: Microsoft
+// FAT32 File System Specification 1.03, "FAT Data Structure". Context: task or irq-off, one user at a time.
 //
 //   entry value   FAT16       FAT32 (28 bits; the upper 4 are kept as found)
 //   free          0           0
@@ -20,7 +20,7 @@ namespace drivers::fat {
 inline constexpr Cluster kFree = 0;
 inline constexpr Cluster kEndOfChain = 0x0FFF'FFFF; // as written and as reported, for both types
 
-// Clusters that follow each other on the volume and in their chain; at least one.
+// A run is one or more clusters that follow each other on the volume and in their chain.
 struct Run {
     Cluster first = 0;
     std::uint32_t count = 0;
@@ -34,10 +34,10 @@ class AllocationTable {
     AllocationTable(const AllocationTable&) = delete;
     AllocationTable& operator=(const AllocationTable&) = delete;
 
-    // `volume_start` is the device sector of the boot sector. Discards all earlier state.
+    // `volume_start` is the device sector of the boot sector. All earlier state is discarded.
     void attach(BlockDevice& device, std::uint64_t volume_start, const Geometry& geometry);
 
-    // The error of all functions below is io; nothing in memory has changed then.
+    // All functions below fail only with io, after which nothing in memory has changed.
 
     // Returns kFree, a cluster inside the volume, kEndOfChain, or an invalid value (bad, reserved, outside).
     // Precondition of both functions: the volume has the cluster.
@@ -45,13 +45,13 @@ class AllocationTable {
     [[nodiscard]] lib::Result<void> set(Cluster cluster, Cluster value);
 
     // Takes the first free cluster, after the last one taken if possible, and the free ones that follow it, up to
-    // `wanted` in all, and links them to a chain of their own. A run ends where its sector of the table ends: whether
-    // it is taken is decided by one sector, and takes one pass over it. Errors: no_space; corrupt (the table has
-    // changed since it was counted). Precondition: wanted > 0.
+    // `wanted` in all, and links them to a chain of their own. A run ends where its sector of the table ends, so that
+    // one pass over one sector takes it. Errors: no_space; corrupt (the table has changed since it was counted).
+    // Precondition: wanted > 0.
     [[nodiscard]] lib::Result<Run> allocate(std::uint32_t wanted);
 
-    // Returns the number of free clusters, which is counted once by reading the whole table, then kept up to date. The
-    // values of FSInfo are not used.
+    // Returns the number of free clusters, which is counted once by reading the whole table, then kept up to date.
+    // FSInfo is not used.
     [[nodiscard]] lib::Result<std::uint32_t> free_count();
 
     // Returns where allocate() starts its search.
@@ -60,7 +60,7 @@ class AllocationTable {
     // Returns the low byte of entry 0, which repeats the media byte.
     [[nodiscard]] lib::Result<std::uint8_t> media();
 
-    // Writes all copies, so that they have what get() returns.
+    // Writes all copies, so that they hold what get() returns.
     [[nodiscard]] lib::Result<void> flush();
 
     // Discards unwritten changes after a failure that could not be undone, and counts again.

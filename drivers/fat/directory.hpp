@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The root directory of a FAT volume and the entries in it. There are no subdirectories and no long names.
+// Declares the root directory of a FAT volume and the entries in it. There are no subdirectories and no long names.
 #pragma once
 
 #include "drivers/fat/allocation_table.hpp"
@@ -11,9 +11,9 @@
 
 namespace drivers::fat {
 
-// The 32-byte directory entry: short names, times, sizes. No long names: a name that does not fit 8.3 is refused, never
-// cut. Names are stored in upper case, as the format requires; a part in lower case is marked in the byte that Windows
-// NT and Linux use for it, so it is read back as written. Source: Microsoft FAT32 File System Specification 1.03, "FAT
+// A 32-byte directory entry has a short name, times and a size. A name that does not fit 8.3 is refused, never cut.
+// Names are stored in upper case, as the format requires; a part in lower case is marked in the byte that Windows NT
+// and Linux use for it, so it is read back as written. Source: Microsoft FAT32 File System Specification 1.03, "FAT
 // Directory Structure". Host-safe. Context: any.
 //
 //   0 name[8] ext[3] | 11 attributes | 12 case | 13 created (tenths, time, date) | 18 accessed | 20 cluster high
@@ -27,15 +27,15 @@ struct ShortName {
     [[nodiscard]] constexpr bool same_as(const ShortName& other) const { return text == other.text; }
 };
 
-// Makes a short name, such as "0trace.dat". invalid_argument: the base is empty, it has more than 8 + 3 characters, or
-// a character that FAT forbids.
+// Makes a short name, such as "0trace.dat". invalid_argument: the base is empty, or the name has more than 8 + 3
+// characters or one that FAT forbids.
 [[nodiscard]] lib::Result<ShortName> make_short_name(std::string_view name);
 
 // Makes a volume label of at most 11 characters, in which spaces are allowed. Error: invalid_argument.
 [[nodiscard]] lib::Result<ShortName> make_label(std::string_view label);
 
-// Local time, in the format's steps of two seconds. The default is the beginning of FAT's calendar, so that the same
-// files produce the same image.
+// Holds local time, in the format's steps of two seconds. The default is the beginning of FAT's calendar, so that the
+// same files produce the same image.
 struct DateTime {
     std::uint16_t year = 1980; // 1980..2107
     std::uint8_t month = 1;    // 1..12
@@ -75,11 +75,10 @@ using EntryBytes = std::array<std::byte, kDirectoryEntryBytes>;
 // Encodes an entry of the kind file or label. Precondition: the time is valid.
 [[nodiscard]] EntryBytes encode_entry(const DirectoryEntry& entry);
 
-// The root directory: a fixed region on FAT16, a chain of clusters on FAT32. Finds names, finds space for one more
-// entry, and writes it; never changes an entry that is in use. Source: Microsoft FAT32 File System Specification 1.03,
-// "FAT Directory Structure". Context: task or irq-off, one user at a time.
+// The root directory is a fixed region on FAT16 and a chain of clusters on FAT32. The class finds names, finds space
+// for one more entry and writes it; it never changes an entry in use. Source: Microsoft FAT32 File System Specification
+// 1.03, "FAT Directory Structure". Context: task or irq-off, one user at a time.
 
-// Space for one entry.
 struct Slot {
     std::uint32_t sector = 0;  // of the volume
     std::uint32_t offset = 0;  // in that sector
@@ -94,7 +93,7 @@ class RootDirectory {
 
     void attach(BlockDevice& device, std::uint64_t volume_start, const Geometry& geometry, AllocationTable& table);
 
-    // The result of one pass over the directory for a name.
+    // Holds the result of one pass over the directory for a name.
     struct Search {
         std::optional<DirectoryEntry> found; // a file or a directory of this name
         std::optional<Slot> free;            // the first free slot, if there is one

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Planning and writing a new volume. See format.hpp.
+// Plans and writes a new volume, as format.hpp describes.
 #include "drivers/fat/format.hpp"
 
 #include "drivers/fat/geometry.hpp"
@@ -29,7 +29,7 @@ struct SizeClass {
     std::uint8_t sectors_per_cluster;
 };
 
-// The specification's tables; the smallest FAT16 volumes, which they do not cover, get clusters of one sector.
+// These are the specification's tables; the smallest FAT16 volumes, not covered there, get clusters of one sector.
 constexpr std::array<SizeClass, 5> kClasses16{{{8'400, 1}, {32'680, 2}, {262'144, 4}, {524'288, 8}, {1'048'576, 16}}};
 constexpr std::array<SizeClass, 5> kClasses32{
     {{532'480, 1}, {16'777'216, 8}, {33'554'432, 16}, {67'108'864, 32}, {0xFFFF'FFFF, 64}}};
@@ -66,7 +66,7 @@ lib::Result<Plan> make_plan(std::uint64_t sectors, FormatType type) {
     plan.reserved_sectors = small ? kReserved16 : kReserved32;
     plan.root_sectors = small ? kRootEntries16 * kDirectoryEntryBytes / kSectorBytes : 0;
 
-    // The specification's formula: 256 (or 128) entries describe a sector of the FAT; rounds up, never too small.
+    // By the specification's formula, which rounds up, 256 (or 128) entries describe a sector of the FAT.
     const std::uint64_t overhead = plan.reserved_sectors + plan.root_sectors;
     if (sectors <= overhead) {
         return lib::Error::no_space;
@@ -141,7 +141,7 @@ class Formatter {
     void write_boot(const ShortName& label, std::uint32_t volume_id) {
         m_sector.fill(std::byte{0});
         put_boot_sector(label, volume_id);
-        // Pair assertion: the reader must accept what is written here.
+        // The reader must accept what is written here.
         ASSERT(read_boot_sector(m_sector, m_plan.total_sectors).defect == Defect::none);
         if (m_plan.type == FatType::fat32) {
             write(kBackupBootSector);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes an empty FAT16 or FAT32 volume that fills a device, without a partition table. By default only on a blank
-// device: existing contents are not erased. The boot sector is cleared first and written last, so an interrupted format
-// leaves no volume rather than half of one. Source: Microsoft FAT32 File System Specification 1.03, "FAT Volume
-// Initialization" (cluster sizes and the size of a FAT). Context: task or irq-off.
+// Makes an empty FAT16 or FAT32 volume that fills a device, without a partition table. By default it takes only a blank
+// device, so that existing contents are not erased. The boot sector is cleared first and written last, so an
+// interrupted format leaves no volume rather than half of one. Source: Microsoft FAT32 File System Specification 1.03,
+// "FAT Volume Initialization" (cluster sizes and the size of a FAT). Context: task or irq-off.
 #pragma once
 
 #include "drivers/fat/directory.hpp"

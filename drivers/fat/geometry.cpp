@@ -18,7 +18,7 @@ constexpr std::uint32_t kSectorsPerClusterMax = 128;
 constexpr std::uint16_t kNoSector = 0xFFFF;
 constexpr std::uint16_t kFlagMirroringOff = 1U << 7;
 
-// std::has_single_bit would call a library routine that the kernel does not have.
+// This replaces std::has_single_bit, which would call a library routine that the kernel does not have.
 constexpr bool is_power_of_two(std::uint32_t value) {
     return value != 0 && (value & (value - 1)) == 0;
 }
@@ -59,7 +59,7 @@ BootSector unpack(std::span<const std::byte> sector) {
     boot.fat_sectors_16 = reader.le<std::uint16_t>();
     reader.take(2 + 2 + 4); // sectors per track, heads, hidden sectors: for the BIOS only
     boot.total_sectors_32 = reader.le<std::uint32_t>();
-    // From here on the fields of FAT32; FAT16 has other fields at these offsets.
+    // The fields of FAT32 begin here; FAT16 has other fields at these offsets.
     boot.fat_sectors_32 = reader.le<std::uint32_t>();
     boot.flags = reader.le<std::uint16_t>();
     boot.version = reader.le<std::uint16_t>();
@@ -194,7 +194,7 @@ BootSectorReading read_boot_sector(std::span<const std::byte> sector, std::uint6
         reading.defect = Defect::total_sectors;
         return reading;
     }
-    // At most 2^16 + 255 * 2^32 + 2^12: 64 bits hold it.
+    // The sum is at most 2^16 + 255 * 2^32 + 2^12, which 64 bits hold.
     const std::uint64_t first_root = geometry.first_fat + std::uint64_t{geometry.fat_count} * geometry.fat_sectors;
     const std::uint64_t first_data = first_root + geometry.root_sectors;
     if (first_data >= geometry.total_sectors) {

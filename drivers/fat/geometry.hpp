@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sectors that describe a FAT volume: its boot sector, FAT32's FSInfo, and the partition table in front of it.
+// Reads the sectors that describe a FAT volume: its boot sector, FAT32's FSInfo, and the partition table before it.
 #pragma once
 
 #include "drivers/block_device.hpp"
@@ -8,10 +8,10 @@
 
 namespace drivers::fat {
 
-// The layout of a FAT volume, computed from its boot sector. Pure arithmetic on one sector: nothing is read here, and
-// no field is used before it has been checked against the others and against the device. Source: Microsoft FAT32 File
-// System Specification 1.03 (fatgen103), "BPB" and "FAT Type Determination": only the number of clusters determines the
-// type of FAT. Host-safe. Context: any.
+// The layout of a FAT volume is computed from its boot sector alone: nothing is read from the device, and no field is
+// used before it has been checked against the others and against the device. Source: Microsoft FAT32 File System
+// Specification 1.03 (fatgen103), "BPB" and "FAT Type Determination": only the number of clusters determines the type
+// of FAT. Host-safe. Context: any.
 //
 //   0            reserved       + fats x fat_sectors      + root_sectors                       total
 //   | boot, FSInfo... | FAT 0 | FAT 1 | root directory (FAT16) | cluster 2 | cluster 3 | ... |
@@ -22,7 +22,7 @@ enum class FatType : std::uint8_t {
     fat32,
 };
 
-// The defect of a boot sector. All except those marked otherwise map to Error::corrupt.
+// Names the defect of a boot sector. All except those marked otherwise map to Error::corrupt.
 enum class Defect : std::uint8_t {
     none,
     no_volume,          // not_found: neither a boot sector nor a partition with one
@@ -57,7 +57,7 @@ inline constexpr std::uint32_t kFat16ClustersMin = 4085;
 inline constexpr std::uint32_t kFat32ClustersMin = 65525;
 inline constexpr std::uint32_t kFat32ClustersMax = 0x0FFF'FFF5;
 
-// All sector numbers count from the boot sector of the volume.
+// All sector numbers of a geometry count from the boot sector of the volume.
 struct Geometry {
     FatType type = FatType::fat16;
     std::uint8_t media = 0;
@@ -98,7 +98,7 @@ struct BootSectorReading {
 // Reads a boot sector of kSectorBytes bytes; `sectors_available` is the size of the device or the partition.
 [[nodiscard]] BootSectorReading read_boot_sector(std::span<const std::byte> sector, std::uint64_t sectors_available);
 
-// FSInfo, FAT32's record of how many clusters are free and where to search for one. It is only a hint, which we never
+// FSInfo is FAT32's record of how many clusters are free and where to search for one. It is only a hint, which we never
 // use, but which a checker compares: it is set to "unknown" before a file is begun and to the correct values after it
 // is complete, so it is never wrong, even if writing is interrupted. Source: Microsoft FAT32 File System Specification
 // 1.03, "FAT32 FSInfo Sector Structure". Context: task or irq-off.
@@ -109,7 +109,6 @@ struct SpaceHint {
     std::uint32_t next_candidate = kUnknown;
 };
 
-// Fills a sector.
 void encode_info_sector(const SpaceHint& hint, std::span<std::byte> sector);
 
 // Rewrites the hint at a device sector. A sector without the three signatures is not an FSInfo and is not changed.
@@ -117,9 +116,9 @@ void encode_info_sector(const SpaceHint& hint, std::span<std::byte> sector);
 [[nodiscard]] lib::Result<void> update_info_sector(BlockDevice& device, std::uint64_t device_sector,
                                                    const SpaceHint& hint, std::span<std::byte> sector);
 
-// The start of the FAT volume on a device: at its first sector ("superfloppy"), or in the first FAT partition of a
-// master boot record. Source: Microsoft FAT32 File System Specification 1.03; partition table as in the UEFI
-// Specification 2.10, section 5.2.1. Context: task or irq-off.
+// The FAT volume of a device starts at its first sector ("superfloppy") or is the first FAT partition of a master boot
+// record. Source: Microsoft FAT32 File System Specification 1.03; UEFI Specification 2.10, section 5.2.1 (partition
+// table). Context: task or irq-off.
 //
 //   MBR: 446 four entries of 16 bytes { status u8, CHS[3], type u8, CHS[3], first sector u32, sectors u32 } | 510 55 AA
 

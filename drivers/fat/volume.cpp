@@ -190,7 +190,7 @@ lib::Result<void> FileWriter::create(const NewFile& file) {
         return lib::Error::no_space;
     }
 
-    // From here on the device is written to.
+    // The device is written to from here on.
     if (const auto done = m_volume.mark_space_unknown(); !done) {
         return done.error();
     }
@@ -236,7 +236,7 @@ lib::Result<void> FileWriter::append(std::span<const std::byte> bytes) {
 }
 
 // Returns the number of bytes that fit after the last one. They follow each other on the volume up to the end of
-// m_last, because a run is added only when there is no room.
+// m_last, because a run is added only when this is 0.
 std::uint64_t FileWriter::room() const {
     return std::uint64_t{m_clusters} * m_volume.geometry().cluster_bytes() - m_size;
 }
@@ -332,7 +332,7 @@ lib::Result<void> FileWriter::close() {
     entry.modified = m_modified;
     if (const auto done = m_volume.root().write(m_slot, encode_entry(entry)); !done) {
         // It is unknown whether the write succeeded: freeing the clusters could leave an entry that points to free
-        // ones.
+        // clusters.
         return done.error();
     }
     if (const auto done = m_volume.mark_space_known(); !done) {
@@ -381,7 +381,7 @@ lib::Result<void> FileWriter::free_chain() {
 
 lib::Error FileWriter::give_up(lib::Error reason) {
     if (const auto removed = abandon(); !removed) {
-        return lib::Error::io; // counted there
+        return lib::Error::io; // the removal failed, too
     }
     return reason;
 }

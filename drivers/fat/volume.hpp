@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A mounted FAT16 or FAT32 volume: finds the files of its root directory, reads them, and reports the free space. Files
-// are added by a FileWriter. No subdirectories, no long names, no deletion. Static storage, about 2 KiB. Source:
-// Microsoft FAT32 File System Specification 1.03. Context: task or irq-off, one user at a time.
+// A Volume is a mounted FAT16 or FAT32 volume: it finds the files of its root directory, reads them, and reports the
+// free space. A FileWriter adds files. There are no subdirectories, no long names and no deletion. Source: Microsoft
+// FAT32 File System Specification 1.03. Context: task or irq-off, one user at a time.
 #pragma once
 
 #include "drivers/fat/directory.hpp"
@@ -21,8 +21,8 @@ class Volume {
     Volume(const Volume&) = delete;
     Volume& operator=(const Volume&) = delete;
 
-    // Uses the first FAT volume of the device, at sector 0 or in a partition; replaces the one mounted before. Writes
-    // nothing. Errors: not_found (no volume: the device may be blank); unsupported (FAT12, ...) and corrupt, see
+    // Uses the first FAT volume of the device, at sector 0 or in a partition; replaces the one mounted before. It
+    // writes nothing. Errors: not_found (no volume: the device may be blank); unsupported (FAT12, ...) and corrupt, see
     // defect(); io.
     [[nodiscard]] lib::Result<void> mount(BlockDevice& device);
 
@@ -42,8 +42,8 @@ class Volume {
     // directory's); corrupt (its first cluster is outside the volume); io.
     [[nodiscard]] lib::Result<FileInfo> find(std::string_view name);
 
-    // Copies from `offset` on; returns the number of bytes copied, at most out.size(). Follows the chain from its
-    // start, so read in large pieces. Errors: corrupt (the chain is shorter than the size, or leaves the volume); io.
+    // Copies from `offset` on; returns the number of bytes copied, at most out.size(). As it follows the chain from its
+    // start, pieces should be large. Errors: corrupt (the chain is shorter than the size, or leaves the volume); io.
     [[nodiscard]] lib::Result<std::size_t> read(const FileInfo& file, std::uint32_t offset, std::span<std::byte> out);
 
     // --- for the FileWriter ---
@@ -58,7 +58,7 @@ class Volume {
     // Makes everything written so far persistent. Errors: io.
     [[nodiscard]] lib::Result<void> flush();
 
-    // Writes FAT32's FSInfo; nothing on FAT16. Errors: io.
+    // Write FAT32's FSInfo; nothing is written on FAT16. Errors: io.
     [[nodiscard]] lib::Result<void> mark_space_unknown();
     [[nodiscard]] lib::Result<void> mark_space_known();
 
@@ -83,16 +83,16 @@ class Volume {
 //   FileWriter writer(volume);
 //   create({.name = "0trace.dat", .size_hint_bytes = image.size()})  ->  append(...) ...  ->  close()
 //
-// The state after an interruption at any sector write. Sectors reach the device in this order:
+// Sectors reach the device in the following order, each with the state that an interruption after it leaves:
 //   1. data of the file      into clusters that are free in the table: not visible
 //   2. table, every copy     a chain without an owner: lost clusters, which any checker frees
 //   3. directory entry       one sector write: the file exists, and its whole chain is in every copy of the table
 //   4. FSInfo (FAT32)        a hint; "unknown" since before step 1, so never wrong
-// Table sectors are written in the order in which the window moves over them, so a chain without an owner may be in
-// pieces, and a sector of step 2 may precede data of step 1: neither matters before step 3. A cluster is allocated only
-// if it is free in the table, and no cluster is freed that a directory entry points to, so chains cannot cross. Removal
-// (abandon) happens before step 3 and frees a chain without an owner from its head: the remainder is again a lost
-// chain.
+// The table's sectors are written in the order in which the window moves over them, so a chain without an owner may be
+// in pieces, and a sector of step 2 may precede data of step 1: neither matters before step 3. A cluster is allocated
+// only if it is free in the table, and no cluster is freed that a directory entry points to, so chains cannot cross.
+// Removal (abandon) happens before step 3 and frees a chain without an owner from its head: the remainder is again a
+// lost chain.
 
 struct NewFile {
     std::string_view name;             // 8.3
@@ -111,15 +111,15 @@ class FileWriter {
 
     // Begins a file. On an error nothing is open and no file has changed. invalid_argument: the name is no 8.3 name, or
     // the time is invalid. exists: the name is taken. no_space: the directory is full, or less is free than the hint
-    // asks for. busy: a file is open. corrupt: the root directory's chain is. io: the device failed.
+    // asks for. busy: a file is open. corrupt: the root directory's chain is damaged. io: the device failed.
     [[nodiscard]] lib::Result<void> create(const NewFile& file);
 
     // Adds bytes at the end. On an error the file is removed and nothing is open. no_space: the volume is full, or the
     // file would have more than 4 GiB - 1. io: the device failed. Precondition: is_open().
     [[nodiscard]] lib::Result<void> append(std::span<const std::byte> bytes);
 
-    // Makes the file visible. On an error nothing is open; the file is removed, or, if it was the directory entry that
-    // could not be written, its clusters are lost; or only FSInfo is not up to date. Errors: io.
+    // Makes the file visible. On an error nothing is open, and the file is removed; but its clusters are lost if the
+    // directory entry could not be written, and the file remains if only FSInfo could not. Errors: io.
     // Precondition: is_open().
     [[nodiscard]] lib::Result<void> close();
 

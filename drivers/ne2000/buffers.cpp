@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The header check of the NE2000 receive ring. A wrong header would lead to a wrong page permanently, so each field is
-// compared with the others before the first data byte is read.
+// Checks the headers in the NE2000's receive ring. A wrong header would lead to a wrong page permanently, so each field
+// is compared with the others before the first data byte is read.
 #include "drivers/ne2000/buffers.hpp"
 
 #include "drivers/ne2000/registers.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The buffer memory of an NE2000: the receive ring and the two transmit buffers.
+// Keeps account of the buffer memory of an NE2000: the receive ring and the two transmit buffers.
 #pragma once
 
 #include "lib/assert.hpp"
@@ -13,8 +13,8 @@
 
 namespace drivers::ne2000 {
 
-// The geometry of the receive ring, and the validity of a stored frame's header. Pure computation: no port is accessed
-// here, so every class of corruption has a unit test. Source: DP8390D data sheet, section 7.
+// Computes the geometry of the receive ring and the validity of a stored frame's header. No port is accessed here, so
+// every class of corruption has a unit test. Source: DP8390D data sheet, section 7.
 //
 //   start                          next (ours)          CURR (the NIC's)              stop
 //   +------+------+------+------+--+------+------+------+------+------+------+--------+
@@ -28,8 +28,8 @@ inline constexpr std::size_t kPageBytes = 256;
 inline constexpr std::size_t kRingHeaderBytes = 4;
 inline constexpr std::size_t kCrcBytes = 4;
 
-// Lengths as in the header, with CRC. Ethernet's minimum is 64, but an emulated link may deliver a frame without
-// padding; the lower bound is an Ethernet header. The maximum is a full frame with a VLAN tag.
+// The lengths are those in the header, with CRC. Ethernet's minimum is 64, but an emulated link may deliver a frame
+// without padding; the lower bound is an Ethernet header. The maximum is a full frame with a VLAN tag.
 inline constexpr std::uint16_t kRingLengthMin = 14 + kCrcBytes;
 inline constexpr std::uint16_t kRingLengthNoRunt = 64;
 inline constexpr std::uint16_t kRingLengthMax = 1522;
@@ -81,8 +81,8 @@ struct ReceiveRing {
                                                     std::uint8_t current) const;
 };
 
-// The state of the NIC's two transmit buffers: free, filled or being sent. While one is sent the next frame is copied
-// into the other, so transmission and copy overlap. Bookkeeping only: no port is accessed here.
+// Each of the NIC's two transmit buffers is free, filled or being sent. While one is sent the next frame is copied into
+// the other, so transmission and copy overlap. No port is accessed here.
 //
 //   load() -> filled -> begin() -> sending -> finish() -> free        at most one filled, at most one sending
 
@@ -120,13 +120,11 @@ class TransmitBuffers {
         return m_sending;
     }
 
-    // Precondition: sending().
     constexpr void finish() {
         ASSERT(sending());
         m_sending = kNone;
     }
 
-    // Precondition: sending().
     [[nodiscard]] constexpr Index sending_buffer() const {
         ASSERT(sending());
         return m_sending;

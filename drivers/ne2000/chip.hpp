@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One NE2000 at one I/O base: registers, reset, and remote DMA, the only access to its buffer memory. It only moves
-// bytes: frames, ring and recovery are handled by the device. Every wait is bounded. Source: DP8390D data sheet,
-// sections 5 (remote DMA) and 10. Context: task, one user at a time. After a timeout the NIC's DMA is in an unknown
-// state: reset it.
+// A Chip is one NE2000 at one I/O base: its registers, its reset, and remote DMA, the only access to its buffer memory.
+// It only moves bytes: frames, ring and recovery are handled by the device. Every wait is bounded. Source: DP8390D data
+// sheet, sections 5 (remote DMA) and 10. Context: task, one user at a time. After a timeout its DMA is in an unknown
+// state: it must be reset.
 #pragma once
 
 #include "drivers/clock.hpp"
@@ -19,8 +19,8 @@
 
 namespace drivers::ne2000 {
 
-// Bytes per access to the data port. Every card for a 16-bit slot supports words; QEMU's model (both its cards) also
-// double words, which halves the cost of a copy. takes_width() finds out which a card takes.
+// States the bytes per access to the data port. Every card for a 16-bit slot supports words; QEMU's cards also support
+// double words, which halves the cost of a copy. takes_width() tests what a card supports.
 enum class DataWidth : std::uint8_t { byte8 = 1, word16 = 2, dword32 = 4 };
 
 template <PortIo Ports>
@@ -73,7 +73,7 @@ class Chip {
     }
 
     // Copies out.size() bytes from buffer memory, or with bytes from the board's address PROM, which appears at address
-    // 0; the range must not cross the end of the receive ring. address must be a multiple of the width. timeout if the
+    // 0; the range must not cross the end of the receive ring. address must be a multiple of the width. timeout: the
     // DMA does not complete.
     [[nodiscard]] lib::Result<void> read_memory(std::uint16_t address, std::span<std::byte> out) {
         const std::size_t whole = out.size() - out.size() % unit();
@@ -88,7 +88,7 @@ class Chip {
     }
 
     // Writes data and then zeros up to size_min bytes, at most kSizeMinMax (and up to the next whole unit). Other
-    // conditions and errors as for read_memory().
+    // conditions and errors are those of read_memory().
     [[nodiscard]] lib::Result<void> write_memory(std::uint16_t address, std::span<const std::byte> data,
                                                  std::size_t size_min) {
         const std::size_t total = rounded(data.size() < size_min ? size_min : data.size());
@@ -109,8 +109,7 @@ class Chip {
 
   private:
     static constexpr lib::Nanoseconds kResetTimeout = lib::milliseconds(20);
-    // A transfer of a whole frame by ISA words takes about 1 ms on the slowest bus, and completes immediately
-    // afterwards.
+    // A whole frame takes about 1 ms by ISA words on the slowest bus; the DMA completes immediately afterwards.
     static constexpr lib::Nanoseconds kTransferTimeout = lib::milliseconds(10);
 
     using Unit = std::array<std::byte, 4>; // of the widest access
@@ -172,8 +171,8 @@ class Chip {
 
 // Tests whether a card's data port takes accesses of a width: data that they write must be read by accesses that are
 // known to work, and the reverse. Some cards and bridges ignore half of a double word, or complete no transfer with
-// them. A frame would then be damaged without a sign, because the card's CRC covers the data that it got. Context: that
-// of Chip.
+// them. A frame would then be damaged without a sign, because the card's CRC covers the data that it got. Context:
+// task, one user at a time.
 
 // Returns the width with which `width` is compared. Every card for a 16-bit slot is built for words; where they do not
 // work either, only bytes can show whether there is memory at all.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The NE2000 as a network device: start-up, transmission through two buffers, reception from the ring, and recovery
-// from every known error state of the controller. Polled: interrupts remain masked unless the options enable them, and
-// poll() serves the status bits; an interrupt handler would call the same function. Source: DP8390D data sheet,
-// sections 7 (reception, with the overflow routine), 8 (transmission), 11 (initialisation).
+// A Device is an NE2000 as a network device: it starts up, transmits through two buffers, receives from the ring, and
+// recovers from every known error state of the controller. It is polled: interrupts remain masked unless the options
+// enable them, and poll() serves the status bits; an interrupt handler would call the same function. Source: DP8390D
+// data sheet, sections 7 (reception, with the overflow routine), 8 (transmission), 11 (initialisation).
 //
 //   page  40h        46h        4Ch                                        stop_page
 //         +----------+----------+---------------------------------------------+
@@ -28,8 +28,8 @@
 
 namespace drivers::ne2000 {
 
-// All counters of the NE2000 driver, so that no loss is silent. They only grow, survive each recovery, and start at
-// zero only with the object. Any context may read them; only the driver's user writes them.
+// These are all counters of the NE2000 driver, so that no loss is silent. They only grow, survive each recovery, and
+// start at zero only with the object. Any context may read them; only the driver's user writes them.
 struct Counters {
     std::uint64_t tx_frames = 0;          // transmitted, as the NIC reports it
     std::uint64_t tx_bytes = 0;           // with padding, without CRC
@@ -70,8 +70,8 @@ class Device final : public net::Device {
         , m_clock(clock) {}
 
     // Probes and starts the card; may be called again after a failure. invalid_argument: an option is out of range, and
-    // the card is what it was; io: its buffer memory does not keep what is written; otherwise the errors of probe(). At
-    // most 200 ms.
+    // the card is unchanged; io: its buffer memory does not keep what is written; otherwise the errors are those of
+    // probe(). The call takes at most 200 ms.
     [[nodiscard]] lib::Result<void> start(const Options& options) {
         if (options.io_base > 0x1'0000 - kPorts || options.stop_page < kStopPageMin ||
             options.stop_page > kStopPageMax) {
@@ -278,7 +278,7 @@ class Device final : public net::Device {
         }
     }
 
-    // The transmission has ended, with or without an error.
+    // Accounts for a transmission that has ended, with or without an error.
     void account_transmission() {
         if ((m_chip.read(kRegTSR) & (kTsrABT | kTsrFU)) != 0) {
             ++m_counters.tx_errors;
@@ -306,7 +306,7 @@ class Device final : public net::Device {
         m_chip.command(kCommandTransmit);
     }
 
-    // The watchdog counts from the first attempt, so a frame is not repeated forever.
+    // Repeats the interrupted frame, though not forever, because the watchdog counts from its first attempt.
     void continue_sending(Resend resend) {
         if (resend == Resend::yes && m_buffers.sending()) {
             ++m_counters.tx_resends;
@@ -354,7 +354,7 @@ class Device final : public net::Device {
         return size.value();
     }
 
-    // Ring addresses continue at the start after the last page. Precondition: address in the ring.
+    // Reads from the ring, which continues at its start after the last page. Precondition: address in the ring.
     [[nodiscard]] lib::Result<void> read_ring(std::size_t address, std::span<std::byte> out) {
         const std::size_t until_end = m_ring.stop_address() - address;
         const auto head = out.first(out.size() < until_end ? out.size() : until_end);
@@ -396,8 +396,8 @@ class Device final : public net::Device {
         continue_sending(resend);
     }
 
-    // After an inconsistent header the start of the next frame is unknown, so the ring is reset. Frames being sent are
-    // kept; `cut_short` states that one was already interrupted by an overflow recovery in progress.
+    // Resets the ring, because the start of the next frame is unknown after an inconsistent header. Frames being sent
+    // are kept; `cut_short` states that an overflow recovery in progress has interrupted one.
     void reset_ring(Resend cut_short) {
         ++m_counters.rx_ring_resets;
         const Resend resend = halt() == Resend::yes ? Resend::yes : cut_short;
@@ -408,8 +408,8 @@ class Device final : public net::Device {
         continue_sending(resend);
     }
 
-    // The controller no longer responds: resets and initialises the whole card. The frame being sent may or may not
-    // have been transmitted, so it is abandoned and counted; the next waiting one is sent.
+    // Resets and initialises the whole card, because the controller no longer responds. The frame being sent may or may
+    // not have been transmitted, so it is abandoned and counted; the next waiting one is sent.
     void restart() {
         ++m_counters.resets;
         if (!m_chip.reset()) {
@@ -437,7 +437,7 @@ class Device final : public net::Device {
     TransmitBuffers m_buffers;
     Deadline m_transmit_deadline;
     Counters m_counters;
-    std::uint8_t m_next_page = 0; // of the ring: the oldest frame not yet taken
+    std::uint8_t m_next_page = 0; // the page in the ring of the oldest frame not yet taken
     bool m_overflowed = false;
     bool m_running = false;
 };

@@ -34,7 +34,7 @@ template <PortIo Ports>
     return static_cast<std::uint16_t>(bar.value().base);
 }
 
-// The sixteen PROM bytes as they are read: each one twice.
+// Holds the sixteen PROM bytes as they are read: each one twice.
 using PromImage = std::array<std::byte, 32>;
 
 // Decodes the PROM. corrupt: the bytes are not doubled, the signature is missing, or the address is not that of a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The NE2000's 32 ports: sixteen registers of its DP8390D controller in three pages (selected by CR), the data port of
-// the remote DMA, and the reset port. Names are those of the data sheet. Constants only. Source: National Semiconductor
+// Names the NE2000's 32 ports: sixteen registers of its DP8390D controller in three pages (selected by CR), the data
+// port of the remote DMA, and the reset port. The names are those of the data sheet. Source: National Semiconductor
 // DP8390D/NS32490D data sheet, section 10 (registers); the two upper ports belong to the NE2000 board, and to the
 // compatible RTL8029.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads dotted decimal addresses from the command line. Strict, because a misread address would send the trace to a
-// wrong host.
+// Reads dotted decimal addresses from the command line. It is strict, because a misread address would send the trace to
+// a wrong host.
 #include "drivers/net/address.hpp"
 
 #include "lib/text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The three kinds of network address as types that do not mix, and the text form of an IPv4 address. Host-safe.
-// Source: RFC 791 section 3.1 (dotted decimal: four numbers 0..255). Context: any.
+// Declares the three kinds of network address as types that do not mix, and reads the text form of an IPv4 address. It
+// is host-safe. Source: RFC 791 section 3.1 (dotted decimal: four numbers 0..255). Context: any.
 #pragma once
 
 #include "lib/result.hpp"
@@ -26,7 +26,7 @@ struct MacAddress {
 inline constexpr MacAddress kBroadcastMac{
     {std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}}};
 
-// First number in the highest byte: 192.168.1.10 is 0xC0A8'010A.
+// The first number is in the highest byte: 192.168.1.10 is 0xC0A8'010A.
 struct Ipv4Address {
     std::uint32_t value = 0;
 
@@ -45,8 +45,8 @@ struct UdpPort {
     friend constexpr bool operator==(UdpPort, UdpPort) = default;
 };
 
-// Parses an address such as "192.168.1.10". invalid_argument: it is anything but four decimal numbers 0..255 of at most
-// three digits, without leading zeros (which some read as octal), separated by single dots.
+// Parses an address such as "192.168.1.10". invalid_argument: it is not four decimal numbers 0..255 of at most three
+// digits, without leading zeros (which some read as octal), separated by single dots.
 [[nodiscard]] lib::Result<Ipv4Address> parse_ipv4_address(std::string_view text);
 
 } // namespace drivers::net

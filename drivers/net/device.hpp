@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The interface of a network card for the protocols: whole Ethernet frames without CRC, one at a time, without waiting.
-// The same protocols run on the NE2000 and on a fake that keeps frames in a list.
+// A Device is a network card as the protocols see it: it passes whole Ethernet frames without CRC, one at a time,
+// without waiting. The same protocols run on the NE2000 and on a fake that keeps frames in a list.
 #pragma once
 
 #include "drivers/net/address.hpp"
@@ -31,7 +31,7 @@ class Device {
     // `out` and was dropped. corrupt, timeout: the card lost frames and has recovered. io: the card does not work.
     [[nodiscard]] virtual lib::Result<std::size_t> receive_frame(std::span<std::byte> out) = 0;
 
-    // Does bounded housekeeping: completed transmissions, watchdog, error counters. It must be called regularly,
+    // Serves completed transmissions, watchdog and error counters, in bounded time. It must be called regularly,
     // whether or not there is traffic.
     virtual void poll() = 0;
 

@@ -132,7 +132,7 @@ void write_udp(lib::ByteWriter& writer, const UdpFlow& flow, std::uint16_t packe
     checksum.add(flow.peer_port.value);
     checksum.add(static_cast<std::uint16_t>(udp_bytes));
     checksum.add(payload);
-    // 0 would mean "no checksum"; FFFF is the same sum.
+    // A sum of 0 would mean "no checksum"; FFFF is the same sum.
     const std::uint16_t sum = checksum.value() == 0 ? std::uint16_t{0xFFFF} : checksum.value();
 
     writer.be(flow.local_port.value);

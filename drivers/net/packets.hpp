@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The packets that the endpoint exchanges, from Ethernet to UDP and ICMP: each is parsed from untrusted bytes and
-// written by one function. ARP is part of udp_endpoint.hpp. Host-safe.
+// Handles the packets that the endpoint exchanges, from Ethernet to UDP and ICMP: each is parsed from untrusted bytes
+// and written by one function. ARP is part of udp_endpoint.hpp. Host-safe.
 #pragma once
 
 #include "drivers/net/address.hpp"
@@ -15,13 +15,13 @@
 
 namespace drivers::net {
 
-// The Internet checksum: the complement of the ones' complement sum of all 16-bit words. The sum does not depend on
+// The Internet checksum is the complement of the ones' complement sum of all 16-bit words. The sum does not depend on
 // byte order (RFC 1071 section 2B), so words are added in this machine's little-endian order and swapped once at the
 // end. It detects an odd number of wrong bits, but not two exchanged words. Context: any.
 
 class InternetChecksum {
   public:
-    // Adds bytes. An odd last byte counts as the upper half of a word. Precondition: no earlier span had an odd size.
+    // Adds bytes. A single last byte counts as the upper half of a word. Precondition: no earlier span had an odd size.
     constexpr void add(std::span<const std::byte> bytes) {
         ASSERT(!m_odd);
         m_odd = bytes.size() % 2 != 0;
@@ -42,8 +42,8 @@ class InternetChecksum {
     // Adds a word in host order, which is big-endian in the packet.
     constexpr void add(std::uint16_t word) { add_le(swapped(word)); }
 
-    // Returns the value for the checksum field of the packet (as a number, to be stored big-endian). Over a packet with
-    // a correct checksum it is 0.
+    // Returns the value for the checksum field of the packet (as a number, to be stored big-endian). The value over a
+    // packet with a correct checksum is 0.
     [[nodiscard]] constexpr std::uint16_t value() const {
         std::uint64_t sum = m_sum_le;
         while (sum > 0xFFFF) { // at most five turns: each adds the carries back
@@ -69,8 +69,8 @@ class InternetChecksum {
     bool m_odd = false;
 };
 
-// The Ethernet II header: sender, receiver and type of the payload. VLAN tags and 802.3 length frames are not
-// supported. Host-safe. Source: RFC 894, IEEE 802.3 clause 3. Context: any.
+// The Ethernet II header has sender, receiver and type of the payload. VLAN tags and 802.3 length frames are not
+// supported. Source: RFC 894, IEEE 802.3 clause 3. Context: any.
 //
 //   0             6             12       14
 //   +-------------+-------------+--------+---------------
@@ -120,9 +120,8 @@ constexpr void write_ethernet(lib::ByteWriter& writer, const EthernetHeader& hea
     writer.be(header.type);
 }
 
-// The IPv4 header, read from untrusted bytes and written without options. Fragments are recognised and refused: no
-// supported protocol needs them, and reassembly would need memory. Host-safe. Source: RFC 791 section 3.1. Context:
-// any.
+// The IPv4 header is read from untrusted bytes and written without options. Fragments are recognised and refused: no
+// supported protocol needs them, and reassembly would need memory. Source: RFC 791 section 3.1. Context: any.
 //
 //   0          1      2              4          6              8     9         10         12       16            20
 //   +-----+----+------+--------------+----------+--------------+-----+---------+----------+--------+-------------+---
@@ -156,14 +155,14 @@ struct Ipv4Header {
 // Writes the header with its checksum; the payload follows.
 void write_ipv4(lib::ByteWriter& writer, const Ipv4Header& header);
 
-// The UDP header and its checksum over the pseudo header. We always send a checksum; a received datagram may have none
-// (0), as the standard allows and some emulated networks do. Host-safe. Source: RFC 768. Context: any.
+// The UDP header has a checksum over the pseudo header. We always send one; a received datagram may have none (0), as
+// the standard allows and some emulated networks do. Source: RFC 768. Context: any.
 
 inline constexpr std::size_t kUdpHeaderBytes = 8;
 inline constexpr std::size_t kUdpPayloadBytesMax = kIpv4PacketBytesMax - kIpv4HeaderBytes - kUdpHeaderBytes;
 static_assert(kUdpPayloadBytesMax == 1472);
 
-// The four numbers that identify a flow, from the view of this machine.
+// Holds the four numbers that identify a flow, as this machine sees it.
 struct UdpFlow {
     Ipv4Address local_address;
     Ipv4Address peer_address;
@@ -193,9 +192,9 @@ struct UdpDatagram {
 void write_udp(lib::ByteWriter& writer, const UdpFlow& flow, std::uint16_t packet_id,
                std::span<const std::byte> payload);
 
-// The two ICMP messages that are used here: "destination unreachable", which reports to a sender that a port is closed,
-// and the echo, to check whether the machine answers. Host-safe. Source: RFC 792, RFC 1122 section 3.2.2. Context: any.
-// ICMP is not authenticated: a host that forges our ports and addresses can stop the export.
+// Two ICMP messages are used here: "destination unreachable", which reports to a sender that a port is closed, and the
+// echo, by which others check whether the machine answers. Source: RFC 792, RFC 1122 section 3.2.2. Context: any. ICMP
+// is not authenticated: a host that forges our ports and addresses can stop the export.
 
 inline constexpr std::size_t kIcmpHeaderBytes = 8;
 

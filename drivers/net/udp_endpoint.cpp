@@ -68,7 +68,7 @@ ArpResolver::Learned ArpResolver::learn(const ArpPacket& packet) {
     if (m_state == State::resolved) {
         return packet.sender_mac == m_mac ? Learned::nothing : Learned::conflict;
     }
-    // This is also done if the search has already ended without a result.
+    // This is done even if the search has already ended without a result.
     m_mac = packet.sender_mac;
     m_state = State::resolved;
     return Learned::address;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A UDP endpoint with one peer, and the resolution of that peer's address.
+// Declares a UDP endpoint with one peer, and the resolution of that peer's address.
 #pragma once
 
 #include "drivers/clock.hpp"
@@ -17,9 +17,9 @@
 
 namespace drivers::net {
 
-// Address resolution for one peer: the packet, and a resolver with a bounded number of requests. Not a general cache:
-// the tracer communicates only with its collector. The first answer is kept: a later claim to the peer's address is
-// counted and ignored, so no other host on the segment can redirect a running export. Source: RFC 826. Context: as the
+// Resolves the address of one peer with a bounded number of requests. There is no general cache: the tracer
+// communicates only with its collector. The first answer is kept: a later claim to the peer's address is counted and
+// ignored, so no other host on the segment can redirect a running export. Source: RFC 826. Context: that of the
 // endpoint.
 
 enum class ArpOperation : std::uint16_t { request = 1, reply = 2 };
@@ -87,11 +87,11 @@ class ArpResolver {
     Deadline m_next_attempt;
 };
 
-// One UDP flow between this machine and one peer on the same segment: it resolves the peer's address, sends datagrams,
-// receives those of the peer, and answers ARP and echo requests. Not a network stack: no routes, no second flow, no
-// fragments. Only wait_until_ready() waits: every other call does a bounded piece of work, so the same endpoint serves
-// a low-priority task and a polling loop with interrupts off. Source: RFC 768, 791, 792, 826. Frames are untrusted:
-// every field is checked by one bounded cursor before it is used.
+// An endpoint is one UDP flow between this machine and one peer on the same segment: it resolves the peer's address,
+// sends datagrams, receives those of the peer, and answers ARP and echo requests. There are no routes, no second flow,
+// no fragments. Only wait_until_ready() waits: every other call does a bounded piece of work, so the same endpoint
+// serves a low-priority task and a polling loop with interrupts off. Source: RFC 768, 791, 792, 826. Frames are
+// untrusted: every field is checked by one bounded cursor before it is used.
 //
 // Usage:  UdpEndpoint endpoint(nic, clock);
 //         endpoint.open({.local_address = ..., .peer_address = ..., .local_port = {10000}, .peer_port = {20000}});
@@ -108,7 +108,7 @@ struct UdpCounters {
     std::uint64_t arp_conflicts = 0; // another card claimed the peer's address; ignored
     std::uint64_t echoes_answered = 0;
     std::uint64_t replies_lost = 0; // ARP or echo replies for which the card had no buffer
-    // Received frames that were dropped, by reason.
+    // These count received frames that were dropped, by reason.
     std::uint64_t frames_malformed = 0; // no Ethernet header, or longer than Ethernet allows
     std::uint64_t frames_not_for_us = 0;
     std::uint64_t frames_other = 0; // neither ARP nor IPv4, or an unsupported protocol in IPv4
@@ -118,7 +118,7 @@ struct UdpCounters {
     std::uint64_t udp_malformed = 0;
     std::uint64_t udp_other_flow = 0;
     std::uint64_t udp_queue_full = 0; // receive() was not called often enough
-    std::uint64_t udp_too_long = 0;   // for the buffer passed to receive()
+    std::uint64_t udp_too_long = 0;   // longer than the buffer passed to receive()
     std::uint64_t icmp_malformed = 0;
     std::uint64_t icmp_ignored = 0;  // understood, but not about our flow
     std::uint64_t device_errors = 0; // receive_frame() failed; see the card's own counters
@@ -158,12 +158,12 @@ class UdpEndpoint {
     [[nodiscard]] const UdpFlow& flow() const { return m_flow; }
 
     // Sends one datagram of 0..kUdpPayloadBytesMax bytes. busy: the peer is not resolved yet or the card has no buffer:
-    // poll() and try again; unreachable: no host answered the resolution (one more request follows), or the peer has
+    // poll() and try again; unreachable: no host answered the resolution (one more request follows) or the peer has
     // reported since the last call that the port is closed (reported once; the next call sends again);
-    // invalid_argument: payload too long; refused: not open; timeout, io: as Device::send_frame().
+    // invalid_argument: the payload is too long; refused: open() was not called; timeout, io: the card's.
     [[nodiscard]] lib::Result<void> send(std::span<const std::byte> payload);
 
-    // Does a bounded piece of work: the card's housekeeping, at most one ARP request, at most kFramesPerPoll received
+    // Does a bounded piece of work: it polls the card, sends at most one ARP request, and takes at most kFramesPerPoll
     // frames.
     void poll();
 
