@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every limit of the kernel. All storage is static: a limit that is reached is an error (no_space), never a crash.
+// Declares every limit of the kernel. All storage is static: reaching a limit is an error (no_space), never a crash.
 #pragma once
 
 #include "lib/units.hpp"
@@ -20,7 +20,7 @@ inline constexpr std::size_t kGuardBytes = 4096;
 inline constexpr std::size_t kLevelsMax = 30;
 inline constexpr std::size_t kRunLevelFunctionsMax = 40;
 
-// The number of polling and deferrable servers. CBS and GRUB tasks have a server of their own each.
+// Limits the number of polling and deferrable servers. CBS and GRUB tasks have a server of their own each.
 inline constexpr std::size_t kServersMax = 16;
 
 // A smaller budget would be used up by the interrupts that watch over it.
@@ -30,15 +30,15 @@ inline constexpr lib::Nanoseconds kServerBudgetMin = lib::microseconds(10);
 // release tasks for one instant; an earlier time counts as now.
 inline constexpr lib::Nanoseconds kActivationLagMax = lib::microseconds(100);
 
-// The number of activations that are kept for a busy task.
+// Limits the activations that are kept for a busy task.
 inline constexpr std::size_t kSavedArrivalsMax = 16;
 
-// The steps of one admission test, each O(reservations), with interrupts off and with interrupts on.
+// Limit the steps of one admission test, each O(reservations), with interrupts off and with interrupts on.
 inline constexpr std::uint32_t kStepsMax = 500;
 inline constexpr std::uint32_t kStepsPreparedMax = 20'000;
 
-// The number of timer events of applications and drivers. The kernel's own timers for each task are added and cannot
-// run out.
+// Limits the timer events of applications and drivers. The kernel's own timers for each task are added and cannot run
+// out.
 inline constexpr std::size_t kTimerEventsMax = kTasksMax < 256 ? 256 : 2 * kTasksMax;
 inline constexpr std::size_t kTimersPerTask = 4;
 inline constexpr std::size_t kTimersMax = kTimerEventsMax + kTasksMax * kTimersPerTask + kServersMax;

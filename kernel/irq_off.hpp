@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The proof that interrupts are off. A function that must be called with interrupts disabled takes it as its last
-// parameter; one that lacks the proof does not compile. It is empty: passing it costs no instruction. A function
-// without it states its calling context in its comment.
+// An IrqOff is the proof that interrupts are off. A function that must be called with interrupts disabled takes it as
+// its last parameter; one that lacks the proof does not compile. It is empty: passing it costs no instruction. A
+// function without it states its calling context in its comment.
 //
 //   void schedule(IrqOff off);               lib::Result<void> sem_post(Semaphore&);   // Context: any
 //
@@ -26,14 +26,14 @@ class IrqOff {
 
     IrqOff(const arch::IrqGuard& /*section*/) {} // NOLINT(google-explicit-constructor)
 
-    // The processor has entered the kernel: an interrupt, an exception, a context's first instruction, or a handler
-    // that is called from there.
+    // States that the processor has entered the kernel: by an interrupt, an exception, a context's first instruction,
+    // or a handler that is called from there.
     [[nodiscard]] static IrqOff from_entry() { return checked(); }
 
-    // The boot path has not enabled interrupts yet.
+    // States that the boot path has not enabled interrupts yet.
     [[nodiscard]] static IrqOff from_boot() { return checked(); }
 
-    // The caller has called arch::irq_save() itself, because the section ends elsewhere or never.
+    // States that the caller has called arch::irq_save() itself, because the section ends elsewhere or never.
     [[nodiscard]] static IrqOff from_save() { return checked(); }
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The funnels of interrupts, NMIs and processor exceptions.
+// Implements the funnels of interrupts, NMIs and processor exceptions.
 #include "kernel/interrupt/interrupt.hpp"
 
 #include "kernel/interrupt/storm.hpp"
@@ -54,9 +54,9 @@ lib::Result<void> attach(arch::Vector vector, std::string_view name, const Attac
     return {};
 }
 
-// Nothing is acknowledged or switched, because an NMI may have come anywhere. One that comes while another is served (a
-// fault or a trap in there has unblocked them) is served as well; arch gives it a stack of its own. Without a handler
-// it is a request to stop, once: during a panic it is only counted, because the trace is being exported.
+// Nothing is acknowledged or switched, because an NMI may have come anywhere. An NMI during another one (a fault or a
+// trap in its handler has unblocked NMIs) is served on a stack of its own. Without a handler the first NMI is a request
+// to stop; during a panic it is only counted, because the trace is being exported.
 void serve_nmi(const arch::Exception& interrupted) {
     ++g_counters.nmi;
     if (g_nmi_depth++ != 0) {
@@ -204,18 +204,18 @@ bool names_culprit(arch::Vector vector) {
     return vector != kNmi && vector != kDoubleFault && vector != kMachineCheck;
 }
 
-// Returns null if the kernel itself failed.
+// Returns the task that failed, or null if the kernel itself did.
 Task* culprit(const arch::Exception& fault) {
     const Processor& cpu = this_processor();
     return names_culprit(fault.vector) && fault.interrupts_were_on && !cpu.in_interrupt ? cpu.loaded : nullptr;
 }
 
-// The system needs the idle task and the task that shuts it down.
+// Returns whether only the task ends. The system needs the idle task and the task that shuts it down.
 bool system_survives(const Task& task) {
     return (task.reactions.fault == Reaction::kill || task.reactions.fault == Reaction::abort) && !task.immortal;
 }
 
-// The task, or its job, ends here. The stack that this runs on is abandoned: the next exception starts at its top.
+// Ends the task or its job. The stack that this runs on is abandoned: the next exception starts at its top.
 [[noreturn]] void end(Task& task, const arch::Exception& fault, IrqOff off) {
     const bool killed = task.reactions.fault == Reaction::kill;
     g_killed += killed ? 1U : 0U;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Interrupts: their handlers, driver tasks, counts, and the one funnel through which every interrupt enters and leaves
-// the kernel. Handlers run with interrupts off and must be short; longer work belongs to a driver task.
+// Declares interrupts: handlers, driver tasks, counts, and the one funnel through which every interrupt enters and
+// leaves the kernel. Handlers run with interrupts off and must be short; longer work belongs to a driver task.
 //
 //   stub -> interrupt_entry -> [start] handler, driver task activated [end] -> end of interrupt -> preemption -> stub
 //
@@ -27,7 +27,7 @@ using InterruptHandler = void (*)(void* argument);
 [[nodiscard]] lib::Result<void> interrupt_attach(arch::Vector vector, std::string_view name, InterruptHandler handler,
                                                  void* argument);
 
-// The request of a driver's fast handler to its task.
+// States what a driver's fast handler requests of its task.
 enum class DriverWork : std::uint8_t {
     none,     // nothing is left to do
     activate, // the task has work
@@ -94,17 +94,17 @@ void interrupt_entry(arch::Vector vector);
 // Serves an NMI that is not the watchdog's. Context: that NMI.
 void nmi_entry(const arch::Exception& interrupted);
 
-// The one funnel of processor exceptions. Each is recorded: task_fault, fault_instruction, fault_address. Then either
-// the task ends or loses its job (Reactions::fault is `kill` or `abort`), or the system panics.
+// All processor exceptions pass through one funnel. Each is recorded: task_fault, fault_instruction, fault_address.
+// Then either the task ends or loses its job (Reactions::fault is `kill` or `abort`), or the system panics.
 //
 //   stub (own stack) -> fault_entry -> [records] -> a task's own fault: its reaction (exception.hpp), schedule
 //                                               \-> else: panic
 //
 // It is a task's own fault if the task was running with interrupts on: never in an interrupt handler, in a section of
 // the kernel with interrupts off, at boot or at the end. So a fault in this funnel, which runs with interrupts off, is
-// always a panic, and nothing recurs. Double fault and machine check do not identify a culprit, so they are a panic.
+// always a panic, and no fault recurs. Double fault and machine check do not identify a culprit, so they are a panic.
 
-// The upcall for exceptions. Context: irq-off.
+// Serves an exception. Context: irq-off.
 [[noreturn]] void fault_entry(const arch::Exception& fault);
 
 // Returns how many tasks were killed for a fault since boot. Context: any.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The storm governor: a line that interrupts so often that nothing else would run is masked, and tried again later. The
+// The storm governor masks a line that interrupts so often that nothing else would run, and tries it again later. The
 // interrupts of each external line are counted by its vector in windows of the clock; the timer, NMIs and whatever else
 // does not come through a line are not governed.
 //

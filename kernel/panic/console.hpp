@@ -12,7 +12,7 @@
 
 namespace kernel {
 
-// A number that is printed in hexadecimal, with prefix.
+// Marks a number that is printed in hexadecimal, with prefix.
 struct Hex {
     std::uint64_t value;
 };
@@ -33,7 +33,7 @@ class Console {
         finish(text);
     }
 
-    // Prints the same after "REMORA: ".
+    // Prints such a line after "REMORA: ".
     template <typename... Parts>
     void mark(const Parts&... parts) {
         line("REMORA: ", parts...);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The watchdog's definition of a hang. It looks at the processor kLooks times within the limit, and counts the looks in
+// Defines a hang for the watchdog, which looks at the processor kLooks times within the limit, and counts the looks in
 // a row at which nothing had changed; a host that stops the whole machine for a while adds one look, not a hang.
 //
 //   while the application runs                                                          found as
@@ -34,7 +34,7 @@ inline void watchdog_kick() {
 
 enum class Hang : std::uint8_t { none, interrupts_off, handler, task, main, end };
 
-// The state of the machine at one look.
+// Describes the machine at one look.
 struct Sight {
     bool answered = true; // an interrupt that was sent at the look before has been taken
     bool in_interrupt = false;
@@ -45,7 +45,7 @@ struct Sight {
     std::uint32_t kicks = 0;
 };
 
-// Returns the words of a panic for it, which are a literal.
+// Returns the words of a panic for a hang, which are a literal.
 [[nodiscard]] constexpr std::string_view hang_text(Hang hang) {
     switch (hang) {
     case Hang::none:

@@ -116,7 +116,7 @@ void finish_on_own_stack(void*) {
     arch::stop();
 }
 
-// The common end: the export functions of AFTER_EXIT still run, with interrupts off.
+// Ends every panic: the export functions of AFTER_EXIT still run, with interrupts off.
 [[noreturn]] void finish(std::uint32_t reason_code, const char* text) {
     trace_points::panicked(reason_code, text);
     repeat_panic_end();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The unplanned end of a run. A panic prints its reason, its place and the stack, lets the run level AFTER_EXIT export
-// the trace, and stops the machine with an exit code of its own. A panic inside a panic stops the machine at once.
+// A panic is the unplanned end of a run. It prints its reason, its place and the stack, lets the run level AFTER_EXIT
+// export the trace, and stops the machine with an exit code of its own. A panic inside it stops the machine at once.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -10,7 +10,7 @@
 
 namespace kernel {
 
-// Ends the run with this reason. A failed ASSERT calls it, and code that cannot continue.
+// Ends the run with this reason. A failed ASSERT and code that cannot continue call it.
 // Context: any, NMI included.
 [[noreturn]] void panic(std::string_view reason);
 
@@ -30,7 +30,7 @@ namespace kernel {
 // that was running there does not continue. Context: irq-off or NMI.
 [[noreturn]] void repeat_panic_end();
 
-// The end of a panic. The composition root sets it before anything can fail.
+// Holds the end of a panic. The composition root sets it before anything can fail.
 struct PanicEnd {
     void (*export_trace)(); // runs with interrupts off, on the panic's own stack
     void (*exit)();         // ends the machine and must not return

@@ -60,7 +60,7 @@ lib::Result<void> open_disk() {
     return open_once("disk", tracer::SinkTime::after_exit, [] { return open_storage(g_setup.persistent); });
 }
 
-// Returns null if no such sink is attached.
+// Returns the report of this sink, or null if it is not attached.
 const tracer::Exporter::SinkReport* report_of(std::string_view name) {
     for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
         const tracer::Exporter::SinkReport& report = tracer::instance().exporter.report(i);
@@ -125,9 +125,8 @@ void step_until_idle() {
     console().mark("export failed: a sink neither fails nor finishes");
 }
 
-// With SINK=auto the disk has replaced the network. Returns false if chunks that the network carried while the
-// application ran have been recorded into again, so that neither sink has everything. A disk that failed is reported as
-// such.
+// Returns false if chunks that the network carried while the application ran have been recorded into again, so that
+// neither the network nor the disk, which has replaced it (SINK=auto), has everything. A disk that failed is reported.
 bool disk_has_all() {
     const auto* const network = report_of("udp");
     const auto* const disk = report_of("disk");
@@ -142,8 +141,8 @@ bool disk_has_all() {
     return disk->events >= kept;
 }
 
-// Completes SINK=auto after everything was tried: what the network did not carry whole, or what left by V1, which
-// nothing acknowledges, goes to the disk. Returns false if the disk did not carry it either.
+// Completes SINK=auto after everything was tried: what the network did not carry whole, and what left by the
+// unacknowledged V1, goes to the disk. Returns false if the disk did not carry it either.
 bool use_disk_instead() {
     const auto* const network = report_of("udp");
     if (network != nullptr && network->failed) {
@@ -262,9 +261,9 @@ void carry_again() {
     static_cast<void>(carry_trace(*g_carrying));
 }
 
-// A trace that an earlier boot left in memory, because the machine was reset before it was exported. It leaves by the
-// sinks of this run, before this run uses the memory, as a session of its own (the boot id, names and rates are those
-// of the earlier boot; its files are 0prior.dat, 1prior.dat, ...).
+// A trace of an earlier boot is still in memory if the machine was reset before the export. It leaves by the sinks of
+// this run, before this run uses the memory, as a session of its own (the boot id, names and rates are those of the
+// earlier boot; its files are 0prior.dat, 1prior.dat, ...).
 
 namespace {
 
@@ -285,7 +284,7 @@ std::string_view free_base_name() {
     return kBaseNames.back();
 }
 
-// The end of the earlier boot is not known, except from its last records.
+// Carries a trace whose end is known only from its last records.
 ExportEnd carry(const FormerTraceSetup& setup) {
     if (wants_disk(setup.sink)) {
         if (const auto sink = open_storage(setup.persistent); sink.ok()) {

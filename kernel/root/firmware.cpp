@@ -11,7 +11,7 @@ namespace {
 
 namespace acpi = drivers::acpi;
 
-// Physical memory through the identity map. Every page of a range must be present.
+// Reads physical memory through the identity map. Every page of a range must be present.
 class IdentityMap final : public acpi::PhysicalMemory {
   public:
     constexpr IdentityMap() = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The contents of the firmware's ACPI tables, reduced to what the rest of the start-up needs. A table that is missing
-// or damaged is named on the console and replaced by what every PC has, so that a machine without ACPI still boots.
-// Context: boot, irq-off.
+// Reduces the firmware's ACPI tables to what the rest of the start-up needs. A table that is missing or damaged is
+// named on the console and replaced by what every PC has, so that a machine without ACPI still boots. Context: boot,
+// irq-off.
 #pragma once
 
 #include "arch/boot_info.hpp"

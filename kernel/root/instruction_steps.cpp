@@ -33,7 +33,7 @@ bool is_task(std::uint16_t context) {
     return find(context) != nullptr;
 }
 
-// Code that is executed is mapped, and so is what follows it, because the image ends in read-only data.
+// Returns code, which is mapped like what follows it, because the image ends in read-only data.
 const std::uint8_t* code_at(std::uint64_t address) {
     return reinterpret_cast<const std::uint8_t*>(address);
 }
@@ -60,7 +60,7 @@ bool step(std::uint64_t address, bool recorded) {
     return step.continues;
 }
 
-// A clock that was set back keeps its difference, and its records may be lost or overwritten.
+// Records by how much the clock was set back, because earlier such records may be lost or overwritten.
 void record_clock() {
     if constexpr (kCompensationBuilt) {
         const IrqGuard off;
@@ -68,7 +68,7 @@ void record_clock() {
     }
 }
 
-// Is called at the end of an interrupt.
+// Returns at an interrupt's end whether the context runs in steps.
 bool wanted() {
     const IrqOff off = IrqOff::from_entry();
     clock_untraced(off); // the time of what ran freely was genuine
@@ -76,7 +76,7 @@ bool wanted() {
     return tracer::instance().instructions.wants(running_context());
 }
 
-// The context has run freely until here.
+// Begins or ends steps of a context that has run freely until here.
 void set(bool on) {
     if (on) {
         const IrqGuard off;
@@ -87,7 +87,7 @@ void set(bool on) {
 
 constexpr arch::StepUpcalls kUpcalls{.step = &step, .wanted = &wanted};
 
-// Interrupts ask from the first time on, permanently, because some context may still have to be taken out of its steps.
+// Sets the upcalls permanently, because some context may still have to be taken out of its steps.
 void begin() {
     arch::set_step_upcalls(&kUpcalls);
 }

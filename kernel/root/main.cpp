@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The order of a boot and a run, from the boot path's last instruction to the machine's end. Every part that needs
-// another one gets it here; no other part of the kernel looks anything up.
+// Orders a boot and a run, from the boot path's last instruction to the machine's end. Every part that needs another
+// one gets it here; no other part of the kernel looks anything up.
 #include "arch/arch.hpp"
 #include "arch/boot_info.hpp"
 #include "arch/x86_64/machine.hpp"
@@ -160,7 +160,7 @@ bool is_memory(const arch::BootInfo& boot, std::uint64_t address, std::uint64_t 
     return true;
 }
 
-// Nothing else would notice missing memory: it accepts the trace and reads as zeros.
+// Panics if memory is missing, which nothing else would notice: it accepts the trace and reads as zeros.
 void require_memory(const arch::BootInfo& boot, const std::byte* first, const std::byte* last) {
     const auto begin = reinterpret_cast<std::uint64_t>(first);
     const auto end = reinterpret_cast<std::uint64_t>(last);
@@ -265,12 +265,12 @@ void protect_task_stacks() {
     }
 }
 
-// This cannot fail at this point unless the kernel itself is wrong.
+// Asserts a result that is an error only if the kernel itself is wrong.
 void require(const lib::Result<void>& result) {
     ASSERT(result.ok());
 }
 
-// Parameters that were not given are the compensator's defaults.
+// Starts the compensation; parameters that were not given are the compensator's defaults.
 void start_compensation(const Options& options) {
     const ClockWords& words = options.compensation;
     if (words.step == 0) {
@@ -323,7 +323,6 @@ AppArguments arguments() {
             .steps = static_cast<int>(g_options.steps) - 1};
 }
 
-// Runs the application and returns how it ended.
 RunEnd run_app(const App& app) {
     const lib::Ticks begin = arch::timestamp();
     console().mark("running ", app.name);

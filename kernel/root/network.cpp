@@ -36,16 +36,16 @@ class MachineClock final : public drivers::Clock {
 
     [[nodiscard]] lib::TickRate rate() const override { return arch::tick_rate(); }
 
-    // Every wait that uses it has a limit of its own.
+    // Kicks the watchdog, because every wait that uses this clock has its own limit.
     void pause() override {
         watchdog_kick();
         Ports::pause();
     }
 };
 
-// The tracer's view of a flow. A frame that was lost when the card was reset is sent again, a limited number of times.
-// While nothing happens, the card is polled only now and then, because under emulation a look takes longer than the
-// clock shows.
+// A FlowPeer is the tracer's view of a flow. A frame that was lost when the card was reset is sent again, a limited
+// number of times. While nothing happens, the card is polled only now and then, because under emulation a look takes
+// longer than the clock shows.
 class FlowPeer final : public tracer::reliable::DatagramPeer {
   public:
     constexpr FlowPeer(net::UdpEndpoint& endpoint, drivers::Clock& clock)
@@ -136,7 +136,7 @@ using Key = lib::Result<tracer::reliable::SipKey>;
 
 constinit Key g_loader_key{lib::Error::not_found};
 
-// The compiler must not remove it, although nothing reads the bytes afterwards.
+// Wipes bytes. The compiler must not remove this, although nothing reads the bytes afterwards.
 void wipe(std::span<std::byte> bytes) {
     std::ranges::fill(bytes, std::byte{0});
     asm volatile("" : : "r"(bytes.data()) : "memory");
@@ -174,7 +174,7 @@ lib::Result<void> use_key() {
                           lib::Error::corrupt);
 }
 
-// Must be called before the flow can carry anything.
+// Prepares the sink before the flow can carry anything.
 lib::Result<void> prepare_sink(tracer::reliable::Protocol protocol) {
     g_network_sink.set_boot(tracer::instance().exporter.setup().boot_id);
     if (const auto keyed = use_key(); !keyed.ok()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two sinks that the composition root opens: the network and the disk.
+// Declares the two sinks that the composition root opens: the network and the disk.
 #pragma once
 
 #include "arch/boot_info.hpp"
@@ -15,8 +15,8 @@
 
 namespace kernel::root {
 
-// From the command line's words to the sink that sends chunks as datagrams: finds the NE2000, starts it, and resolves
-// the peer. There is one flow. Context: task or irq-off.
+// The command line's words lead to the sink that sends chunks as datagrams: the NE2000 is found and started, and the
+// peer is resolved. There is one flow. Context: task or irq-off.
 
 struct NetworkSetup {
     NicChoice nic = NicChoice::pci;
@@ -53,8 +53,8 @@ void keep_loader_key(arch::BootInfo& boot);
 // A failure for a key or a protocol is permanent: every later call fails in the same way.
 [[nodiscard]] lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup);
 
-// From the firmware's tables to the sink that writes chunks as files: the ramdisk in persistent memory, else in plain
-// RAM, with a FAT volume on it. Context: task or irq-off.
+// The firmware's tables lead to the sink that writes chunks as files on a FAT volume: the ramdisk is in persistent
+// memory, else in plain RAM. Context: task or irq-off.
 
 // Mounts the volume; a second call returns the same sink, with the names that it has. Failures are reported on the
 // console. A volume in persistent memory must exist already, because formatting could destroy what is kept there; one

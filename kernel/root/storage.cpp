@@ -17,7 +17,7 @@ namespace {
 
 namespace fat = drivers::fat;
 
-// The disk when the machine has no persistent memory; it is lost at power-off. It is beside the trace arena, where
+// This is the disk of a machine without persistent memory; it is lost at power-off. It is beside the trace arena, where
 // nothing is loaded or cleared (the section's flags are spelled out, because the compiler would ask for stored zeros).
 constexpr std::size_t kRamBytes = std::size_t{8} << 20;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The chunks of a run whose application does not trace by itself, and their export while the application runs
+// Creates the chunks of a run whose application does not trace by itself, and exports them while the application runs
 // (STREAM=ON):
 //
 //   0 -> 1 -> ... -> last          a chunk that is full leaves by the network, by a task of the lowest level, and is

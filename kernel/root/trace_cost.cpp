@@ -17,7 +17,7 @@ namespace {
 
 using tracer::compact::Layout;
 
-// Half a millisecond of the machine's time; the rounds that are always run take far less.
+// Limits the measurement to half a millisecond; the rounds that are always run take far less.
 constexpr std::uint32_t kBudgetPerMs = 2;
 
 tracer::TraceCost measure_record(lib::TickRate rate, std::optional<Layout> layout) {
@@ -29,7 +29,7 @@ tracer::TraceCost measure_record(lib::TickRate rate, std::optional<Layout> layou
                                 layout);
 }
 
-// Measures one setting of the timer: armed, read, disarmed. The best round counts, as for a record.
+// Measures how long it takes to arm, read and disarm the timer. The best round counts, as for a record.
 lib::Ticks measure_timer() {
     constexpr lib::Ticks kFar{std::uint64_t{1} << 40};
     constexpr int kRounds = 4;

@@ -23,7 +23,7 @@
 #include "tracer/log.hpp"
 #include "tracer/record/unit_words.hpp"
 
-// The linker's note about this image (linker.ld): these are places, not objects.
+// The linker's note about this image is between these places (linker.ld); they are no objects.
 // NOLINTBEGIN(modernize-avoid-c-arrays,readability-identifier-naming)
 extern "C" const std::byte build_id_begin[];
 extern "C" const std::byte build_id_end[];
@@ -123,7 +123,7 @@ class Sinks final : public tracer::SinkProvider {
 
 constinit Sinks g_sinks{};
 
-// The wait hook of FTrace_send_chunk: while the application runs it wakes the sender and lets it work.
+// Is the wait hook of FTrace_send_chunk: while the application runs it wakes the sender and lets it work.
 bool wait_for_sender(void*) {
     if (run_level() != RunLevel::running || !g_sender_exists || g_sender_stops) {
         return tracer::instance().exporter.step() == tracer::StepResult::more;

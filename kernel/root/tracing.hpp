@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tracer's side of the composition root, for main.cpp. tracing.cpp implements it; a kernel built with TRACER=OFF
-// links tracing_off.cpp instead, which does nothing.
+// Declares the tracer's side of the composition root for main.cpp. tracing.cpp implements it; a kernel built with
+// TRACER=OFF links tracing_off.cpp instead, which does nothing.
 #pragma once
 
 #include "arch/boot_info.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts of tracing.cpp. Each is a source of its own, whose first lines describe it. A kernel built with TRACER=OFF
-// has none of them.
+// Declares the parts of tracing.cpp. Each is a source of its own, whose first lines describe it. A kernel built with
+// TRACER=OFF has none of them.
 #pragma once
 
 #include "drivers/acpi/contents.hpp"
@@ -39,7 +39,7 @@ void stream_chunks(const NetworkSetup& setup);
 // Queues what is left after the exit, in the order in which it was recorded. It does nothing without stream_chunks().
 void stream_rest();
 
-// Waits until no task is inside a step of the export, and looks a bounded number of times; pause: between two looks.
+// Waits until no task is inside a step of the export; it looks a bounded number of times, with `pause` in between.
 // Context: task, in SHUTDOWN.
 void await_step_end(lib::Nanoseconds pause);
 
@@ -78,8 +78,8 @@ struct FormerTraceSetup {
     const std::optional<drivers::acpi::PersistentRange>& persistent;
 };
 
-// It does nothing if memory holds no such trace. The tracer's instance must not have been used; afterwards it needs
-// black_box::clear(). Context: boot, irq-off.
+// Exports the trace that an earlier boot left in memory, if there is one. The tracer's instance must not have been
+// used; afterwards it needs black_box::clear(). Context: boot, irq-off.
 void export_former_trace(const FormerTraceSetup& setup);
 
 } // namespace kernel::root

@@ -16,10 +16,10 @@ namespace kernel::root {
 // start of arch; once.
 void watchdog_begin(std::uint32_t limit_ms, const Firmware& firmware, const BackgroundLevel& background);
 
-// A panic has been reported: the next hang costs a sink, or resets the machine. Context: irq-off.
+// Begins the last stage after a panic: the next hang costs a sink, or resets the machine. Context: irq-off.
 void watchdog_last_stage();
 
-// The machine ends on purpose, so the watchdog looks no more. Context: irq-off.
+// Stops the watchdog, because the machine ends on purpose. Context: irq-off.
 void watchdog_end();
 
 } // namespace kernel::root

@@ -13,7 +13,7 @@
 
 namespace kernel {
 
-// The arguments that a run passes to its application. The texts live as long as the system.
+// Holds the arguments that a run passes to its application. The texts live as long as the system.
 struct AppArguments {
     std::uint64_t seed = 1;
     lib::Nanoseconds duration;           // 0: the application decides how long it runs

@@ -65,7 +65,7 @@ bool choice(Options& options, std::string_view value) {
     return false;
 }
 
-// `Members` lead from the options to the number.
+// Parses a number of the options, to which `Members` lead.
 template <std::uint64_t Minimum, auto... Members>
 bool number(Options& options, std::string_view value) {
     auto& out = (options.*....*Members);

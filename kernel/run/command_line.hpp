@@ -20,11 +20,11 @@ enum class NicChoice : std::uint8_t { none, pci, isa };
 
 enum class StepChoice : std::uint8_t { none, instructions, blocks }; // the values are one above the grain
 
-// The chunks of the run are written plainly, compactly in the layout that suits the machine, or in this one (the
-// layouts of the tracer, in their order).
+// The chunks of the run are written plainly, compactly in the layout that suits the machine, or in a given layout of
+// the tracer.
 enum class CompactChoice : std::uint8_t { off, automatic, a, b, c, d, plan12, a2, b2, c2, d2, large64, large96 };
 
-// The parameters of clock compensation, in ticks. With step 0 the clock is not compensated.
+// Holds the parameters of clock compensation, in ticks. With step 0 the clock is not compensated.
 struct ClockWords {
     std::uint64_t step = 0;
     std::uint32_t trigger = 0;
@@ -52,7 +52,7 @@ struct Options {
     bool clock_records = false; // the clock is compensated for records, not for steps
     CompactChoice compact = CompactChoice::off;
     ProtocolChoice protocol = ProtocolChoice::automatic; // of the network's chunks
-    bool stream = false;                                 // they leave while the application runs
+    bool stream = false;                                 // chunks leave while the application runs
     std::uint32_t watchdog_ms = 30'000;                  // how long nothing may happen; 0: without a limit
     std::string_view shifts;                             // delays of activations (kernel/time/phase_shift.hpp)
     std::uint32_t event_shift = 0;                       // of periodic timer events, in ticks

@@ -14,7 +14,7 @@ constexpr std::uint8_t kSystemServices = 0x15;
 constexpr std::uint32_t kQueryMap = 0xE820;
 constexpr std::uint32_t kSignature = 0x534D'4150; // "SMAP"
 
-// An entry as the BIOS writes it.
+// Is an entry as the BIOS writes it.
 struct MapEntry {
     std::uint64_t base;
     std::uint64_t size_bytes;
@@ -50,8 +50,8 @@ void say_why_not(std::uint8_t vector) {
     }
 }
 
-// One entry, and the continuation for the next question. It is read in the same section as the call, because other code
-// may use the buffer afterwards.
+// Holds one entry and the continuation for the next question. It is read in the same section as the call, because other
+// code may use the buffer afterwards.
 struct Answer {
     MapEntry entry{};
     std::uint32_t next = 0; // 0: this entry was the last
@@ -66,7 +66,7 @@ lib::Result<Answer> ask(std::uint32_t continuation) {
         return called.error();
     }
     if (registers.carry) {
-        // Some BIOSes end their map so; a question that is not known is answered so as well.
+        // Some BIOSes end their map with the carry; a question that is not known is answered in the same way.
         return continuation == 0 ? lib::Result<Answer>(lib::Error::unsupported) : Answer{.end = true};
     }
     if (registers.eax != kSignature || registers.ecx < kEntryBytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls into the BIOS (arch/real_mode.hpp). In the trace to_real_mode and to_protected_mode bracket each call, because
+// Calls the BIOS (arch/real_mode.hpp). In the trace to_real_mode and to_protected_mode bracket each call, because
 // nothing else happens on the machine in between. On a machine that no BIOS has started the calls are refused, and the
 // console states the reason and the remedy.
 #pragma once

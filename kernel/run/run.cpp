@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See run.hpp for the picture.
+// Implements the run that run.hpp draws.
 #include "kernel/run/run.hpp"
 
 #include "arch/arch.hpp"

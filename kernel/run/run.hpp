@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One run of the system, from the run level init to the moment when only the boot context is left.
+// Executes one run of the system, from the run level init to the moment when only the boot context is left.
 //
 //   boot context                 task context
 //   run(): init functions

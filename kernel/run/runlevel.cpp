@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of run-level functions. Entries are never removed, only marked: the table stays readable after the end.
+// Keeps the table of run-level functions. Entries are marked, never removed: it stays readable after the end.
 #include "kernel/run/runlevel.hpp"
 
 #include "arch/arch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run levels, and the functions that run when a level is reached, as S.Ha.R.K. has published them:
+// Declares run levels, and the functions that run when a level is reached, as S.Ha.R.K. has published them:
 //
 //   startup 0 -> init 1 -> running 2 -> shutdown 3 -> before_exit 4 -> after_exit 5
 //
@@ -22,7 +22,7 @@ enum class RunLevel : std::uint8_t {
     after_exit = 5,  // boot context, interrupts off; also after a panic
 };
 
-// The published flag NO_AT_ABORT (8): the function does not run when the system aborts.
+// Has the published flag NO_AT_ABORT (8): a function with `skip` does not run when the system aborts.
 enum class AtAbort : std::uint8_t {
     run = 0,
     skip = 8,

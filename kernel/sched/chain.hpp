@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the scheduler knows of mutexes, and the chains of shadows that they form.
+// Declares what the scheduler knows of mutexes, and the chains of shadows that they form.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -48,7 +48,7 @@ struct HigherCeiling {
     bool operator()(const Resource& a, const Resource& b) const { return a.ceiling() < b.ceiling(); }
 };
 
-// The resources that are owned, the highest ceiling first.
+// Holds the resources that are owned, the highest ceiling first.
 using HeldResources = lib::IntrusiveTree<Resource, HeldTag, HigherCeiling>;
 
 namespace detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The processor time of a task as a clock, and an alarm on it. The clock stops while other tasks run. Work that a task
-// does in the position of another one, whose mutex it owns, counts for the task that really ran.
+// Offers the processor time of a task as a clock, and an alarm on it. The clock stops while other tasks run. Work that
+// a task does in the position of another one, whose mutex it owns, counts for the task that really ran.
 #pragma once
 
 #include "kernel/irq_off.hpp"

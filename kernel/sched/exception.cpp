@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See exception.hpp.
+// Implements the funnel of exceptions.
 #include "kernel/sched/exception.hpp"
 
 #include "kernel/panic/panic.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The funnel through which every broken promise and every processor exception of a task passes. It is counted,
-// recorded, and answered as the task's Reactions say (task_model.hpp).
+// Every broken promise and every processor exception of a task passes through this funnel. It is counted, recorded, and
+// answered as the task's Reactions say (task_model.hpp).
 //
 //   raise --> count --> record --> count:    nothing more
 //                                  handler:  an upcall in the task's own context (upcalls.hpp)

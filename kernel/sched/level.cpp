@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of registered levels, and how a task leaves its ready queue to wait.
+// Keeps the table of registered levels, and takes a task out of its ready queue to wait.
 #include "kernel/sched/level.hpp"
 
 #include "kernel/sched/scheduler.hpp"

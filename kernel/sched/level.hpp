@@ -29,7 +29,7 @@ enum class Behalf : std::uint8_t {
     inherited,
 };
 
-// The consequence of a job's end for its task.
+// States the consequence of a job's end for its task.
 enum class JobEnd : std::uint8_t {
     task_stays,
     task_over, // it was the task's only job: the caller ends the task
@@ -96,7 +96,7 @@ class Level {
     // Puts the task back into the queue, in the state ready.
     virtual void unblock(Task& task, IrqOff) = 0;
 
-    // The task leaves the level from any state: queue, timers and reservation are given back.
+    // Takes the task out of the level in any state: queue, timers and reservation are given back.
     virtual void end(Task& task, IrqOff) = 0;
 
     // Returns the ready queue of the level, guests included, or null if its tasks are guests in another level's queue.
@@ -127,8 +127,8 @@ class Level {
 
     virtual void epilogue(Task& /*task*/, lib::Ticks /*elapsed*/, IrqOff) {}
 
-    // They bracket every interval in which the task's *position in the queue* is used, by itself or by the owner of a
-    // mutex it waits for.
+    // Bracket every interval in which the task's *position in the queue* is used, by itself or by the owner of a mutex
+    // it waits for.
     virtual void slot_begin(Task& /*task*/, IrqOff) {}
 
     virtual void slot_end(Task& /*task*/, lib::Ticks /*elapsed*/, IrqOff) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See ready_queue.hpp.
+// Implements ready queues.
 #include "kernel/sched/ready_queue.hpp"
 
 #include "kernel/sched/level.hpp"
@@ -28,7 +28,7 @@ void ReadyQueue::insert(Task& task, std::uint64_t key, IrqOff off) {
     m_tree.insert(task);
 }
 
-// It is apart from insert(), which then calls nothing and saves no register.
+// Is separate from insert(), which then calls nothing and saves no register.
 void ReadyQueue::insert_and_park(Task& task, IrqOff off) {
     m_tree.insert(task);
     if (task.suspended) {

@@ -77,7 +77,7 @@ void carry_out_reactions(IrqOff off) {
     }
 }
 
-// The running task gives up the processor. The function is inline, as all steps of a decision are.
+// Makes the running task give up the processor. The function is inline, as all steps of a decision are.
 [[gnu::always_inline]] inline void epilogue(IrqOff off) {
     Processor& cpu = this_processor();
     Task& running = *cpu.exec_shadow;
@@ -93,7 +93,7 @@ void carry_out_reactions(IrqOff off) {
     cpu.reschedule = true;
 }
 
-// Returns null if there are reactions, which may change the choice and must be carried out first.
+// Returns the first position, or null if there are reactions, which are carried out first and may change the choice.
 [[gnu::always_inline]] inline Task* first_place_now(IrqOff off) {
     return reactions_pending(off) ? nullptr : &first_place(off);
 }

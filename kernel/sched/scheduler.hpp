@@ -13,7 +13,7 @@
 
 namespace kernel {
 
-// The functions of the rooms above that the scheduler needs. They are set once, before the first task is created.
+// Holds the functions of the rooms above that the scheduler needs. They are set once, before the first task is created.
 struct TaskLife {
     void (*entry)(void* task);       // where a fresh context begins, interrupts off; it never returns
     void (*end)(Task& task, IrqOff); // ends any task
@@ -36,7 +36,7 @@ void preempt_if_needed(IrqOff);
 
 // --- for the kernel's primitives
 
-// The running task leaves the processor: this accounts for its time and informs its level. It must precede any change
+// Takes the processor from the running task: accounts for its time and informs its level. It must precede any change
 // that takes the task out of a queue. It does nothing if the task has left already.
 void give_up(IrqOff);
 
@@ -50,7 +50,7 @@ void dispatch_next(IrqOff);
 // aborted meanwhile: the task then starts at its entry.
 void context_load(IrqOff);
 
-// Something has become ready or has stopped being so: chooses anew, in task context now and in an interrupt at its end.
+// Chooses anew after something has become ready or stopped being so: at once in a task, at its end in an interrupt.
 void schedule(IrqOff);
 
 // Prepares the stack of a task whose context was never loaded: it begins at TaskLife::entry.

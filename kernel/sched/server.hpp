@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Servers for aperiodic requests: a server has a budget Q in every period T, at the fixed priority of that period,
-// which all tasks share that are created with a ServedModel of this server. Each activation of such a task is a
+// Declares servers for aperiodic requests: a server has a budget Q in every period T, at the fixed priority of that
+// period, which all tasks share that are created with a ServedModel of this server. Each activation of such a task is a
 // request; requests are served first in, first out. (A SOFT task needs none of these servers, because it has one of its
 // own.)
 //

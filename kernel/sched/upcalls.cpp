@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See upcalls.hpp.
+// Calls handlers at the return to the task.
 #include "kernel/sched/upcalls.hpp"
 
 #include "kernel/sched/level.hpp"
@@ -67,8 +67,8 @@ void deliver_upcalls(IrqOff off) {
 
 } // namespace
 
-// A signal that a task waits for stays pending until the task runs, but its handler cannot get it, because the task
-// takes it before it returns to its own code.
+// Raises a signal. One that a task waits for stays pending until the task runs, but its handler cannot get it, because
+// the task takes it before it returns to its own code.
 void raise_signal(Task& task, std::uint8_t signo, IrqOff off) {
     ASSERT(!lib::kChecked || (signo >= kSignalMin && signo <= kSignalMax && task.state != TaskState::free));
     trace_points::signal_raised(task, signo);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The return-to-task point: here a task that is about to return to its own code takes its exceptions and signals
-// (Upcalls in kernel/state/task_object.hpp). There are three such points, and nothing else calls a handler:
+// At the return-to-task point a task that is about to return to its own code takes its exceptions and signals (Upcalls
+// in kernel/state/task_object.hpp). There are three such points, and nothing else calls a handler:
 //
 //   the end of a primitive        primitive(), below: every primitive in which the scheduler may run, or that may raise
 //                                 a signal or an exception for its caller
@@ -59,7 +59,7 @@ void deliver_upcalls();
 
 namespace detail {
 
-// It is apart from primitive(), so that a result needs no register over a call that is rarely made.
+// Is separate from primitive(), so that a result needs no register over a call that is rarely made.
 template <typename Result>
 [[gnu::noinline, gnu::cold]] Result after_upcalls(Result result) {
     deliver_upcalls();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's sections with interrupts off: arch::IrqGuard with two records, CLI where the outermost section begins
+// The kernel's sections with interrupts off are arch::IrqGuard with two records, CLI where the outermost section begins
 // and STI where it ends. They are recorded only after record_interrupt_sections(true), and never for the tracer, which
 // uses no guard of the kernel. A section that ends in a context switch may be closed by another task's STI, or by the
 // return from an interrupt, which records none. The end of a section calls no handler: a task takes its signals and
@@ -17,7 +17,7 @@ namespace kernel {
 
 // --- for the kernel
 
-// A section that was begun and not yet ended. The code that has it ends it, by a guard or by end_section().
+// Is a section that was begun and not yet ended. The code that has it ends it, by a guard or by end_section().
 struct [[nodiscard]] OpenSection {
     std::uint64_t state = 0; // of the interrupt flag before the section
 };

@@ -22,8 +22,8 @@ inline constexpr bool kSectionsMeasured = true;
 inline constexpr bool kSectionsMeasured = false;
 #endif
 
-// The place where interrupts were switched off: `SectionPlace place = {}` as a parameter is the caller's place. The
-// texts live as long as the image.
+// Names the place where interrupts were switched off: `SectionPlace place = {}` as a parameter is the caller's place.
+// The texts live as long as the image.
 struct SectionPlace {
     const char* file = __builtin_FILE();
     const char* function = __builtin_FUNCTION();
@@ -70,7 +70,7 @@ class SectionMeter {
     [[nodiscard]] std::uint64_t lost() const { return m_lost; }
 
   private:
-    // One function of one file may have several guards, which the line distinguishes.
+    // Finds the section of the current place. The line distinguishes several guards of one function.
     MeasuredSection* find() {
         for (std::size_t i = 0; i < m_count; ++i) {
             const SectionPlace& known = m_sections[i].place;
@@ -100,14 +100,14 @@ inline constinit SectionMeter section_meter{};
 
 } // namespace detail
 
-// Interrupts have just been switched off, and were on. Context: irq-off.
+// Must be called when interrupts have just been switched off, and were on. Context: irq-off.
 [[gnu::always_inline]] inline void section_begins([[maybe_unused]] SectionPlace place = {}) {
     if constexpr (kSectionsMeasured) {
         detail::section_meter.begin(place);
     }
 }
 
-// Interrupts are about to be switched on. Context: irq-off.
+// Must be called when interrupts are about to be switched on. Context: irq-off.
 [[gnu::always_inline]] inline void section_ends() {
     if constexpr (kSectionsMeasured) {
         detail::section_meter.end();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The data of one processor: which task runs on whose behalf, and whether an interrupt is being served. It is data
-// alone; kernel/sched/scheduler.hpp decides. There is one processor: this_processor() is the only one.
+// Holds the data of one processor: which task runs on whose behalf, and whether an interrupt is being served.
+// kernel/sched/scheduler.hpp decides. There is one processor: this_processor() is the only one.
 //
 //   exec          the task that the levels chose: whose position in the queue is used
 //   exec_shadow   the end of its shadow chain: the task that really runs; another while a mutex owner inherits

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a task is to an application: its number, its states and counts, its model, and the reactions to its exceptions.
-// Data alone. A model is what a task asks of the scheduler, in the published words: HARD (a worst-case execution time
+// Declares what a task is to an application: its number, its states and counts, its model, and the reactions to its
+// exceptions. A model is what a task asks of the scheduler, in the published words: HARD (a worst-case execution time
 // and a deadline, promised), SOFT (a share of the processor, by a server of its own), served (requests of a shared
 // server), a single guaranteed job, NRT (no guarantee, time slices), and BACKGROUND (only when no other task wants the
 // processor). The model alone decides which level schedules the task.
@@ -17,7 +17,7 @@
 
 namespace kernel {
 
-// The number of a task: an index into the task table, 0 to kTasksMax - 1. It is used again after the task has ended;
+// The number of a task is an index into the task table, 0 to kTasksMax - 1. It is used again after the task has ended;
 // the context number of the trace is used again only after all 65,535 have been.
 struct Pid {
     std::uint16_t value = 0;
@@ -36,7 +36,7 @@ enum class TaskState : std::uint8_t {
     waiting,  // for a unit, a message, a signal of a condition, or a mutex without a protocol
 };
 
-// Counts since the task was created.
+// Counts jobs since the task was created.
 struct JobCounts {
     std::uint64_t released = 0;
     std::uint64_t completed = 0;
@@ -62,7 +62,7 @@ enum class Arrival : std::uint8_t {
     sporadic, // task_activate() releases a job; one that is less than a period after the last is a violation, and waits
 };
 
-// The consequence of an activation that finds the task busy.
+// States the consequence of an activation that finds the task busy.
 enum class Overlap : std::uint8_t {
     refuse, // the caller gets the error busy
     skip,   // it is dropped and counted (the published SKIP)
@@ -91,7 +91,7 @@ struct SoftModel {
     bool periodic = false; // true: the kernel releases a job every period; false: task_activate() does
 };
 
-// The number of a server, from 1 on, as in the trace; 0 is no server.
+// Is the number of a server, from 1 on, as in the trace; 0 is no server.
 struct ServerId {
     std::uint16_t value = 0;
 
@@ -103,7 +103,7 @@ struct ServedModel {
     Overlap overlap = Overlap::save;
 };
 
-// One job, after which the task ends by itself; its reservation lasts until the deadline.
+// Asks for one job, after which the task ends by itself; its reservation lasts until the deadline.
 struct JobModel {
     lib::Nanoseconds wcet;     // 0 < wcet <= deadline
     lib::Nanoseconds deadline; // relative to the activation
@@ -130,8 +130,8 @@ using TaskModel = std::variant<HardModel, NrtModel, BackgroundModel, SoftModel, 
 using lib::Reaction;
 using lib::TaskException;
 
-// The kernel's reaction, by the kind of exception, when a task breaks its promise, or when the processor raises a fault
-// in it. Every exception is counted and recorded first, whatever the reaction is.
+// States the kernel's reaction to each kind of exception, when a task breaks its promise, or when the processor raises
+// a fault in it. Every exception is counted and recorded first, whatever the reaction is.
 struct Reactions {
     Reaction deadline_miss = Reaction::count;
     Reaction wcet = Reaction::count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's own view of a task, which scheduler, levels and synchronisation share. Applications use
+// A Task is the kernel's own view of a task, which scheduler, levels and synchronisation share. Applications use
 // kernel/task/task.hpp. Interrupts are off wherever it is accessed.
 //
 //   state ready, blocked_on null or free    may run, unless a mutex's ceiling stops its job before it begins
@@ -46,7 +46,7 @@ struct Wait {
     std::uint16_t id = 0; // of the object; 0: there is none
 };
 
-// The exceptions and signals that may interrupt a task in its own context, as bits of one word. A pending bit calls its
+// The exceptions and signals that may interrupt a task in its own context are bits of one word. A pending bit calls its
 // handler as soon as the task is about to return to its own code, the lowest bit first, unless the bit is masked or its
 // handler is running already. A pending bit without a handler waits until there is one.
 //
@@ -76,7 +76,7 @@ struct Upcalls {
     }
 };
 
-// An abort or a kill that is decided but not yet carried out (exception.hpp).
+// Holds an abort or a kill that is decided but not yet carried out (exception.hpp).
 struct PendingReaction {
     Reaction reaction = Reaction::count; // count: none
     TaskException cause = TaskException::fault;
@@ -139,10 +139,10 @@ struct Task : lib::TreeLink<ReadyTag>,
     PendingReaction reaction;
     Upcalls upcalls;
 
-    // Returns whether it would use the processor if it got it.
+    // Returns whether the task would use the processor if it got it.
     [[nodiscard]] bool can_run() const { return state == TaskState::ready && !suspended; }
 
-    // Returns whether a job of it is in progress: released, and not complete.
+    // Returns whether a job of the task is in progress: released, and not complete.
     [[nodiscard]] bool in_job() const { return state == TaskState::ready || out; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The storage of all tasks and of their stacks.
+// Stores all tasks and their stacks.
 #include "kernel/state/task_table.hpp"
 
 #include "kernel/state/processor.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kWordBits = 64;
 
-// The free slots: a bit for each slot, and a bit for each word of these that has one.
+// Keeps the free slots: a bit for each slot, and a bit for each word of these bits that has one.
 class FreeSlots {
   public:
     constexpr FreeSlots() {
@@ -33,7 +33,7 @@ class FreeSlots {
         m_any &= m_words[slot / kWordBits] != 0 ? ~std::uint64_t{0} : ~bit(slot / kWordBits);
     }
 
-    // Returns kTasksMax if no slot is free.
+    // Returns the lowest free slot, or kTasksMax if there is none.
     [[nodiscard]] std::size_t lowest() const {
         if (m_any == 0) {
             return kTasksMax;

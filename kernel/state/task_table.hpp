@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The static storage of all tasks: the table of tasks, and their stacks.
+// Declares the static storage of all tasks: the table of tasks, and their stacks.
 #pragma once
 
 #include "kernel/config.hpp"
@@ -11,8 +11,8 @@
 
 namespace kernel {
 
-// The static table of all tasks. It has a slot for each pid, and the context numbers that trace records carry. Only
-// kernel/task/ takes slots and gives them back.
+// The table of all tasks has a slot for each pid, and the context numbers that trace records carry. Only kernel/task/
+// takes slots and gives them back.
 
 // Returns every slot; those in the state free are unused.
 [[nodiscard]] std::span<Task, kTasksMax> task_table(IrqOff);
@@ -30,8 +30,8 @@ void take_slot(Task& slot, IrqOff);
 // Gives a slot back: its pid and context may be used again.
 void give_slot_back(const Task& task, IrqOff);
 
-// The stacks of all tasks. Each is above a guard page that the composition root unmaps once paging is up: an overflow
-// then faults at once instead of overwriting the next stack.
+// Each task's stack is above a guard page that the composition root unmaps once paging is up: an overflow then faults
+// at once instead of overwriting the next stack.
 //
 //   [guard 0][stack 0........][guard 1][stack 1........] ...      stacks grow down, towards their guard
 

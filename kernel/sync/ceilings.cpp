@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See ceilings.hpp.
+// Implements ceilings.
 #include "kernel/sync/ceilings.hpp"
 
 #include "kernel/sched/chain.hpp"

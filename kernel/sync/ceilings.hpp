@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ceilings of all mutexes that have one, and the mutexes among them that are locked, in the order of their
+// Keeps the ceilings of all mutexes that have one, and the mutexes among them that are locked, in the order of their
 // ceilings. The ceiling protocol tests a lock against these, and the stack policy the beginning of a job. Each protocol
 // has a tree of its own; they do not see each other.
 //
@@ -19,7 +19,6 @@ class Ceilings {
     Ceilings(const Ceilings&) = delete;
     Ceilings& operator=(const Ceilings&) = delete;
 
-    // Adds a mutex with a ceiling.
     void add(Mutex& mutex, IrqOff);
 
     // Declares the task as a user of the mutex, in O(log n).
@@ -29,11 +28,11 @@ class Ceilings {
     // user of any, and O(users) for each whose ceiling it determined.
     void forget_user(const Task& task, IrqOff);
 
-    // The task's preemption level may have changed. It takes O(mutexes with ceilings), and O(users) for each that the
-    // task may lock.
+    // Must be called when the task's preemption level may have changed. It takes O(mutexes with ceilings), and O(users)
+    // for each that the task may lock.
     void level_changed(const Task& task, IrqOff);
 
-    // The mutex was taken, or is about to be freed. O(log n).
+    // Must be called when the mutex was taken, or is about to be freed. O(log n).
     void hold(Mutex& mutex, IrqOff);
     void let_go(Mutex& mutex, IrqOff);
 

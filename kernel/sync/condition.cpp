@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See condition.hpp.
+// Implements conditions.
 #include "kernel/sync/condition.hpp"
 
 #include "kernel/sched/scheduler.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A condition variable: tasks wait until what a mutex protects has become what they need. Waiting frees the mutex and
+// At a condition variable tasks wait until what a mutex protects has become what they need. Waiting frees the mutex and
 // leaves the ready queue in one step, so that no signal is lost in between; a task that is woken locks the mutex again
 // before the call returns. The most urgent waiter is woken first (waiting.hpp). Other tasks may lock the mutex in
 // between, so a waiter tests its condition again:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See mutex.hpp. The mutex alone determines whose shadow a waiter has (chain.hpp): the owner's while there is one, its
-// own while the mutex is free. So a mutex changes hands in constant time, however many tasks wait for it.
+// Implements mutexes. The mutex alone determines whose shadow a waiter has (chain.hpp): the owner's while there is one,
+// its own while the mutex is free. So a mutex changes hands in constant time, however many tasks wait for it.
 #include "kernel/sync/mutex.hpp"
 
 #include "kernel/sched/chain.hpp"
@@ -69,8 +69,8 @@ lib::Result<void> Mutex::refuse(Task& task, IrqOff) {
     return lib::Error::refused;
 }
 
-// A task that is woken looks again for what obstructs it: it may be another mutex by now, even one that would close a
-// cycle.
+// Locks the mutex. A task that is woken looks again for what obstructs it: it may be another mutex by now, even one
+// that would close a cycle.
 lib::Result<void> Mutex::lock(Task& task, lib::Ticks until, IrqOff off) {
     if (!admits(task)) {
         return lib::Error::invalid_argument;
@@ -258,8 +258,8 @@ lib::Result<void> mutex_trylock(Mutex& mutex) {
         section);
 }
 
-// The usual case needs no unpark(): no chain of shadows ends in the running task by a mutex for which none waits, so
-// nothing is parked at it.
+// Unlocks the mutex. The usual case needs no unpark(): no chain of shadows ends in the running task by a mutex for
+// which none waits, so nothing is parked at it.
 lib::Result<void> mutex_unlock(Mutex& mutex) {
     return usually(
         [&](IrqOff off) {

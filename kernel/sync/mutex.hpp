@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mutexes. The protocol of a mutex bounds the time for which a less urgent owner holds up a more urgent task:
+// The protocol of a mutex bounds the time for which a less urgent owner holds up a more urgent task:
 //
 //   inheritance   A task that finds the mutex taken keeps its position in its ready queue and lends it to the owner,
 //                 which so runs whenever the blocked task would have run. This is transitive, because shadows form
@@ -63,7 +63,7 @@ struct CeilingTag {};
 
 namespace detail {
 
-// A set of pids, one bit for each slot of the task pool. Its user serialises the calls.
+// A PidSet is a set of pids, one bit for each slot of the task pool. Its user serialises the calls.
 class PidSet {
   public:
     // Precondition of all functions: the pid is within the pool.
@@ -117,7 +117,7 @@ class Mutex : public Resource, public lib::ListLink<CeilingTag> {
     // Frees the mutex at its owner's end and marks it as abandoned. The caller schedules.
     void abandon(IrqOff);
 
-    // A task that this mutex blocks waits no longer.
+    // Must be called when a task that this mutex blocks waits no longer.
     void forget_waiter(Task& task, IrqOff);
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See port.hpp. The message of a waiting task is on its own stack, which stays as it is until the task is woken.
+// Implements ports. The message of a waiting task is on its own stack, which stays as it is until the task is woken.
 #include "kernel/sync/port.hpp"
 
 #include "kernel/sched/scheduler.hpp"
@@ -27,7 +27,7 @@ void Port::store(const std::byte* message) {
     ++m_count;
 }
 
-// Returns false if the port is full.
+// Puts a message into the port; returns false if it is full.
 bool Port::put(const std::byte* message, IrqOff off) {
     if (m_count == m_capacity) {
         return false;
@@ -44,7 +44,7 @@ bool Port::put(const std::byte* message, IrqOff off) {
     return true;
 }
 
-// Returns false if the port is empty.
+// Gets a message out of the port; returns false if it is empty.
 bool Port::get(std::byte* message, IrqOff off) {
     if (m_count == 0) {
         return false;

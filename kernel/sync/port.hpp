@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A message port: a bounded queue of messages of one size, in storage of its owner. Messages are copied in and out, and
-// are received in the order in which the port took them. A task that sends to a full port or receives from an empty one
-// waits; the most urgent waiter is served first (waiting.hpp). A message goes to a waiting receiver directly, and room
-// to the most urgent waiting sender, so that no later sender overtakes them.
+// A message port is a bounded queue of messages of one size, in storage of its owner. Messages are copied in and out,
+// and are received in the order in which the port took them. A task that sends to a full port or receives from an empty
+// one waits; the most urgent waiter is served first (waiting.hpp). A message goes to a waiting receiver directly, and
+// room to the most urgent waiting sender, so that no later sender overtakes them.
 //
 //   senders waiting (full)  --->  [ m3 | m2 | m1 ]  --->  receivers waiting (empty)
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See semaphore.hpp.
+// Implements semaphores.
 #include "kernel/sync/semaphore.hpp"
 
 #include "kernel/sched/scheduler.hpp"

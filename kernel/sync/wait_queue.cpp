@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The order of waiters, and the way into and out of a queue.
+// Orders waiters, and enters them into a queue and takes them out.
 #include "kernel/sync/waiting.hpp"
 
 #include "kernel/sched/level.hpp"

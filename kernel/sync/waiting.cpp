@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The limits of waits, and the ends of waits that get nothing.
+// Implements the limits of waits, and the ends of waits that get nothing.
 #include "kernel/sync/waiting.hpp"
 
 #include "kernel/sched/level.hpp"

@@ -20,13 +20,13 @@ inline constexpr lib::Ticks kForever{~std::uint64_t{0}};
     return after(timeout);
 }
 
-// The task's wait ends at `until` at the latest; task.timed_out is false until then.
+// Ends the task's wait at `until` at the latest; task.timed_out is false until then.
 void start_timeout(Task& task, lib::Ticks until, IrqOff);
 
-// The task got what it waited for, so its limit is removed.
+// Removes the limit, because the task got what it waited for.
 void stop_timeout(Task& task, IrqOff);
 
-// The task waits for nothing any more: it is in no wait queue, lends its position to no task, and has no limit and no
+// Ends all waits of the task: it is then in no wait queue, lends its position to no task, and has no limit and no
 // delay. It does not become ready by this.
 void leave_waits(Task& task, IrqOff);
 
@@ -56,8 +56,8 @@ class WaitQueue {
     // Returns the most urgent waiter, or null. O(1).
     [[nodiscard]] Task* first() const { return m_tree.first(); }
 
-    // The running task gives up the processor and waits here until it is woken, or until `until` (kForever: without a
-    // limit; see task.timed_out). The caller schedules.
+    // Takes the processor from the running task, which waits here until it is woken, or until `until` (kForever:
+    // without a limit; see task.timed_out). The caller schedules.
     void enter(Task& task, Wait wait, lib::Ticks until, IrqOff);
 
     // Takes the task out of the queue and puts it back into its ready queue. The caller schedules. Precondition: the

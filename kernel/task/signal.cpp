@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See signal.hpp; the bits are those of Upcalls (task_object.hpp).
+// Implements signals; the bits are those of Upcalls (task_object.hpp).
 #include "kernel/task/signal.hpp"
 
 #include "kernel/sched/level.hpp"

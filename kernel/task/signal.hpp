@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Signals: small numbers that a task, or an interrupt, sends to a task. The task takes them by handlers, which run in
-// its own context with interrupts on, or by waiting for them. A signal that is raised again before it is taken is taken
-// only once.
+// A signal is a small number that a task, or an interrupt, sends to a task. The task takes it by a handler, which runs
+// in its own context with interrupts on, or by waiting for it. A signal that is raised again before it is taken is
+// taken only once.
 //
 //   raise --> pending --+--> handler: as soon as the task is about to return to its own code: at the end of a
 //                       |             primitive, at the end of an interrupt, at its entry; the lowest number first
@@ -26,7 +26,7 @@
 
 namespace kernel {
 
-// Bit n is signal n; bit 0 is unused.
+// Bit n of a set is signal n; bit 0 is unused.
 using SignalSet = std::uint32_t;
 
 // Returns the set of this one signal.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The life of a task, from its creation to its end, and the primitives that act on it.
+// Implements the life of a task, from its creation to its end, and the primitives that act on it.
 #include "kernel/task/task.hpp"
 
 #include "kernel/sched/exception.hpp"
@@ -34,7 +34,7 @@ void task_entry(void* argument) {
     task_exit();
 }
 
-// The task waits for nothing any more, not even for a signal.
+// Ends all waits of the task, also for a signal.
 void forget_waits(Task& task, IrqOff off) {
     leave_waits(task, off);
     task.upcalls.awaited = 0;
@@ -93,8 +93,8 @@ void abort_job(Task& task, TaskException cause, IrqOff off) {
     }
 }
 
-// The primitives that act on tasks. Every primitive that takes the running task off the processor has the same steps:
-// give up, change the state, schedule.
+// The primitives that act on tasks follow. Every primitive that takes the running task off the processor has the same
+// steps: give up, change the state, schedule.
 
 namespace {
 
@@ -179,7 +179,7 @@ lib::Result<void> change_task(Pid pid, Change change, SectionPlace place = {}) {
         place);
 }
 
-// The calling task's job is over for its level.
+// Ends the calling task's job for its level.
 void leave_job(Task& self, JobEnd end, IrqOff off) {
     if (end == JobEnd::task_over) {
         end_task(self, off);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tasks as an application sees them: they are created in a static pool, activated, and from then on run as their model
-// says (kernel/state/task_model.hpp). The policies are in kernel/sched/levels/.
+// Declares tasks as an application sees them: they are created in a static pool, activated, and from then on run as
+// their model says (kernel/state/task_model.hpp). The policies are in kernel/sched/levels/.
 //
 //   A periodic task:                                 A task that runs once:
 //     void body(void*) {                               void body(void*) {
@@ -156,14 +156,13 @@ lib::Result<void> task_set_deadline(Pid pid, lib::Nanoseconds relative);
 
 // --- for the kernel: the end of a task and of its job. Nothing here switches contexts: the caller schedules.
 
-// Ends any task.
 void end_task(Task& task, IrqOff);
 
 // Ends the job in progress, if there is one, where it is: waits are given up, mutexes are freed, and the task's next
 // job starts at its entry. It must not be called from within a level's function.
 void abort_job(Task& task, TaskException cause, IrqOff);
 
-// run() passes this to set_task_life().
+// Is what run() passes to set_task_life().
 extern const TaskLife kTaskLife;
 
 } // namespace kernel

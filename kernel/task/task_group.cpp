@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See task_group.hpp. One section with interrupts off covers the whole group, so that no task sees half of it.
+// Implements groups. One section with interrupts off covers the whole group, so that no task sees half of it.
 #include "kernel/task/task_group.hpp"
 
 #include "kernel/task/task.hpp"
@@ -22,10 +22,10 @@ struct GroupBefore {
     }
 };
 
-// All tasks that have a group.
+// Holds all tasks that have a group.
 constinit lib::IntrusiveTree<Task, GroupTag, GroupBefore> s_members;
 
-// They return the tasks of a group in ascending order of pids, and null if there is no further one.
+// Return the tasks of a group in ascending order of pids, and null if there is no further one.
 Task* first_of(std::uint16_t group, IrqOff) {
     Task* const first = s_members.first_past([group](const Task& task) { return task.group >= group; });
     return first != nullptr && first->group == group ? first : nullptr;

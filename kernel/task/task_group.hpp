@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tasks that belong together: they are created all or none, activated for one instant, and ended together. A group is
-// the number in TaskOptions::group; 0 is no group.
+// Tasks of a group belong together: they are created all or none, activated for one instant, and ended together. A
+// group is the number in TaskOptions::group; 0 is no group.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -52,7 +52,7 @@ lib::Result<std::size_t> task_group_kill(std::uint16_t group);
 
 // --- for the kernel: the beginning and the end of a task
 
-// The task belongs to its group from now on, or no longer. O(log n).
+// Add the task to its group, or remove it. O(log n).
 void join_group(Task& task, IrqOff);
 void leave_group(Task& task, IrqOff);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The time at which the running position has used up what it may use: a server's budget, a slice, a worst-case
+// Watches the time at which the running position has used up what it may use: a server's budget, a slice, a worst-case
 // execution time. One position is in use at a time, so there is one such end for each processor, beside the timer
 // queue. Every dispatch sets it and every epilogue removes it, which in the queue would cost two changes of a heap each
 // time. At equal times the queue's events come first.

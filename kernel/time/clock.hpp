@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's time: the machine's time stamp counter, in ticks inside the kernel and in nanoseconds at its edge.
+// The kernel's time is the machine's time stamp counter, in ticks inside the kernel and in nanoseconds at its edge.
 // Absolute times count from the counter's own zero. Context: any.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// This processor's clock on its counter and its timer.
+// Connects the compensated clock with this processor's counter and timer.
 #include "kernel/time/compensated_clock.hpp"
 
 #include "kernel/section/irq_guard.hpp"
@@ -15,8 +15,8 @@ namespace recorded = trace_points; // a use inside an expression is no hook that
 
 constinit compensation::ProcessorClock s_clock; // of the only processor
 
-// The sum of what is removed grows with every step, so counter and sum must not be read in steps: that would mix an old
-// one with a new one.
+// Keeps the running context out of its steps. The sum of what is removed grows with every step, so counter and sum read
+// in steps would be an old and a new one.
 class NoSteps {
   public:
     NoSteps()

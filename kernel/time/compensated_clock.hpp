@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel's clock, which is set back while tasks run in steps (compensator.hpp has the rules). Everything here is
-// about this processor's clock. The functions work only in kernels with COMPENSATION=ON: in all others the clock is the
-// counter, and nothing of this costs anything.
+// Declares the kernel's clock, which is set back while tasks run in steps (compensator.hpp has the rules). Every
+// function is about this processor's clock, and works only in kernels with COMPENSATION=ON: in all others the clock is
+// the counter, and nothing of this costs anything.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -12,22 +12,22 @@
 
 namespace kernel {
 
-// Whether this kernel was built with COMPENSATION=ON.
+// States whether this kernel was built with COMPENSATION=ON.
 #ifdef REMORA_COMPENSATION
 inline constexpr bool kCompensationBuilt = true;
 #else
 inline constexpr bool kCompensationBuilt = false;
 #endif
 
-// From now on each step sets the clock back, unless a guard holds. If the parameters state the cost of a record, each
-// record sets the clock back, and steps do not.
+// Sets the clock back with each step from now on, unless a guard holds. If the parameters state the cost of a record,
+// each record sets the clock back, and steps do not.
 // unsupported: this kernel was built without compensation.
 // invalid_argument: the trigger is 2^32-1, step or max_delta is 0, or near_overflow is within max_delta of the clock's
 // end.
 // Context: any.
 lib::Result<void> clock_compensation_start(const compensation::Parameters& parameters);
 
-// From now on nothing sets the clock back.
+// Stops the compensation: nothing sets the clock back from now on.
 // Context: any.
 void clock_compensation_stop();
 
@@ -51,7 +51,7 @@ void step(void (*take)(void* argument), void* argument, IrqOff);
 // Records how much was removed so far, for readers who missed the earlier records; nothing is recorded if it is 0.
 void record_removed(IrqOff);
 
-// Code that is not traced has run, or is about to run.
+// Must be called when code that is not traced has run, or is about to run.
 void untraced(IrqOff);
 
 // Must be called at the beginning of the timer's interrupt, before anything is recorded. Returns true if the interrupt
@@ -64,7 +64,7 @@ void interrupt_ends(IrqOff);
 
 } // namespace compensation
 
-// Code that is not traced has run, or is about to run: its time is genuine, however densely a task is traced.
+// Must be called when untraced code has run, or is about to: its time is genuine, however densely a task is traced.
 [[gnu::always_inline]] inline void clock_untraced(IrqOff off) {
     if constexpr (kCompensationBuilt) {
         compensation::untraced(off);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Clock compensation: while a program is traced densely, the clock that it sees is set back with every (trigger + 1)th
+// While a program is traced densely, clock compensation sets the clock that it sees back with every (trigger + 1)th
 // traced step, so that it runs as if the tracing took no time. The time that is taken from the clock is given to the
 // decrementer, so the next timer interrupt keeps its distance in compensated time: clock + decrementer never changes
 // here.
@@ -11,9 +11,9 @@
 // Where records are dense but no program runs in steps, the cost of a record is known instead (Parameters::record): it
 // is taken from the clock for all records since the last look, and the timer is set again once for many of them.
 //
-// Five guards keep it from doing harm; each counts how often it held. Source: the clock compensation disclosure of 1997
-// (IPCOM000118655D). Its public text ends at the target; what follows, the guards' reasons and their bounds are
-// derived. Context of everything here: irq-off. There is one object for each processor.
+// Five guards keep the compensation from doing harm; each counts how often it held. Source: the clock compensation
+// disclosure of 1997 (IPCOM000118655D). Its public text ends at the target; what follows, the guards' reasons and their
+// bounds are derived. Context: irq-off. There is one object for each processor.
 #pragma once
 
 #include "lib/units.hpp"
@@ -60,7 +60,7 @@ class Compensator {
 
     [[nodiscard]] bool on() const { return m_on; }
 
-    // Code ran that is not traced, and its time was genuine: a new interval begins.
+    // Begins a new interval after code that is not traced, whose time was genuine.
     void restart(lib::Ticks clock) {
         m_previous = clock;
         m_count = 0;
@@ -126,8 +126,8 @@ class Compensator {
         return m_count < m_parameters.trigger ? Outcome::below_trigger : Outcome::compensated;
     }
 
-    // The trace has taken time as well, so both are read and judged again: it may have taken so long that the timer's
-    // interrupt is pending by now.
+    // Reads and judges clock and decrementer again, because the trace has taken time as well: it may have taken so long
+    // that the timer's interrupt is pending by now.
     template <Machine M>
     Outcome compensate(M& machine) {
         const Reading now = read(machine);
@@ -159,10 +159,9 @@ class Compensator {
 // to it is arming it again for the same time: however often that happens, nothing is rounded away.
 //
 // There is one object for each processor, which shares nothing with others: each has its own counter, its own timer,
-// and its own sum of what was removed. Context of everything here: irq-off, and not in steps, because counter and sum
-// belong together.
+// and its own sum of what was removed. Context: irq-off, and not in steps, because counter and sum belong together.
 
-// The hardware of the processor: a counter, and a timer that counts down with it.
+// The hardware of a processor is a counter, and a timer that counts down with it.
 template <typename H>
 concept Hardware = requires(H& hardware) {
     { hardware.counter() } -> std::same_as<lib::Ticks>;
@@ -174,7 +173,7 @@ class ProcessorClock {
   public:
     constexpr ProcessorClock() = default;
 
-    // Starts compensation. `records`: how many the processor has written by now.
+    // Starts compensation. `records` is how many the processor has written by now.
     void start(const Parameters& parameters, lib::Ticks counter, std::uint64_t records = 0) {
         m_records = records;
         m_rest_x256 = 0;
@@ -188,8 +187,8 @@ class ProcessorClock {
     // Returns whether records are compensated instead of steps.
     [[nodiscard]] bool counts_records() const { return on() && m_compensator.parameters().record_x256 != 0; }
 
-    // The processor has written this many records by now: the cost of the new ones is taken from the clock. The timer
-    // stays as it is armed, too early by that; early() sets it again.
+    // Takes the cost of new records from the clock; `records` is how many the processor has written by now. The timer
+    // stays armed, too early by that cost; early() sets it again.
     void settle(std::uint64_t records) {
         const std::uint64_t cost_x256 = (records - m_records) * m_compensator.parameters().record_x256 + m_rest_x256;
         m_records = records;
@@ -197,9 +196,9 @@ class ProcessorClock {
         m_compensator.take_off({cost_x256 / 256});
     }
 
-    // The timer's interrupt came before its time, which many records have moved: the timer is set again, and the
-    // interrupt's own time is taken from the clock. The time that it took the last time is assumed to be what it takes
-    // now. done() returns the time when the program continues.
+    // Serves a timer interrupt that came before its time, which many records have moved: the timer is set again, and
+    // the interrupt's own time is taken from the clock. It is assumed to take as long as the last one. done() returns
+    // the time when the program continues.
     template <Hardware H, std::invocable Done>
     void early(H& hardware, lib::Ticks entered, Done done) {
         m_compensator.take_off(m_early);
@@ -207,7 +206,6 @@ class ProcessorClock {
         m_early = done() - entered;
     }
 
-    // Returns the counts, and what was removed since boot.
     [[nodiscard]] const Compensator& compensator() const { return m_compensator; }
 
     // Returns what was removed from the counter since boot.
@@ -217,8 +215,7 @@ class ProcessorClock {
     [[nodiscard]] lib::Ticks counter_at(lib::Ticks time) const { return time + removed(); }
 
     // Returns the time. It never falls: where a setting is before a time that was already read, the clock stops until
-    // that is reached. `in_steps`: a program in steps reads it, and sees the time of its step, not that of the way back
-    // from the last one.
+    // that is reached. With `in_steps` it is the time of the program's step, not that of the return from the last one.
     [[nodiscard]] lib::Ticks read(lib::Ticks counter, bool in_steps) {
         lib::Ticks time = counter - removed();
         if (in_steps && on()) {
@@ -235,11 +232,11 @@ class ProcessorClock {
         return m_compensator.step(machine, take);
     }
 
-    // Code ran that is not traced, and its time was genuine.
+    // Begins anew after code that is not traced, whose time was genuine.
     void untraced(lib::Ticks counter) { m_compensator.restart(counter - removed()); }
 
   private:
-    // The processor as the compensator sees it.
+    // Is the processor as the compensator sees it.
     template <Hardware H>
     class Compensated {
       public:

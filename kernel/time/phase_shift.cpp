@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See phase_shift.hpp.
+// Reads the word shift=.
 #include "kernel/time/phase_shift.hpp"
 
 #include "lib/assert.hpp"

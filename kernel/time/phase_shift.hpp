@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Phases that are moved from outside: the words shift= and event_shift= delay the activations of tasks, by name, and
-// the beginning of periodic timer events, so that a search can run an application again with its releases and
-// interrupts at other instants (tests/sweep). Without the words nothing is delayed, and an activation costs one more
-// test.
+// Phases are moved from outside: the words shift= and event_shift= delay the activations of tasks, by name, and the
+// beginning of periodic timer events, so that a search can run an application again with its releases and interrupts at
+// other instants (tests/sweep). Without the words nothing is delayed, and an activation costs one more test.
 //
 //   shift=sensor:120,control:7     every activation of `sensor` is 120 ticks later than asked for, of `control` 7
 //   event_shift=40                 every periodic event begins 40 ticks later

@@ -48,7 +48,7 @@ struct alignas(64) Event {
     [[nodiscard]] lib::Ticks next() const { return first + to_ticks({period.value * fired}); }
 };
 
-// The slots of kern_event_post that are not in use: a stack, the lowest index first at the beginning.
+// Keeps the unused slots of kern_event_post on a stack, at first with the lowest index on top.
 class FreeSlots {
   public:
     constexpr FreeSlots() {
@@ -90,7 +90,7 @@ Index server_timer_index(std::size_t server) {
     return static_cast<Index>(kTimerEventsMax + kTasksMax * kTimersPerTask + server);
 }
 
-// The machine's timer follows the machine's counter.
+// Converts a time, because the machine's timer follows the machine's counter.
 lib::Ticks machine_time(lib::Ticks time) {
     if constexpr (kCompensationBuilt) {
         return compensation::machine_time(time);
@@ -185,7 +185,6 @@ void post_own(Index index, lib::Ticks at, TimerHandler handler, void* argument, 
     return id;
 }
 
-// The slot of kern_event_post may be used again.
 void give_back(Index index) {
     s_queue.events[index].id = kNotPosted;
     s_queue.free.give_back(index);
@@ -292,8 +291,8 @@ void timer_interrupt(IrqOff off) {
     trace_points::timer_wakeup_ended(current_task(off));
 }
 
-// The scheduler settles at the end of each decision. A decision is due from the place where a task gives up the
-// processor, or an interrupt asks for one, to there.
+// A decision is due from the moment when a task gives up the processor, or an interrupt asks for one. The scheduler
+// settles at the end of each decision.
 void timer_changed(IrqOff off) {
     const Processor& cpu = this_processor();
     const bool decision_due = cpu.reschedule && cpu.loaded != nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Timer events: a handler runs in interrupt context at an absolute time, once or periodically. There is no periodic
+// A timer event runs a handler in interrupt context at an absolute time, once or periodically. There is no periodic
 // tick: the machine's one-shot timer is armed for what comes first, an event or the end of a budget (budget_end.hpp).
 // Handlers run with interrupts off, the earliest first, those of equal times in the order in which they were posted.
 // They may activate tasks, post semaphores, and post and delete events; they must not block.
@@ -20,8 +20,8 @@ struct Task;
 
 using TimerHandler = void (*)(void* argument);
 
-// The name of one posting. It stays invalid after the event has fired or was deleted, even if the slot is used again.
-// The default value, like 0, names none.
+// A TimerId names one posting. It stays invalid after the event has fired or was deleted, even if the slot is used
+// again. The default value and 0 name none.
 struct TimerId {
     std::uint64_t value = ~std::uint64_t{0}; // a number of the posting, above the index
 
@@ -31,7 +31,7 @@ struct TimerId {
     friend constexpr bool operator==(TimerId, TimerId) = default;
 };
 
-// Posts an event that fires once, in O(log n). One whose time has passed fires as soon as interrupts are on.
+// Posts an event that fires once, in O(log n). An event whose time has passed fires as soon as interrupts are on.
 // invalid_argument: there is no handler.
 // no_space: kTimerEventsMax events are posted.
 // Context: any.
@@ -89,10 +89,10 @@ void server_timer_delete(std::size_t server, IrqOff);
 // rest.
 void timer_interrupt(IrqOff);
 
-// What comes next may have changed: this arms the machine for it, or leaves that to the scheduler if a decision is due.
+// Arms the machine for what comes next, which may have changed, or leaves that to the scheduler if a decision is due.
 void timer_changed(IrqOff);
 
-// The scheduler calls this at the end of a decision. It does nothing if the machine is armed for that time already.
+// Arms the machine at the end of a scheduler's decision, unless it is armed for that time already.
 void timer_settle(IrqOff);
 
 // Returns whether the machine's timer will ring. Until timer_settle() it may be set for another time, or not at all.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A heap of timers, the earliest first; equal times keep the order in which they were posted. Removal of any element is
-// O(log n), because every index knows its position. A node has four children, which makes half as many levels as two
-// would, so a new timer is compared with fewer others. It is a pure data structure without clock and hardware. Context:
+// A TimerHeap holds timers, the earliest first; equal times keep the order in which they were posted. Removal of any
+// element is O(log n), because every index knows its position. A node has four children, which makes half as many
+// levels as two would, so a new timer is compared with fewer others. It has no clock and no hardware. Context:
 // serialised by the caller.
 //
 //                   m_heap[0]                     m_place[index] = position in m_heap, or kNowhere
@@ -19,7 +19,6 @@
 
 namespace kernel {
 
-// The greatest time.
 inline constexpr lib::Ticks kNever{~std::uint64_t{0}};
 
 template <std::size_t Capacity>
@@ -64,7 +63,6 @@ class TimerHeap {
         return element.order;
     }
 
-    // Returns the index in an order.
     [[nodiscard]] static constexpr Index index_of(std::uint64_t order) { return static_cast<Index>(order); }
 
     // Gives an element another time, after its equals. Precondition: it is contained.

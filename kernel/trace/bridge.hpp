@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bridge from the kernel to the tracer: kernel/trace/ is the only room that sees both. It has one function for each
-// thing that happens. The function takes the kernel's objects and records an event with small numbers:
+// kernel/trace/ is the bridge from the kernel to the tracer, and the only room that sees both. It has one function for
+// each thing that happens, which takes the kernel's objects and records an event with small numbers:
 //
 //   task.hpp  schedule.hpp  interrupt.hpp  machine.hpp  sync.hpp
 //
@@ -27,7 +27,7 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
     return task != nullptr ? task->context : std::uint16_t{0};
 }
 
-// Times are recorded as the low 32 bits of their ticks; a reader finds the rest near the record's stamp.
+// Returns the low 32 bits of a time, which are recorded; a reader finds the rest near the record's stamp.
 [[nodiscard]] inline std::uint32_t low_half(lib::Ticks time) {
     return static_cast<std::uint32_t>(time.value);
 }

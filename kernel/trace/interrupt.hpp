@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bridge's part for interrupts and for sections with interrupts off, in as much detail as was asked for
-// (interrupt_detail.hpp). See bridge.hpp for the rules.
+// This part of the bridge records interrupts and sections with interrupts off, in as much detail as was asked for
+// (interrupt_detail.hpp). bridge.hpp has the rules.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -36,7 +36,7 @@ inline constinit bool sections_recorded = false;
     }
 }
 
-// The light modes are apart from the usual path of the funnel.
+// Serves the light modes, apart from the usual path of the funnel.
 [[gnu::cold, gnu::noinline]] inline void interrupt_taken(arch::Vector vector) {
     InterruptTrace& trace = interrupts[vector];
     if (trace.detail == InterruptDetail::hit) {
@@ -101,8 +101,8 @@ inline constinit bool sections_recorded = false;
     }
 }
 
-// The first and the last call in a section with interrupts off. `former` is what arch::irq_save() returned: only the
-// outermost section counts.
+// Are the first and the last call in a section with interrupts off. `former` is what arch::irq_save() returned: only
+// the outermost section counts.
 [[gnu::always_inline]] inline void interrupts_off(std::uint64_t former) {
     if constexpr (detail::kOn) {
         if (detail::sections_recorded && arch::irq_was_enabled(former)) [[unlikely]] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much of an interrupt vector the trace shows. record_interrupt() sets it (kernel/interrupt/interrupt.hpp).
+// States how much of an interrupt vector the trace shows. record_interrupt() sets it (kernel/interrupt/interrupt.hpp).
 #pragma once
 
 #include <cstdint>

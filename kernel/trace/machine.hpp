@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bridge's part for the machine: real mode, processor exceptions, a panic, tasks in single steps, and the
-// compensated clock. See bridge.hpp for the rules.
+// This part of the bridge records the machine: real mode, processor exceptions, a panic, tasks in single steps, and the
+// compensated clock. bridge.hpp has the rules.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -99,7 +99,7 @@ template <typename Untraced>
     }
 }
 
-// Records `removed`, the sum since boot, of which the low 48 bits travel. No filter stops the record, because the
+// Records `removed`, the sum since boot, of which the low 48 bits are recorded. No filter stops the record, because the
 // kernel's time is unknown without it.
 [[gnu::always_inline]] inline void clock_compensated(lib::Ticks removed) {
     tracer::log_fast<"clock_compensated">(static_cast<std::uint16_t>(removed.value >> 32),
@@ -112,7 +112,6 @@ inline constinit tracer::WrittenCount g_written; // of the only processor
 
 } // namespace detail
 
-// Returns how many records were written since boot.
 [[nodiscard]] inline std::uint64_t records_written(IrqOff) {
     if constexpr (detail::kOn) {
         return detail::g_written.now(tracer::instance());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bridge's part for levels, decisions, context switches, timers and servers. See bridge.hpp for the rules.
+// This part of the bridge records levels, decisions, context switches, timers and servers. bridge.hpp has the rules.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -31,12 +31,12 @@ template <typename Level>
     tracer::log<"task_epilogue">(task.context, task.level_index);
 }
 
-// It is called at the switch, on the old stack.
+// Must be called at the switch, on the old stack.
 [[gnu::always_inline]] inline void context_switched(const Task& to) {
     tracer::log<"context_switch">(to.context);
 }
 
-// It is called after a lock that blocked. It records if the choice was to let an owner run in another task's position.
+// Must be called after a lock that blocked; records if the choice lets an owner run in another task's position.
 [[gnu::always_inline]] inline void inherited(const Processor& cpu) {
     if constexpr (detail::kOn) {
         if (cpu.exec != cpu.exec_shadow) {
@@ -100,7 +100,7 @@ template <typename Level>
     tracer::log<"server_deadline">(server, detail::low_half(deadline));
 }
 
-// The next replenishment; `at(server)` computes it.
+// Records the next replenishment, which `at(server)` computes.
 template <typename Server, typename At>
 [[gnu::always_inline]] inline void server_refill_due(const Server& server, At at) {
     if constexpr (detail::kOn) {

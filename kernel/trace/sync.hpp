@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bridge's part for mutexes, semaphores, conditions and ports, which are identified by their numbers. See
-// bridge.hpp for the rules. Context: irq-off.
+// This part of the bridge records mutexes, semaphores, conditions and ports, which are identified by their numbers.
+// bridge.hpp has the rules. Context: irq-off.
 #pragma once
 
 #include "kernel/trace/bridge.hpp"
@@ -48,7 +48,7 @@ namespace kernel::trace_points {
     tracer::log<"set_mutex_timeout">(task.context, mutex);
 }
 
-// It is called before the context number is free for others. The mutex is free from here on.
+// Must be called before the context number is free for others. The mutex is free from here on.
 [[gnu::always_inline]] inline void mutex_owner_died(const Task& owner, std::uint16_t mutex) {
     tracer::log<"set_mutex_owner_died">(owner.context, mutex);
 }
@@ -101,7 +101,7 @@ namespace kernel::trace_points {
     detail::add_name(tracer::NameKind::condition, condition, name);
 }
 
-// Is recorded whether or not a task waits. In an interrupt the context is that of the interrupted task.
+// Records a signal, whether or not a task waits. In an interrupt the context is that of the interrupted task.
 [[gnu::always_inline]] inline void condition_signalled(const Task* task, std::uint16_t condition) {
     tracer::log<"condition_signal">(detail::context_of(task), condition);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bridge's part for a task's life: its jobs, waits, exceptions and signals. See bridge.hpp for the rules.
+// This part of the bridge records a task's life: its jobs, waits, exceptions and signals. bridge.hpp has the rules.
 //
 // Deadlines are recorded twice: in microseconds of the kernel's clock, low 32 bits, and exactly, low 32 bits of ticks.
 #pragma once
@@ -88,7 +88,7 @@ namespace detail {
     tracer::log<"job_release">(task.context, detail::low_half(release));
 }
 
-// The deadline by which the job competes from here on.
+// Records the deadline by which the job competes from here on.
 [[gnu::always_inline]] inline void job_deadline_set(const Task& task, lib::Ticks deadline) {
     if constexpr (detail::kOn) {
         tracer::log<"job_deadline">(task.context, detail::low_half(deadline));
@@ -151,7 +151,7 @@ namespace detail {
     tracer::log<"job_abort">(task.context, detail::exception_word(cause, Reaction::abort));
 }
 
-// It is called before the context number is free for others.
+// Must be called before the context number is free for others.
 [[gnu::always_inline]] inline void task_ended(const Task& task) {
     tracer::log<"task_end">(task.context, task.pid.value);
     if constexpr (detail::kOn) {

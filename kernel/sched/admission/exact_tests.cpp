@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tests by response time and by processor demand.
+// Implements the tests by response time and by processor demand.
 #include "kernel/sched/admission/exact_tests.hpp"
 
 #include "kernel/sched/admission/utilisation.hpp"
@@ -197,7 +197,7 @@ bool edf_feasible(std::span<const Demand> tasks, std::span<const Demand> above, 
     if (above.empty() && implicit) {
         return true;
     }
-    // The exact test knows work by its deadlines only; a server's may be due at any time of its line.
+    // The exact test knows work by its deadlines only, but a server's work may be due at any time.
     if (std::ranges::any_of(tasks, &Demand::server)) {
         return density_rounded_up(tasks, above) <= kDensityOne;
     }

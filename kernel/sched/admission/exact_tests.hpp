@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The exact schedulability tests of one processor: that of fixed priorities, and that of EDF on what higher fixed
-// priorities leave. Both are pure arithmetic, hosted or freestanding. Context: any.
+// Declares the exact schedulability tests of one processor: that of fixed priorities, and that of EDF on what higher
+// fixed priorities leave. Both are pure arithmetic, hosted or freestanding. Context: any.
 #pragma once
 
 #include "kernel/sched/admission/utilisation.hpp"
@@ -10,10 +10,10 @@
 
 namespace kernel {
 
-// The time that work takes below tasks of higher fixed priority, and whether a set with fixed priorities (a shorter
-// relative deadline is a higher priority) keeps all deadlines. The test is exact for tasks that are released together
-// in the worst case; a deferrable server counts as a task whose releases may be put off by period - budget. Pure
-// arithmetic. Context: any.
+// Computes the time that work takes below tasks of higher fixed priority, and whether a set with fixed priorities (a
+// shorter relative deadline is a higher priority) keeps all deadlines. The test is exact for tasks that are released
+// together in the worst case; a deferrable server counts as a task whose releases may be put off by period - budget.
+// Context: any.
 // Sources: Joseph, Pandya, "Finding response times in a real-time system" (1986); Audsley, Burns, Richardson, Tindell,
 // Wellings, "Applying new scheduling theory to static priority pre-emptive scheduling" (1993); Strosnider, Lehoczky,
 // Sha, "The deferrable server algorithm" (1995).
@@ -39,9 +39,8 @@ struct Response {
 // refused, but none accepted wrongly.
 [[nodiscard]] bool fixed_priority_feasible(std::span<Demand> tasks, Steps& steps);
 
-// The exact schedulability test of EDF on what higher fixed priorities leave of one processor, in integers only. All
-// releases are taken to coincide (the worst case: offsets are not used to admit more). Pure arithmetic, hosted or
-// freestanding.
+// Tests EDF exactly on what higher fixed priorities leave of one processor, in integers only. All releases are taken to
+// coincide (the worst case: offsets are not used to admit more).
 // Sources: Baruah, Rosier, Howell, "Algorithms and complexity concerning the preemptive scheduling of periodic,
 // real-time tasks on one processor" (processor demand, 1990); Zhang, Burns, "Schedulability analysis for real-time
 // systems with EDF scheduling" (QPA, 2009).
@@ -56,7 +55,7 @@ struct Response {
 // every entry is within the ranges of Demand, and no task of `tasks` has a jitter.
 [[nodiscard]] bool edf_feasible(std::span<const Demand> tasks, std::span<const Demand> above, Steps& steps);
 
-// Tests the demand in every interval alone, also where the utilisation would decide.
+// Tests only the demand in every interval, even where the utilisation would decide.
 [[nodiscard]] bool demand_fits(std::span<const Demand> tasks, std::span<const Demand> above, Steps& steps);
 
 } // namespace kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sums of the promises, and the register that asks them first and the exact tests afterwards.
+// Implements the sums of the promises, and the register that asks them first and the exact tests afterwards.
 #include "kernel/sched/admission/reservations.hpp"
 
 #include "kernel/sched/admission/exact_tests.hpp"
@@ -64,7 +64,7 @@ Verdict PromiseSums::utilisation() const {
     return m_utilisation >= kDensityOne + m_count ? Verdict::exceeds : Verdict::unknown;
 }
 
-// The line is sufficient for every set, and it decides where there is a server.
+// The line of load() is sufficient for every set, and it decides where there is a server.
 Verdict PromiseSums::deadlines(std::uint64_t shortest) const {
     if (m_above == m_count || (m_above == 0 && m_constrained == 0)) {
         return Verdict::fits; // no promise has a deadline, or the utilisation decides
@@ -85,7 +85,7 @@ std::uint64_t PromiseSums::load(std::uint64_t shortest) const {
 
 namespace {
 
-// So many entries are copied with interrupts off in one step, with some 25 instructions each.
+// One step copies this many entries with interrupts off, with some 25 instructions each.
 constexpr std::size_t kCopiedAtOnce = 16;
 
 } // namespace

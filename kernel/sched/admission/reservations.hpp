@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The register of all promises of processor time, and the sums over them.
+// Declares the register of all promises of processor time, and the sums over them.
 #pragma once
 
 #include "kernel/config.hpp"
@@ -15,10 +15,10 @@
 
 namespace kernel {
 
-// The sums of all promises, which are kept while promises come and go. Most questions of admission control are answered
-// by the sums alone, in constant time, and as the tests would answer them (utilisation.hpp, exact_tests.hpp). Each
-// share is rounded up at 2^-63, so the sums know how far they are off; where that is too much they answer `unknown`,
-// and the tests decide. Pure arithmetic. Context: any.
+// PromiseSums keeps the sums of all promises while promises come and go. Most questions of admission control are
+// answered by the sums alone, in constant time, and as the tests would answer them (utilisation.hpp, exact_tests.hpp).
+// Each share is rounded up at 2^-63, so the sums know how far they are off; where that is too much they answer
+// `unknown`, and the tests decide. Context: any.
 //
 //                       fits          unknown        exceeds
 //   sum, rounded up  ...........|..................|..........      one = 2^63
@@ -68,9 +68,9 @@ class LoadWatcher {
     ~LoadWatcher() = default;
 };
 
-// The one register of all promises: tasks and servers of every level that guarantees. Nothing is admitted unless every
-// promise holds beside all others, whatever level made it. Fixed priorities run above deadlines, so the fixed set is
-// tested alone, and the deadlines below it.
+// This is the one register of all promises, those of tasks and of servers, on every level that guarantees. Nothing is
+// admitted unless every promise holds beside all others, whatever level made it. Fixed priorities run above deadlines,
+// so the fixed set is tested alone, and the deadlines below it.
 //
 // What was promised to a task that has ended has kept others waiting already, so its share is not free at once: it
 // stays *retired* in the register until the guaranteed levels have nothing to do for an instant. From an idle instant
@@ -115,8 +115,8 @@ class Reservations {
     // Ends the promise, now or at the next idle instant, in O(log n). It does nothing if there is none.
     void retire(Slot slot, IrqOff);
 
-    // Work has entered a guaranteed queue, or has left it. The instant at which there is none left is the idle instant.
-    // O(1).
+    // Must be called when work has entered a guaranteed queue, or has left it. The instant at which there is none left
+    // is the idle instant. O(1).
     void work_came() { ++m_ready; }
 
     void work_left(IrqOff);
@@ -150,7 +150,7 @@ class Reservations {
         bool operator()(const Entry& a, const Entry& b) const { return a.demand.deadline_ns < b.demand.deadline_ns; }
     };
 
-    // One test's copy of all demands, those of fixed priority first.
+    // Holds one test's copy of all demands, those of fixed priority first.
     struct Set {
         std::array<Demand, 2 * kTasksMax + kServersMax + 1> demands{};
         std::size_t count = 0;
@@ -160,7 +160,6 @@ class Reservations {
         void add(const Promise& promise);
     };
 
-    // The progress of a copy.
     struct Copied {
         const Entry* next = nullptr;
         std::size_t retired = 0;

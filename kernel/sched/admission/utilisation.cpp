@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// 128-bit division, and the tests by shares of the processor.
+// Implements 128-bit division, and the tests by shares of the processor.
 #include "kernel/sched/admission/utilisation.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::uint64_t divide_step(std::uint64_t high, std::uint64_t low, std::uint64_t d
 
 } // namespace
 
-// Long division with digits of 64 bits.
+// Divides by long division with digits of 64 bits.
 Division divide(Wide dividend, std::uint64_t divisor) {
     const auto high = static_cast<std::uint64_t>(dividend >> 64);
     Division result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every admission test uses: 128-bit arithmetic, the demand of a task, and its share of the processor. Context:
-// any.
+// Declares what every admission test uses: 128-bit arithmetic, the demand of a task, and its share of the processor.
+// Context: any.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace kernel {
 
-// 128-bit arithmetic for admission, which decides with exact products of 64-bit times. The freestanding build has no
-// library routine for the division, which is therefore written here. The functions but saturate() are kept out of line,
-// because inlined into the tests below they would double the size of those.
+// Admission needs 128-bit arithmetic, because it decides with exact products of 64-bit times. The freestanding build
+// has no library routine for the division, which is therefore written here. The functions but saturate() are kept out
+// of line, because inlined into the tests below they would double the size of those.
 
 __extension__ using Wide = unsigned __int128;
 
@@ -37,7 +37,7 @@ struct Division {
 // Returns 2^64-1 for every value above that.
 [[nodiscard]] std::uint64_t saturate(Wide value);
 
-// The demand of a task or a server as the admission tests see it, and the possible answers of a test.
+// Declares the demand of a task or a server as the admission tests see it, and the possible answers of a test.
 
 struct Demand {
     std::uint64_t wcet_ns = 0;     // 0 < wcet <= deadline
@@ -79,13 +79,12 @@ struct Steps {
     }
 };
 
-// Shares of the processor: their sum is compared with the whole, exactly where 127 bits allow it and rounded up where
-// they do not. The same shares exist in the published unit, where 2^32-1 is the whole processor. Pure arithmetic.
-// Context: any.
+// The sum of shares of the processor is compared with the whole, exactly where 127 bits allow it and rounded up where
+// they do not. The same shares exist in the published unit, where 2^32-1 is the whole processor. Context: any.
 // Sources: Bini, Buttazzo, Buttazzo, "Rate monotonic analysis: the hyperbolic bound" (IEEE Transactions on Computers,
 // 2003).
 
-// The published MAX_BANDWIDTH: the whole processor.
+// Is the published MAX_BANDWIDTH, the whole processor.
 inline constexpr std::uint32_t kBandwidthMax = 0xFFFF'FFFF;
 
 // Returns wcet / period in units of 1 / kBandwidthMax, rounded up. Precondition: 0 < wcet <= period.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See grub.hpp. The task's server timer is its zero-lag time.
+// Implements the reclamation. The task's server timer rings at its zero-lag time.
 #include "kernel/sched/levels/grub.hpp"
 
 #include "kernel/sched/admission/utilisation.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Greedy reclamation of unused bandwidth. Its servers are those of CBS, but the budget falls only by Uact * dt, where
-// Uact is the share of the processor that is active. HARD tasks and CBS servers are always active; a GRUB server is
-// active from its work on until its zero-lag time, at which it has made up for the budget that it had. Bandwidth that
-// others do not use thus makes budgets last longer, and no promise is broken by it. Sources: Lipari, Baruah, "Greedy
-// reclamation of unused bandwidth in constant-bandwidth servers" (2000); Abeni, Lipari, Parri, Sun, "Multicore CPU
-// reclaiming: parallel or sequential?" (2016), section 3.
+// GRUB is the greedy reclamation of unused bandwidth. Its servers are those of CBS, but the budget falls only by Uact *
+// dt, where Uact is the share of the processor that is active. HARD tasks and CBS servers are always active; a GRUB
+// server is active from its work on until its zero-lag time, at which it has made up for the budget that it had.
+// Bandwidth that others do not use thus makes budgets last longer, and no promise is broken by it. Sources: Lipari,
+// Baruah, "Greedy reclamation of unused bandwidth in constant-bandwidth servers" (2000); Abeni, Lipari, Parri, Sun,
+// "Multicore CPU reclaiming: parallel or sequential?" (2016), section 3.
 //
 //             work                 zero-lag time d - c * T / Q
 //   inactive -----> competing --> lagging -------> inactive           its share of Uact: none | Q/T | Q/T | none
@@ -43,7 +43,7 @@ class GrubLevel final : public SoftLevel, private Reclaimer, private LoadWatcher
 
     void deactivate(Task& task, IrqOff);
 
-    // Uact may have changed: the running task pays for the time before at the old rate.
+    // Must be called when Uact may have changed: the running task pays for the time before at the old rate.
     void update(IrqOff);
 
     std::uint64_t m_inactive = 0; // the bandwidth of all inactive servers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See hard_level.hpp for the picture.
+// Implements the levels that hard_level.hpp draws.
 #include "kernel/sched/levels/hard_level.hpp"
 
 #include "kernel/sched/exception.hpp"
@@ -80,8 +80,8 @@ void HardLevel::create(Task& task, IrqOff off) {
     task.state = TaskState::sleeping;
 }
 
-// Until its next release a task counts with the shorter of the two deadlines. What ran by the shorter one has kept
-// others waiting, and a task that is admitted because of the longer one must not pay for that.
+// Sets a deadline; until its next release the task counts with the shorter of the two. What ran by the shorter one has
+// kept others waiting, and a task that is admitted because of the longer one must not pay for that.
 lib::Result<void> HardLevel::set_deadline(Task& task, lib::Nanoseconds relative, IrqOff off) {
     Promise& promised = promise(task);
     if (promised.kind == Kind::single) {
@@ -154,7 +154,7 @@ lib::Result<void> HardLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
     return {};
 }
 
-// A sporadic task was activated.
+// Serves an activation of a sporadic task.
 void HardLevel::arrive(Task& task, lib::Ticks at, IrqOff off) {
     Promise& promised = promise(task);
     if (at < promised.earliest) {
@@ -192,7 +192,7 @@ void HardLevel::await_deadline(Task& task, IrqOff off) {
     task_timer_post<&HardLevel::on_job_timer>(task, TaskTimer::job, deadline_time(task, task.jobs.released - 1), off);
 }
 
-// A task that is not periodic may have no release to wait for. It then waits for its activation.
+// Waits for the next release, or for an activation if a task that is not periodic has none.
 void HardLevel::await_release(Task& task, IrqOff off) {
     Promise& promised = promise(task);
     if (promised.kind != Kind::periodic && !promised.release_waits) {
@@ -208,8 +208,8 @@ void HardLevel::await_release(Task& task, IrqOff off) {
     task_timer_post<&HardLevel::on_job_timer>(task, TaskTimer::job, at, off);
 }
 
-// Every release is recorded, also the first one that an activation makes at once, because readers count periods by
-// these records alone.
+// Releases a job. Every release is recorded, also the first one that an activation makes at once, because readers count
+// periods by these records alone.
 void HardLevel::release(Task& task, IrqOff off) {
     trace_points::task_timer_released(task);
     Promise& promised = promise(task);
@@ -231,7 +231,7 @@ void HardLevel::release(Task& task, IrqOff off) {
     await_deadline(task, off);
 }
 
-// The job with number jobs.completed becomes the one in progress.
+// Makes the job with number jobs.completed the one in progress.
 void HardLevel::begin_job(Task& task, IrqOff off) {
     Promise& promised = promise(task);
     promised.job = {deadline_time(task, task.jobs.completed), promised.latest_deadline_ns};
@@ -244,7 +244,7 @@ void HardLevel::begin_job(Task& task, IrqOff off) {
     unblock(task, off);
 }
 
-// The job that was released last is in progress and got more time: its timer and its position in the queue move.
+// Moves timer and position in the queue of the last released job, which is in progress and got more time.
 void HardLevel::move_deadline(Task& task, IrqOff off) {
     Promise& promised = promise(task);
     promised.job = {deadline_time(task, task.jobs.completed), promised.latest_deadline_ns};
@@ -255,7 +255,7 @@ void HardLevel::move_deadline(Task& task, IrqOff off) {
     }
 }
 
-// Every deadline is examined once: the latest released job is late if any job is still to be completed.
+// Examines a deadline, each once: the latest released job is late if any job is still to be completed.
 void HardLevel::check_deadline(Task& task, IrqOff off) {
     if (task.jobs.completed < task.jobs.released) {
         trace_points::task_deadline_missed(task);
@@ -274,7 +274,7 @@ void HardLevel::on_job_timer(Task& task, IrqOff off) {
     schedule(off);
 }
 
-// It is called before the end of the job is recorded, because a miss without a job in progress would refer to no job.
+// Must be called before the end of the job is recorded, because a miss without a job in progress would refer to no job.
 void HardLevel::report_late_job(Task& task, IrqOff off) {
     if (promise(task).awaiting == Awaiting::deadline && now() > deadline_time(task, task.jobs.released - 1)) {
         check_deadline(task, off); // the interrupt that would have reported it is still pending

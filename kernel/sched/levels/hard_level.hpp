@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The common part of the levels of HARD tasks: jobs with a worst-case execution time and a deadline, which are admitted
-// only if every promise of every level holds beside them. EdfLevel and RmLevel decide which task goes first. Deadline
-// misses, worst-case overruns and early activations are exceptions of the task (exception.hpp).
+// HardLevel is the common part of the levels of HARD tasks: jobs have a worst-case execution time and a deadline, and
+// are admitted only if every promise of every level holds beside them. EdfLevel and RmLevel decide which task goes
+// first. Deadline misses, worst-case overruns and early activations are exceptions of the task (exception.hpp).
 //
 // One timer for each task serves releases and deadlines in turn. Release k of a periodic task is at origin + k * T,
 // which is computed anew each time, so nothing drifts. A job that overruns leaves later releases pending, and they are
@@ -26,9 +26,9 @@
 
 namespace kernel {
 
-// The ready queue of a level that promises. It informs the register of promises when work comes and goes, for the idle
-// instants between. Guests are in it like the level's own tasks. All functions need interrupts off, and are those of
-// ReadyQueue.
+// Is the ready queue of a level that promises. It informs the register of promises when work comes and goes, so that
+// the register finds the idle instants. Guests are in it like the level's own tasks. All functions need interrupts off,
+// and are those of ReadyQueue.
 class PromisedQueue {
   public:
     constexpr explicit PromisedQueue(Reservations& reservations)
@@ -65,7 +65,7 @@ class HardLevel : public Level {
   public:
     [[nodiscard]] const Reservations* promises() const override { return &m_reservations; }
 
-    // The guests of this level use its register and its queue.
+    // Returns the register, which the guests of this level use, too.
     [[nodiscard]] Reservations& reservations() { return m_reservations; }
 
     [[nodiscard]] PromisedQueue& queue() { return m_ready; }
@@ -141,8 +141,8 @@ class HardLevel : public Level {
 
     [[nodiscard]] Promise& promise(const Task& task) { return m_promises[task.pid.value]; }
 
-    // The times of the job with this number, counted as jobs.released counts. A deadline does not change while releases
-    // are pending, so all jobs that can be asked for have the latest one.
+    // Return the times of the job with this number, counted as jobs.released counts. A deadline does not change while
+    // releases are pending, so all jobs that can be asked for have the latest one.
     [[nodiscard]] lib::Ticks release_time(const Task& task, std::uint64_t job);
     [[nodiscard]] lib::Ticks deadline_time(const Task& task, std::uint64_t job);
 
@@ -164,9 +164,9 @@ class HardLevel : public Level {
     std::array<Promise, kTasksMax> m_promises{}; // by pid
 };
 
-// Earliest deadline first, for HARD tasks with dynamic priority and for single guaranteed jobs: the ready job with the
-// nearest absolute deadline runs; equal deadlines run in the order in which they entered the queue. CBS and GRUB tasks
-// are guests: they are in this queue with their server's deadline.
+// EdfLevel is earliest deadline first, for HARD tasks with dynamic priority and for single guaranteed jobs: the ready
+// job with the nearest absolute deadline runs; equal deadlines run in the order in which they entered the queue. CBS
+// and GRUB tasks are guests: they are in this queue with their server's deadline.
 class EdfLevel final : public HardLevel {
   public:
     constexpr explicit EdfLevel(Reservations& reservations)
@@ -183,9 +183,9 @@ class EdfLevel final : public HardLevel {
     [[nodiscard]] std::uint64_t key_of(const Job& job) const override { return job.deadline.value; }
 };
 
-// Fixed priorities for HARD tasks: a shorter relative deadline is a higher priority, which is rate monotonic where
-// deadlines are periods. Equal deadlines run in the order in which they entered the queue. The front task of a polling
-// or deferrable server is a guest with the priority of the server's period.
+// RmLevel has fixed priorities for HARD tasks: a shorter relative deadline is a higher priority, which is rate
+// monotonic where deadlines are periods. Equal deadlines run in the order in which they entered the queue. The front
+// task of a polling or deferrable server is a guest with the priority of the server's period.
 // Sources: Liu, Layland, "Scheduling algorithms for multiprogramming in a hard-real-time environment" (1973); Leung,
 // Whitehead, "On the complexity of fixed-priority scheduling of periodic, real-time tasks" (1982).
 class RmLevel final : public HardLevel {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What several levels use: activations that find their task busy, and the numbers of servers.
+// Declares what several levels use: activations that find their task busy, and the numbers of servers.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -12,9 +12,9 @@
 
 namespace kernel {
 
-// Activations that find their task busy, for the levels whose models choose an Overlap. They are refused, dropped and
-// counted (SKIP), or kept with their time until the job before is complete (SAVE). HARD tasks do not use this, because
-// their releases have promised times. All functions need interrupts off.
+// Handles activations that find their task busy, for the levels whose models choose an Overlap. They are refused,
+// dropped and counted (SKIP), or kept with their time until the job before is complete (SAVE). HARD tasks do not use
+// this, because their releases have promised times. All functions need interrupts off.
 
 class SavedArrivals {
   public:
@@ -41,8 +41,8 @@ class SavedArrivals {
     std::array<Ring, kTasksMax> m_rings{}; // by pid
 };
 
-// One sequence of server numbers for all kinds of servers, as the trace carries them. Numbers begin at 1 and are used
-// again only after 65,534 others.
+// All kinds of servers share one sequence of numbers, which the trace carries. Numbers begin at 1 and are used again
+// only after 65,534 others.
 
 [[nodiscard]] inline std::uint16_t fresh_server_id(IrqOff) {
     static constinit std::uint16_t last = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The common part of the levels without deadlines.
+// Implements what the levels without deadlines share.
 #include "kernel/sched/levels/queue_level.hpp"
 
 #include "kernel/sched/scheduler.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The levels without deadlines: round robin and background, and what they have in common.
+// Declares the levels without deadlines, round robin and background, and what they have in common.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -11,8 +11,8 @@
 
 namespace kernel {
 
-// The common part of the levels without deadlines: one job at a time, which an activation releases, and a ready queue
-// in order of arrival. RoundRobinLevel adds slices, and BackgroundLevel the idle task.
+// The common part of the levels without deadlines has one job at a time, which an activation releases, and a ready
+// queue in order of arrival. RoundRobinLevel adds slices, and BackgroundLevel the idle task.
 
 class QueueLevel : public Level {
   public:
@@ -42,7 +42,6 @@ class QueueLevel : public Level {
     // Takes the task out of the queue, if it is in it.
     void leave_queue(Task& task, IrqOff off) { m_ready.remove_if_there(task, off); }
 
-    // Is called when a job starts.
     virtual void job_starts(Task& /*task*/) {}
 
     // Returns what an activation of a busy task does.
@@ -51,7 +50,6 @@ class QueueLevel : public Level {
   private:
     static void on_activation(Task& task, IrqOff);
 
-    // The task's job starts now.
     void release(Task& task, IrqOff);
     void finish_job(Task& task, IrqOff);
 
@@ -60,7 +58,7 @@ class QueueLevel : public Level {
     SavedArrivals m_saved;
 };
 
-// The lowest level: its tasks run only when no other task wants the processor, first in, first out. After them comes
+// The tasks of the lowest level run only when no other task wants the processor, first in, first out. After them comes
 // the idle task, which is always ready, so that the scheduler always finds a task.
 
 class BackgroundLevel final : public QueueLevel {
@@ -80,13 +78,12 @@ class BackgroundLevel final : public QueueLevel {
         set_idle_task(task, off);
     }
 
-    // Returns whether this is the idle task. Context: any.
     [[nodiscard]] bool is_idle(const Task& task) const { return &task == idle_task(); }
 };
 
-// Round robin for NRT tasks: the first one of the queue runs until its slice is used up, and then goes to the end with
-// a fresh one. A task that is interrupted by a higher level keeps its position and the rest of its slice; a task that
-// blocks comes back at the end with the rest of its slice. The slice belongs to the position in the queue: a mutex
+// Round robin serves NRT tasks: the first one of the queue runs until its slice is used up, and then goes to the end
+// with a fresh one. A task that is interrupted by a higher level keeps its position and the rest of its slice; a task
+// that blocks comes back at the end with the rest of its slice. The slice belongs to the position in the queue: a mutex
 // owner that runs on its behalf uses it up, too. A task with the policy FIFO has no slice: it keeps its position until
 // it blocks or its job is complete.
 

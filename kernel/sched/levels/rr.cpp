@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The slices of round robin: the end of a budget is the end of a slice here.
+// Implements the slices of round robin: the end of a budget is the end of a slice here.
 #include "kernel/sched/levels/queue_level.hpp"
 
 #include "kernel/sched/scheduler.hpp"
@@ -63,7 +63,7 @@ void RoundRobinLevel::rotate(Task& task, IrqOff off) {
     move_to_end(task, off);
 }
 
-// The slot continues until the scheduler takes it away; a task that is alone simply starts its next slice.
+// Ends the slice. The slot continues until the scheduler takes it away; a task that is alone starts its next slice.
 void RoundRobinLevel::slice_over(Task& task, IrqOff off) {
     auto& level = static_cast<RoundRobinLevel&>(*task.level);
     level.rotate(task, off);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See served.hpp for the rules. Timers: each server has its own for the replenishment; a task's delay timer is an
+// Implements the rules of served.hpp. Each server has a timer for its replenishment; a task's delay timer is an
 // activation in the future.
 #include "kernel/sched/levels/served.hpp"
 
@@ -200,7 +200,7 @@ void ServedLevel::on_activation(Task& task, IrqOff off) {
     schedule(off);
 }
 
-// The server's state is recorded once for all requests that an idle server finds.
+// Records the server's state once for all requests that an idle server finds.
 void ServedLevel::wake(Task& task, IrqOff off) {
     Server& serving = server(task);
     if (serving.front == nullptr && first_waiting(serving, off) == nullptr) {
@@ -218,7 +218,7 @@ void ServedLevel::begin_job(Task& task, lib::Ticks at, IrqOff off) {
     arrive(task, off);
 }
 
-// A request is ready to be served, after all others.
+// Adds a request that is ready to be served, after all others.
 void ServedLevel::arrive(Task& task, IrqOff off) {
     Server& serving = server(task);
     task.state = TaskState::ready;
@@ -317,7 +317,7 @@ void ServedLevel::slot_begin(Task& task, IrqOff off) {
     budget_end_post(task, serving.begun_at + serving.left, &ServedLevel::on_exhausted, off);
 }
 
-// Parts of the elapsed time may be charged already.
+// Charges the rest, because parts of the elapsed time may be charged already.
 void ServedLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
     budget_end_delete(task, off);
     charge(task, off);
@@ -344,7 +344,7 @@ void ServedLevel::suspended(Task& task, IrqOff off) {
     }
 }
 
-// The request may have come before the one that has had its turn meanwhile.
+// Serves the first request, because the resumed one may have come before the one that is served.
 void ServedLevel::resumed(Task& task, IrqOff off) {
     Server& serving = server(task);
     if (serving.front != nullptr && m_rank[task.pid.value] < m_rank[serving.front->pid.value]) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Polling and deferrable servers for aperiodic requests (kernel/sched/server.hpp). The first waiting request of a
-// server with budget is a guest of the RM level, with the priority of the server's period; the others wait in the
-// server's own queue, and so does the first one while the budget is used up. Sources: Lehoczky, Sha, Strosnider,
-// "Enhanced aperiodic responsiveness in hard real-time environments" (1987).
+// ServedLevel has the polling and deferrable servers for aperiodic requests (kernel/sched/server.hpp). The first
+// waiting request of a server with budget is a guest of the RM level, with the priority of the server's period; the
+// others wait in the server's own queue, and so does the first one while the budget is used up. Sources: Lehoczky, Sha,
+// Strosnider, "Enhanced aperiodic responsiveness in hard real-time environments" (1987).
 //
 //   every T from the server's creation:  c = Q        polling: and c = 0 at once when no request is there
 //   c = 0:  nothing is served until the next period     deferrable: c is kept until then
@@ -29,7 +29,7 @@ class ServedLevel final : public Level {
 
     [[nodiscard]] const Reservations* promises() const override { return m_host.promises(); }
 
-    // They do what the functions of kernel/sched/server.hpp do.
+    // Do what the functions of kernel/sched/server.hpp do.
     [[nodiscard]] lib::Result<ServerId> create_server(const ServerOptions& options, IrqOff);
     lib::Result<void> remove_server(ServerId id, IrqOff);
     [[nodiscard]] lib::Result<ServerInfo> info(ServerId id);

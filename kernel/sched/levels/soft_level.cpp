@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See soft_level.hpp for the rules. The task's job timer is the next periodic release, or an activation in the future;
-// GRUB uses the server timer, too.
+// Implements the rules of soft_level.hpp. The task's job timer is the next periodic release, or an activation in the
+// future; GRUB uses the server timer, too.
 #include "kernel/sched/levels/soft_level.hpp"
 
 #include "kernel/sched/admission/utilisation.hpp"
@@ -88,7 +88,7 @@ void SoftLevel::rest(Task& task, IrqOff off) {
     }
 }
 
-// An idle server gets work.
+// Gives work to an idle server.
 [[gnu::always_inline]] inline void SoftLevel::wake(const Task& task, Server& own) {
     const lib::Ticks time = now();
     trace_points::server_activated(own.id, task);
@@ -140,7 +140,7 @@ lib::Ticks SoftLevel::release_time(const Server& own) const {
     return own.origin + to_ticks({own.period_ns * own.releases});
 }
 
-// An activation that was put off until now, or a periodic release, happens.
+// Serves an activation that was put off until now, or a periodic release.
 void SoftLevel::on_release(Task& task, IrqOff off) {
     SoftLevel& level = soft_level_of(task);
     level.release(task, level.release_time(level.server(task)), off);
@@ -162,7 +162,7 @@ void SoftLevel::release(Task& task, lib::Ticks at, IrqOff off) {
     static_cast<void>(m_saved.add(task, overlap == Overlap::save ? overlap : Overlap::skip, at));
 }
 
-// Time in which the position did not count is gone, like time without work.
+// Returns the deadline, a new one if the old is outdated: time in which the position did not count is lost.
 std::uint64_t SoftLevel::unparked(Task& task, IrqOff) {
     Server& own = server(task);
     if (outdated(own, now())) {
@@ -259,7 +259,7 @@ void SoftLevel::slot_begin(Task& task, IrqOff off) {
     arm(task, own, off);
 }
 
-// Parts of the elapsed time may be charged already.
+// Charges the rest, because parts of the elapsed time may be charged already.
 void SoftLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
     budget_end_delete(task, off);
     charge(task, server(task), off);
@@ -290,7 +290,7 @@ void SoftLevel::charge(Task& task, Server& own, IrqOff off) {
     exhaust(task, own, off);
 }
 
-// The loop is bounded: an interrupt that comes late by n budgets makes n + 1 rounds.
+// Gives new budgets. The loop is bounded: an interrupt that comes late by n budgets makes n + 1 rounds.
 void SoftLevel::exhaust(Task& task, Server& own, IrqOff off) {
     while (own.left == lib::Ticks{}) {
         trace_points::server_exhausted(own.id);

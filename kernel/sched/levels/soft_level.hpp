@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The constant bandwidth server, for SOFT tasks (CbsLevel), and what GRUB has in common with it. Each task has a server
-// of its own with a budget Q in each period T, and is in the queue of the EDF level with the server's deadline. A job
-// that wants more than Q continues later, by a later deadline; so a task can never take more than Q / T from the
-// others, whatever it does, and the whole is admitted like a HARD task (Q, T). Source: Abeni, Buttazzo, "Integrating
-// multimedia applications in hard real-time systems" (1998).
+// Declares the constant bandwidth server for SOFT tasks (CbsLevel), and what GRUB has in common with it. Each task has
+// a server of its own with a budget Q in each period T, and is in the queue of the EDF level with the server's
+// deadline. A job that wants more than Q continues later, by a later deadline; so a task can never take more than Q / T
+// from the others, whatever it does, and the whole is admitted like a HARD task (Q, T). Source: Abeni, Buttazzo,
+// "Integrating multimedia applications in hard real-time systems" (1998).
 //
 //   work for an idle server at t:  c * T >= (d - t) * Q, or d <= t:   d = t + T, c = Q       else both are kept
 //   budget used up, c = 0:         c = Q, d = d + T, the position moves
 //
 // A task that blocks leaves its server idle. The same rule applies when it comes back, because time that it did not use
-// is gone. The budget belongs to the position in the queue: a mutex owner that runs in it uses it up. What runs over
-// before the timer comes is taken off the next budget.
+// is lost. The budget belongs to the position in the queue: a mutex owner that runs in it uses it up. Time that it runs
+// over until the timer fires is taken off the next budget.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -23,7 +23,7 @@
 
 namespace kernel {
 
-// The functions in which GRUB differs. They need interrupts off.
+// Has the functions in which GRUB differs. They need interrupts off.
 class Reclaimer {
   public:
     Reclaimer(const Reclaimer&) = delete;
@@ -120,7 +120,7 @@ class SoftLevel : public Level {
     void rest(Task& task, IrqOff);
     void work_again(Task& task, IrqOff);
 
-    // They are apart, so that their callers save no register for a server that does not reclaim.
+    // These are functions of their own, so that their callers save no register for a server that does not reclaim.
     [[gnu::noinline]] void unblock_reclaiming(Task& task, IrqOff);
     [[gnu::noinline]] void arm_reclaiming(Task& task, const Server& own, IrqOff);
 
@@ -131,7 +131,7 @@ class SoftLevel : public Level {
     SavedArrivals m_saved;
 };
 
-// SOFT tasks that have a constant bandwidth server each, without reclaiming.
+// Schedules SOFT tasks that have a constant bandwidth server each, without reclaiming.
 class CbsLevel final : public SoftLevel {
   public:
     constexpr explicit CbsLevel(HardLevel& host)
