@@ -23,11 +23,10 @@ constexpr const char* kFlagsText =
     "CYC, JTN and STOP exclude each other; FULL and BUSY cannot be set, COMPR only at creation; a "
     "chunk written compactly is not CYC";
 
-// What FTrace_get_chunk_table() returns.
+// FTrace_get_chunk_table() returns these.
 constinit std::array<FTrace_Chunk, FTRACE_MAX_CHUNK> s_rows{};
 constinit std::array<FTrace_Chunk_Ptr, FTRACE_MAX_CHUNK> s_pointers{};
 
-// The failure text of a request for export.
 const char* request_text(lib::Error error) {
     return error == lib::Error::invalid_argument ? kFlagsText
            : error == lib::Error::busy           ? "the chunk is being recorded into, or is queued already"
@@ -35,19 +34,18 @@ const char* request_text(lib::Error error) {
                                                  : "the chunk cannot be queued";
 }
 
-// The failure text of a chunk that is to be recorded into.
+// Returns the failure text of a chunk that is to be recorded into.
 const char* start_refusal_text(lib::Error error) {
     return error == lib::Error::unsupported ? kWatchedText
            : error == lib::Error::busy      ? "the chunk is BUSY: it is queued for export"
                                             : "the chunk is not FREE";
 }
 
-// The failure text of a sink.
 const char* sink_text(lib::Error error) {
     return lib::error_name(error).data(); // a literal
 }
 
-// Cut at the longest name that any sink accepts; the freestanding kernel has no strlen.
+// Returns a text, cut at the longest name that any sink accepts; the freestanding kernel has no strlen.
 std::string_view view_of(const char* text) {
     constexpr std::size_t kTextMax = 255;
     std::size_t size = 0;
@@ -79,7 +77,7 @@ bool relock_patiently(Call& call) {
     return false;
 }
 
-// How a sink may refuse to be opened: the argument at fault, if there is one, and the failure text.
+// States how a sink may refuse to be opened: the argument at fault, if there is one, and the failure text.
 struct Refusal {
     lib::Error error;
     const char* argument;
@@ -101,7 +99,7 @@ constexpr std::array kUdpRefusals = {
     Refusal{lib::Error::unreachable, "t_ip", "no machine answers at this address"},
 };
 
-// What the calls for one kind of sink need beside opening it.
+// Holds what the calls for one kind of sink need beside opening it.
 struct SinkKind {
     const char* none; // the failure text of a kernel without such sinks
     tracer::SinkTime time;
@@ -111,7 +109,7 @@ struct SinkKind {
 constexpr SinkKind kDisk{"this kernel has no volume to write to", tracer::SinkTime::after_exit, kDiskRefusals};
 constexpr SinkKind kUdp{"this kernel has no network", tracer::SinkTime::at_once, kUdpRefusals};
 
-// Opening takes time, so it does not hold the lock.
+// Opens and attaches a sink. Opening takes time, so it does not hold the lock.
 template <typename Open>
 int attach_sink(Call& call, const SinkKind& kind, Open open) {
     if (instance().sinks == nullptr) {
@@ -130,7 +128,7 @@ int attach_sink(Call& call, const SinkKind& kind, Open open) {
     return instance().exporter.attach(*sink.value(), kind.time) ? 0 : call.fail("two sinks are open");
 }
 
-// By which protocol the network gets the chunks of this run.
+// Chooses by which protocol the network gets the chunks of this run.
 bool protocol_chosen(Call& call, int osd_flags) {
     using tracer::reliable::Protocol;
     constexpr auto kProtocols = std::to_array<Protocol>({Protocol::automatic, Protocol::v1, Protocol::v2});

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The published C-style interface of the S.Ha.R.K. New Tracer. Names, signatures and flag values are those of the user
-// manual, volume V, and so is the behaviour, also where the original implementation was incomplete. A function returns
-// 0, or what its comment states, on success. It returns -1 if it has changed nothing; FTrace_last_error() then returns
-// the reason. Every function also returns -1 if it interrupts another one of them (of a preempted task), because only
-// one can be in progress. In a kernel built with TRACER=OFF the two macros are empty and every function returns -1.
-// Context: task or irq-off.
+// Declares the published C-style interface of the S.Ha.R.K. New Tracer. Names, signatures and flag values are those of
+// the user manual, volume V, and so is the behaviour, also where the original implementation was incomplete. A function
+// returns 0, or what its comment states, on success. It returns -1 if it has changed nothing; FTrace_last_error() then
+// returns the reason. Every function also returns -1 if it interrupts another one of them (of a preempted task),
+// because only one can be in progress. In a kernel built with TRACER=OFF the two macros are empty and every function
+// returns -1. Context: task or irq-off.
 #pragma once
 
 #include "tracer/ftrace_codes.hpp"
@@ -24,7 +24,7 @@ inline constexpr FTrace_flags FTRACE_CHUNK_FLAG_COMPR = 0x40;
 
 inline constexpr int FTRACE_MAX_CHUNK = 256;
 
-// The actions and states of FTrace_trigger_*.
+// These are the actions and states of FTrace_trigger_*.
 inline constexpr int FTRACE_ANY = -1;
 inline constexpr int FTRACE_TRIGGER_START = 1;
 inline constexpr int FTRACE_TRIGGER_STOP = 2;
@@ -34,7 +34,7 @@ inline constexpr int FTRACE_TRIGGER_ARMED = 1;
 inline constexpr int FTRACE_TRIGGER_FIRED = 2;
 inline constexpr int FTRACE_TRIGGER_DONE = 3;
 
-// The grains of FTrace_itrace_*.
+// These are the grains of FTrace_itrace_*.
 inline constexpr int FTRACE_ITRACE_INSTRUCTIONS = 0;
 inline constexpr int FTRACE_ITRACE_BLOCKS = 1;
 
@@ -72,7 +72,7 @@ using FTrace_Chunk_Ptr = FTrace_Chunk*;
 
 inline constexpr DWORD FTRACE_CHUNK_ID = 0xFFAA'FFBB;
 
-// The reason for which the last call returned -1. The strings are literals.
+// Holds the reason for which the last call returned -1. The strings are literals.
 struct FTrace_Error {
     const char* function; // null: no failure so far
     const char* argument; // null: no argument is at fault

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The beginning of every FTrace_* function: its name for the error report, and the control lock for its duration.
-// Context: task or irq-off.
+// A Call begins every FTrace_* function: it has the function's name for the error report, and the lock for its
+// duration. Context: task or irq-off.
 #pragma once
 
 #include "tracer/instance.hpp"
 
 namespace tracer::detail {
 
-// One call's name, and the lock for its duration.
 class Call {
   public:
     explicit Call(const char* function)
@@ -35,7 +34,7 @@ class Call {
         m_locked = false;
     }
 
-    // After unlock(). Returns false, with the reason recorded, if another call has the lock.
+    // Takes the lock again. Returns false, with the reason recorded, if another call has it.
     [[nodiscard]] bool relock() {
         m_locked = instance().lock.try_take();
         if (!m_locked) {
@@ -51,7 +50,7 @@ class Call {
         return -1;
     }
 
-    // Returns null, with the reason recorded, if there is no such chunk.
+    // Returns the chunk of this number, or null, with the reason recorded, if there is none.
     [[nodiscard]] Chunk* find(const char* argument, int number) const {
         const auto chunk = instance().store.find(number);
         if (!chunk) {

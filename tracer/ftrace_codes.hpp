@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Events by their published codes: FTrace_EVT_* and the implementation of TRACER_LOGEVENT, and FTrace_filter_* for
-// FTrace_set_filter. The values come from the event table by name. Family C (metadata) is omitted, because only the
+// Declares events by their published codes: FTrace_EVT_* and the implementation of TRACER_LOGEVENT, and FTrace_filter_*
+// for FTrace_set_filter. The values come from the event table by name. Family C (metadata) is omitted, because only the
 // exporter writes it.
 #pragma once
 
@@ -146,22 +146,21 @@ inline constexpr BYTE FTrace_filter_timer = tracer::event_code("filter_timer");
 inline constexpr BYTE FTrace_filter_job = tracer::event_code("filter_job");
 inline constexpr BYTE FTrace_filter_typed = tracer::event_code("filter_typed");
 
-// par1 of FTrace_EVT_data_pointer: what par2 points to.
+// par1 of FTrace_EVT_data_pointer states what par2 points to.
 inline constexpr WORD FTrace_DATA_int = tracer::kDataInt;
 inline constexpr WORD FTrace_DATA_char = tracer::kDataChar;
 
 inline constexpr BYTE FTrace_family_mask = 0x0F;
 
-// The implementation of TRACER_LOGEVENT and FAST_TRACER_LOGEVENT: logging by code instead of by name. A constant code
-// is checked at compile time; any other is checked at run time, and a code that may not be recorded is counted as
-// refused. Context: any.
+// TRACER_LOGEVENT and FAST_TRACER_LOGEVENT log by code instead of by name. A constant code is checked at compile time;
+// any other is checked at run time, and a code that may not be recorded is counted as refused. Context: any.
 
 namespace tracer {
 
 inline constexpr std::uint8_t kNextChunkCode = event_code("next_chunk");
 
-// By code: the bit of CpuTrace::mask that must be set for it to be recorded; 0: no single record of the event table has
-// this code.
+// Holds by code the bit of CpuTrace::mask that must be set for an event to be recorded, or 0 if no single record of the
+// event table has the code.
 inline constexpr auto kLoggableBits = [] {
     std::array<std::uint32_t, kCodeMask + 1> bits{};
     for (const EventRow& row : kEvents) {
@@ -172,21 +171,21 @@ inline constexpr auto kLoggableBits = [] {
 
 namespace detail {
 
-// Never defined: reached only by a constant that log_published() may not take.
+// Is never defined, because only a constant that log_published() may not take reaches it.
 [[gnu::error("TRACER_LOGEVENT: no loggable event has this code; use an FTrace_EVT_* or FTrace_filter_* constant")]] void
 event_code_is_not_loggable();
 
-// Counts one refused record; next_chunk: see Control::close_active.
+// Count one refused record, and close the active chunk (Control::close_active).
 void refuse_record();
 void request_next_chunk();
 
-// One look-up at run time, none for a constant. 0: not a loggable code.
+// Returns the bit of a code, 0 if it is not loggable; for a constant it needs no look-up.
 [[nodiscard, gnu::always_inline]] inline std::uint32_t loggable_bit(std::uint16_t type) {
     const auto code = static_cast<std::uint8_t>(type);
     return code == type ? kLoggableBits[code] : 0;
 }
 
-// A code that is not loggable: an instruction, or a mistake.
+// Takes a code that is not loggable: an instruction, or a mistake.
 [[gnu::always_inline]] inline void take_other(std::uint16_t type) {
     if (type == kNextChunkCode) {
         request_next_chunk();

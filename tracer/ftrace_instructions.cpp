@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The published-style interface of instruction-level tracing: checks arguments and reports reasons. While the lock is
-// held no other context runs, so the table and the processor's flag change together.
+// Implements the published-style interface of instruction-level tracing: checks arguments and reports reasons. While
+// the lock is held no other context runs, so the table and the processor's flag change together.
 #include "tracer/ftrace.hpp"
 #include "tracer/ftrace_call.hpp"
 
@@ -53,7 +53,7 @@ int FTrace_itrace_begin(int grain) {
 int FTrace_itrace_end() {
     const tracer::StepHooks& hooks = instance().instructions.hooks();
     if (hooks.set != nullptr) {
-        hooks.set(false); // first
+        hooks.set(false); // first: this code is not the application's
     }
     const Call call("FTrace_itrace_end");
     if (!call.locked()) {

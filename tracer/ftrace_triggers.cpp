@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The published-style interface of triggers: checks arguments and reports reasons; the rules are in Control.
+// Implements the published-style interface of triggers: checks arguments and reports reasons; the rules are in Control.
 #include "tracer/ftrace.hpp"
 #include "tracer/ftrace_call.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions that need the whole instance.
+// Has the functions that need the whole instance.
 #include "tracer/instance.hpp"
 
 #include "tracer/typed_event.hpp"

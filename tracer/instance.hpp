@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tracer as one object, used by the FTrace_* functions and the kernel's composition root. The kernel has one
-// instance, in kernel_instance.cpp, the tracer's only file with global state; each test builds its own.
+// An Instance is the tracer as one object, which the FTrace_* functions and the kernel's composition root use. The
+// kernel has one instance, in kernel_instance.cpp, the tracer's only file with global state; each test builds its own.
 #pragma once
 
 #include "tracer/chunk/compact_chunk.hpp"
@@ -15,7 +15,7 @@
 
 namespace tracer {
 
-// Why the last FTrace_* call returned -1; the strings are literals. See FTrace_Error in ftrace.hpp.
+// States why the last FTrace_* call returned -1 (FTrace_Error in ftrace.hpp).
 struct LastError {
     const char* function = nullptr;
     const char* argument = nullptr;
@@ -23,21 +23,21 @@ struct LastError {
     const char* text = nullptr;
 };
 
-// Opens sinks for FTrace_OSD_init_udp and FTrace_init_disk_writer; given by the composition root.
+// Opens sinks for FTrace_OSD_init_udp and FTrace_init_disk_writer; the composition root provides it.
 class SinkProvider {
   public:
     SinkProvider(const SinkProvider&) = delete;
     SinkProvider& operator=(const SinkProvider&) = delete;
 
-    // Addresses are in dotted decimal. With start_network the driver is brought up first; otherwise it is already up.
-    // invalid_argument: an address; refused: it is not up; exists: a flow between other addresses is open.
+    // Opens the network between two addresses in dotted decimal; start_network first starts the driver. refused: it is
+    // not started; invalid_argument: an address is invalid; exists: a flow between other addresses is open.
     [[nodiscard]] virtual lib::Result<ChunkSink*> open_udp(bool start_network, std::string_view local,
                                                            std::string_view target) = 0;
     // Chooses the protocol for the chunks of this run. exists: one has already been sent by another protocol; refused:
-    // V1, although there is a key.
+    // it is V1, although there is a key.
     [[nodiscard]] virtual lib::Result<void> choose_protocol(reliable::Protocol protocol) = 0;
 
-    // The chunks become files 0<name>, 1<name>, ... invalid_argument: the name; refused: files were written already.
+    // Opens the disk for files 0<name>, 1<name>, ... invalid_argument: the name is invalid; refused: there are files.
     [[nodiscard]] virtual lib::Result<ChunkSink*> open_disk(std::string_view name) = 0;
 
   protected:
@@ -45,8 +45,8 @@ class SinkProvider {
     ~SinkProvider() = default;
 };
 
-// How FTrace_send_chunk waits between two looks: sleeps briefly while RUNNING; steps the exporter if no other context
-// does. Returns false when waiting is pointless (then the call fails with a timeout).
+// States how FTrace_send_chunk waits between two looks: it sleeps briefly while RUNNING, and steps the exporter if no
+// other context does. wait() returns false when waiting is pointless (then the call fails with a timeout).
 struct WaitHook {
     bool (*wait)(void* context) = nullptr; // null: step the exporter
     void* context = nullptr;
@@ -84,18 +84,18 @@ struct Instance {
     LastError last_error;
 };
 
-// The one instance of this program. Hosted tests define it themselves.
+// Returns the one instance of this program. Hosted tests define it themselves.
 [[nodiscard]] Instance& instance();
 
 // --- for the composition root ----------------------------------------------------------------------------------------
 
-// Must be called before the first chunk is exported. Precondition: setup.tsc_khz != 0.
+// Configures the tracer, before the first chunk is exported. Precondition: setup.tsc_khz != 0.
 void configure(const Setup& setup);
 
-// GS must point to this on this processor before the first record. Precondition: cpu is 0 (one processor so far).
+// Returns what GS must point to on this processor before the first record. Precondition: cpu is 0.
 [[nodiscard]] CpuTrace* cpu_trace(std::uint32_t cpu);
 
-// Precondition: cpu is 0. Exact if nothing is recorded meanwhile.
+// Returns the totals, which are exact if nothing is recorded meanwhile. Precondition: cpu is 0.
 [[nodiscard]] Totals totals(std::uint32_t cpu);
 
 } // namespace tracer

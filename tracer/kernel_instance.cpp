@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The kernel's one tracer: the only file of the tracer with global state. The arena, and what a reader of the memory
-// needs beside it (black_box/descriptor.hpp), have sections of their own, which the linker script places at 32 MiB,
-// neither loaded nor cleared, so that they survive a reset. Everything else is zero-initialised (.bss); no constructor
-// runs before start().
+// Defines the kernel's one tracer, in the only file of the tracer with global state. The arena, and what a reader of
+// the memory needs beside it (black_box/descriptor.hpp), have sections of their own, which the linker script places at
+// 32 MiB, neither loaded nor cleared, so that they survive a reset. Everything else is zero-initialised (.bss); no
+// constructor runs before start().
 #include "tracer/black_box/black_box.hpp"
 #include "tracer/instance.hpp"
 
@@ -18,7 +18,7 @@ constexpr std::size_t kArenaBytes = std::size_t{16} * 1024 * 1024;
 // The attribute's tail makes the section @nobits in the object file too: its 16 MiB need not be stored.
 [[gnu::section(".arena,\"aw\",@nobits#")]] alignas(64) std::byte arena[kArenaBytes]; // NOLINT(modernize-avoid-c-arrays)
 
-// What these hold before clear() is what an earlier boot left: their initial values, all zeros, are not loaded.
+// Before clear() these hold what an earlier boot left: their initial values, all zeros, are not loaded.
 [[gnu::section(".arena.black_box,\"aw\",@nobits#")]] constinit ChunkStore::Slots slots{};
 [[gnu::section(".arena.black_box,\"aw\",@nobits#")]] constinit NameRegistry names;
 // The linker script places it first, at black_box::kAddress.
@@ -26,7 +26,7 @@ constexpr std::size_t kArenaBytes = std::size_t{16} * 1024 * 1024;
   gnu::aligned(black_box::kAlignment)]] constinit black_box::Descriptor descriptor{};
 constinit Exporter::Preamble preamble{};
 constinit compact::Encoder encoder;
-// Constructed by start(): the counts of the processor and of retired chunks survive with the rest.
+// start() constructs it: the counts of the processor and of retired chunks survive with the rest.
 [[gnu::section(".arena.black_box,\"aw\",@nobits#"),
   gnu::aligned(alignof(Instance))]] constinit std::array<std::byte, sizeof(Instance)>
     place_of_instance{};
@@ -35,7 +35,7 @@ void construct() {
     ::new (place_of_instance.data()) Instance({slots, preamble, arena, encoder}, names);
 }
 
-// What the instance of the last boot counted outside of its chunks, if there was one.
+// Holds what the instance of the last boot counted outside of its chunks, if there was one.
 struct Counts {
     std::uint64_t dropped_bytes = 0;
     std::uint64_t refused_bytes = 0;

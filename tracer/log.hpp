@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The logging call. Inline it is one test of the processor's family mask and one branch; then follows the record path
-// (record_path.S), which any context may enter: task, interrupt, NMI, exception, interrupts on or off. It never blocks,
-// allocates or calls back. The sequence is interruptible: entry stubs rewind it (record_path.hpp).
+// The inline part of a logging call is one test of the processor's family mask and one branch; the record path
+// (record_path.S) follows, which any context may enter: task, interrupt, NMI, exception, interrupts on or off. It never
+// blocks, allocates or calls back. The sequence is interruptible: entry stubs rewind it (record_path.hpp).
 //
 //   tracer::log<"task_dispatch">(context, level);
 //
@@ -26,7 +26,7 @@ inline constexpr bool kTracerBuilt = REMORA_TRACER != 0;
 
 using lib::FixedString; // an event's name as a template argument
 
-// Loggable events: single records of the table, except the empty slot, combined and consumed events.
+// Returns whether an event is loggable: it is a single record, and not the empty slot.
 [[nodiscard]] constexpr bool is_loggable(const EventRow& row) {
     return row.shape == Shape::simple && row.code != 0;
 }
@@ -43,17 +43,17 @@ namespace detail {
 template <FixedString Name>
 concept LoggableEvent = detail::is_loggable_name(Name.view());
 
-// The bit of CpuTrace::mask that must be set for this code to be recorded. Filter records (0xF0..0xFF) hold the number
-// of the family that they apply to in their low bits; they are never filtered themselves.
+// Returns the bit of CpuTrace::mask that must be set for this code to be recorded. Filter records (0xF0..0xFF) hold the
+// number of the family that they apply to in their low bits; they are never filtered themselves.
 [[nodiscard]] constexpr std::uint32_t mask_bit(std::uint16_t code) {
     const unsigned family = (code & 0xF0U) == 0xF0U ? static_cast<unsigned>(Family::filter) : code & 0x0FU;
     return 1U << family;
 }
 
-// Families that are recorded regardless of the filters.
+// These families are recorded regardless of the filters.
 inline constexpr std::uint32_t kUnfilteredMask = mask_bit(0x0C) | mask_bit(0xF0);
 
-// The CpuTrace of this processor: what GS points to. Context: any that stays on this processor, such as irq-off.
+// Returns this processor's CpuTrace, which GS points to. Context: any that stays on this processor, such as irq-off.
 [[nodiscard]] inline CpuTrace& this_cpu() {
     CpuTrace* cpu = nullptr;
     asm volatile("movq %%gs:%c[self], %[cpu]" : [cpu] "=r"(cpu) : [self] "i"(TRACER_CPU_SELF));
@@ -62,7 +62,7 @@ inline constexpr std::uint32_t kUnfilteredMask = mask_bit(0x0C) | mask_bit(0xF0)
 
 namespace detail {
 
-// Two instructions: a jump inside the assembler keeps the compiler from turning the flag into a byte and back.
+// Takes two instructions: a jump inside the assembler keeps the compiler from turning the flag into a byte and back.
 [[nodiscard, gnu::always_inline]] inline bool family_enabled(std::uint32_t bit) {
     asm goto("testl %[bit], %%gs:%c[mask]\n\tjz %l[disabled]"
              :
@@ -74,7 +74,7 @@ disabled:
     return false;
 }
 
-// The record path, unconditionally; it clobbers exactly these registers.
+// Calls the record path unconditionally; it clobbers exactly these registers.
 [[gnu::always_inline]] inline void record(std::uint16_t code, std::uint16_t par1, std::uint32_t par2) {
     asm volatile("call tracer_record"
                  :
@@ -92,8 +92,8 @@ disabled:
                  : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
 }
 
-// Recording continues in this chunk, which is open, empty and not active. The trigger and the losses that are not yet
-// reported move with it. While enabled.
+// Continues recording in this chunk, which is open, empty and not active. The trigger and the losses that are not yet
+// reported move with it. Precondition: recording is enabled.
 [[gnu::always_inline]] inline void switch_to(ChunkControl& entered) {
     asm volatile("call tracer_switch"
                  :

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The logging side of long events: from C++ values to the slots of one event. user_fields.hpp lists the types of
-// fields, metadata.hpp describes how bytes become slots. The sizes are known at compile time, so an event that could
-// exceed 64 slots does not compile. A text is cut at the bound of its field, and its last character is then `~`.
-// Memory: the stack of the caller, up to 1.4 KiB for an event of 64 slots. Context: any.
+// Logs long events: C++ values become the slots of one event. user_fields.hpp lists the types of fields, metadata.hpp
+// describes how bytes become slots. The sizes are known at compile time, so an event that could exceed 64 slots does
+// not compile. A text is cut at the bound of its field, and its last character is then `~`. The slots are on the
+// caller's stack, up to 1.4 KiB for an event of 64 slots. Context: any.
 //
-// Applications do not use it directly, but TypedEvent (typed_event.hpp) and trace_printf (trace_printf.hpp).
+// Applications use TypedEvent (typed_event.hpp) and trace_printf (trace_printf.hpp) instead.
 #pragma once
 
 #include "tracer/log.hpp"
@@ -19,8 +19,8 @@
 
 namespace tracer {
 
-// A float or double by its bit pattern: the kernel cannot pass one in a register. Kernel code makes them of constants
-// (Float64::of(0.5)) or copies bits from elsewhere.
+// Is a float or double by its bit pattern: the kernel cannot pass one in a register. Kernel code makes them of
+// constants (Float64::of(0.5)) or copies bits from elsewhere.
 struct Float32 {
     std::uint32_t bits = 0;
 
@@ -33,7 +33,7 @@ struct Float64 {
     static consteval Float64 of(double value) { return {__builtin_bit_cast(std::uint64_t, value)}; }
 };
 
-// raw / 2^FractionBits.
+// Is the value raw / 2^FractionBits.
 template <typename Integer, unsigned FractionBits>
 requires std::is_integral_v<Integer>
 
@@ -42,7 +42,7 @@ struct Fixed {
     Integer raw = 0;
 };
 
-// A text of at most BytesMax bytes; longer ones are cut.
+// Is a text of at most BytesMax bytes; a longer one is cut.
 template <std::size_t BytesMax>
 struct Text {
     static_assert(BytesMax >= 1 && BytesMax <= 255, "a text has a bound from 1 to 255 bytes");
@@ -50,7 +50,7 @@ struct Text {
 
 inline constexpr std::size_t kTextBytesDefault = 48;
 
-// The argument of a text field; a null pointer is shown as such. The characters need to live only during the call.
+// Is the argument of a text field; a null pointer is shown as such. The characters need to live only during the call.
 class TextArgument {
   public:
     constexpr TextArgument(std::string_view text) // NOLINT(google-explicit-constructor): a text in any form
@@ -82,7 +82,7 @@ template <typename T>
     }
 }
 
-// The encoding of a C++ type in a payload: `Argument` is the parameter type, `kBytesMax` the maximum size.
+// Encodes a C++ type in a payload: `Argument` is the parameter type, `kBytesMax` the maximum size.
 template <typename T>
 struct FieldOf {
     static constexpr bool kSupported = false;
@@ -189,7 +189,7 @@ struct FieldOf<char*> : FieldOf<Text<kTextBytesDefault>> {};
 template <typename T>
 concept FieldLike = FieldOf<T>::kSupported;
 
-// The number of slots that this many payload bytes can need at most.
+// Has the number of slots that this many payload bytes can need at most.
 template <std::size_t PayloadBytesMax>
 struct LongEventBuffer {
     static_assert(PayloadBytesMax <= kLongEventBytesMax, "a long event has at most 64 slots of 6 bytes");
@@ -198,7 +198,7 @@ struct LongEventBuffer {
     std::array<std::byte, kSlots * kPayloadBytesPerSlot> bytes;
 };
 
-// Payload to slots to the record path. Not inlined, so that a caller's frame stays small while it does not log.
+// Records a payload. It is not inlined, so that a caller's frame stays small while it does not log.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 

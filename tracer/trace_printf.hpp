@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// printf into the trace, for a few instructions: the record holds the number of the format and the arguments. The
-// format itself is not in the machine: linker.ld collects the formats in a section of the image that is not loaded
-// (.trace_formats), the number of a format is its offset there, and the host tools read the text from the image.
+// trace_printf() prints into the trace for a few instructions: the record holds the number of the format and the
+// arguments. The format is not in the machine: linker.ld collects the formats in a section of the image that is not
+// loaded (.trace_formats), its number is its offset there, and the host tools read the text from the image.
 //
 //   tracer::trace_printf<"speed %d of %u, %s">(speed, limit, name);
 //
 // Conversions: %d %i (signed integers), %u (unsigned ones, bool), %x %X %o (any integer), %c (char), %s (texts, at most
-// 48 bytes, cut visibly), %p (pointers), %f (Float32, Float64), %%; flags, width and precision as in C. No length
-// modifiers: the types are known. A format with the wrong number or types of arguments does not compile, and the
-// message states the reason. Arguments should be cheap to compute, because they are computed even when the family
-// `typed` is filtered.
+// 48 bytes, cut visibly), %p (pointers), %f (Float32, Float64), %%; flags, width and precision are as in C. There are
+// no length modifiers, because the types are known. A format with the wrong number or types of arguments does not
+// compile, and the message states the reason. Arguments should be cheap to compute, because they are computed even when
+// the family `typed` is filtered.
 #pragma once
 
 #include "tracer/long_event.hpp"
@@ -29,7 +29,7 @@ namespace detail {
 template <FixedString Format>
 inline constexpr auto trace_format_text = Format;
 
-// Offset in .trace_formats; elsewhere (hosted tests) only a unique number.
+// Returns the offset in .trace_formats; elsewhere (hosted tests) only a unique number.
 template <FixedString Format>
 [[nodiscard]] inline std::uint32_t format_id() {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&trace_format_text<Format>));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Typed user events: an application declares one in one line, with the names, types and units of its fields, and every
-// tool shows it by these names.
+// An application declares a typed user event in one line, with the names, types and units of its fields, and every tool
+// shows it by these names.
 //
 //   constinit tracer::TypedEvent<std::int32_t, std::uint16_t> control_output{
 //       "control_output", {{"error", "mrad"}, {"drive", "mV"}}};
 //   control_output.log(error, drive);
 //
-// Fields: integers of 8 to 64 bits, enumerations, bool, char, pointers, Fixed<Integer, FractionBits>, Float32 and
+// Fields may be integers of 8 to 64 bits, enumerations, bool, char, pointers, Fixed<Integer, FractionBits>, Float32 and
 // Float64 (bit patterns), std::string_view or const char* (at most 48 bytes), Text<BytesMax>. There is one object for
 // each kind of event, at namespace scope. Longer texts are cut at their bound, visibly. A field list that does not fit
 // the names, a name longer than 48 bytes, an event that could exceed 64 slots, and a declaration of more than 254 bytes
@@ -26,7 +26,7 @@
 
 namespace tracer {
 
-// The name of a field and its unit, at most 48 bytes each.
+// Holds the name of a field and its unit, at most 48 bytes each.
 struct FieldText {
     std::string_view name;
     std::string_view unit{};
@@ -34,11 +34,11 @@ struct FieldText {
 
 namespace detail {
 
-// Never defined: a consteval constructor that would call one of them does not compile.
+// These are never defined: a consteval constructor that would call one of them does not compile.
 void a_name_or_unit_is_empty_or_longer_than_48_bytes();
 void the_declaration_is_longer_than_254_bytes();
 
-// Registers with the one instance of this program. Context: any.
+// Registers a declaration with the one instance of this program. Context: any.
 [[nodiscard]] std::uint16_t declare_event(const EncodedDeclaration& declaration);
 
 constexpr Name checked_name(std::string_view text, std::size_t bytes_min) {
@@ -61,7 +61,7 @@ constexpr EncodedDeclaration encode_declaration(const EventDeclaration& declarat
 
 } // namespace detail
 
-// One kind of event. The object is declared at namespace scope, as above.
+// Is one kind of event. The object is declared at namespace scope, as above.
 // Context: any, NMI included.
 template <typename... Fields>
 class TypedEvent {
@@ -90,7 +90,7 @@ class TypedEvent {
         m_declaration = detail::encode_declaration(declaration);
     }
 
-    // An event without fields.
+    // Declares an event without fields.
     consteval explicit TypedEvent(std::string_view name) requires(sizeof...(Fields) == 0)
         : m_declaration(detail::encode_declaration({.name = detail::checked_name(name, 1)})) {}
 

@@ -88,7 +88,7 @@ constexpr std::size_t allocated(std::size_t bytes) {
     return whole_records(bytes + kRecordBytes - 1);
 }
 
-// The byte of an object whose type does not have every value.
+// Returns a byte of an object whose type does not have every value.
 template <typename Field>
 std::uint8_t raw(const Field& field, std::size_t at = 0) {
     std::uint8_t value = 0;
@@ -103,7 +103,7 @@ bool layout_whole(const std::optional<compact::Layout>& layout) {
     return raw(layout, 1) <= 1 && (raw(layout, 1) == 0 || raw(layout) < compact::kLayouts);
 }
 
-// Where a part of an arena is, relative to it; wraps for an address before it.
+// Returns where a part of an arena is, relative to it; the offset wraps for an address before the arena.
 std::size_t place_in(std::span<const std::byte> arena, const std::byte* address) {
     return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(arena.data());
 }
@@ -173,7 +173,7 @@ std::string_view head_defect(const Chunk& chunk, std::size_t number, std::span<c
     return areas.empty() ? positions_defect(chunk) : areas;
 }
 
-// Stamps never decrease in the order of time; `before` is the stamp of the record before these.
+// Returns whether the records are well formed. Stamps never decrease; `before` is that of the record before these.
 bool records_whole(std::span<const std::byte> records, std::uint64_t& before) {
     for (; !records.empty(); records = records.subspan(kRecordBytes)) {
         const Record record = decode_record(records);

@@ -15,8 +15,8 @@
 
 namespace tracer::black_box {
 
-// Precondition: the exporter is configured. The magic is written last, so that a reader finds a whole descriptor or
-// none. Addresses are those of the objects: memory is mapped one to one. Context: boot, irq-off.
+// Describes the trace. The magic is written last, so that a reader finds a whole descriptor or none. Addresses are
+// those of the objects: memory is mapped one to one. Precondition: the exporter is configured. Context: boot, irq-off.
 void describe(const Instance& tracer, Descriptor& out);
 
 // --- the kernel's one black box (kernel_instance.cpp) ----------------------------------------------------------------
@@ -25,19 +25,19 @@ void describe(const Instance& tracer, Descriptor& out);
 // anything else of the tracer is used. Context: boot, irq-off.
 void start();
 
-// Makes the memory that of this boot: no chunk, no name, nothing describes it until publish(). Context: boot, irq-off.
+// Clears the memory for this boot: it has no chunk and no name until publish(). Context: boot, irq-off.
 void clear();
 
-// After configure(). Context: boot, irq-off.
+// Publishes the descriptor, after configure(). Context: boot, irq-off.
 void publish();
 
 // States that nothing is recorded any more, so that a reader that follows stops. Context: task or irq-off.
 void mark_ended();
 
-// And there is nothing in memory that is not elsewhere: the next boot finds no trace. Context: irq-off.
+// States also that every record is elsewhere, so that the next boot finds no trace. Context: irq-off.
 void mark_carried();
 
-// Where the fields of the black box's tables are in this build's types. Host-safe.
+// States where the fields of the black box's tables are in this build's types. Host-safe.
 
 inline constexpr ChunkFields kChunkFields{
     .control = offsetof(Chunk, control),
@@ -66,9 +66,9 @@ static_assert(offsetof(ChunkCounts, tracer_made) == 8 && offsetof(ChunkCounts, o
 inline constexpr DeclarationFields kDeclarationFields{.bytes = offsetof(EncodedDeclaration, bytes),
                                                       .size = offsetof(EncodedDeclaration, size)};
 
-// What a reset leaves: the trace of an earlier boot in this machine's memory, made exportable again. Nothing in it is
-// trusted: the descriptor is checked by its checksum, every head by its lengths and places before they are used, and
-// the records by their form and the order of their stamps. A damaged chunk is dropped, the others are kept. What a
+// A reset leaves the trace of an earlier boot in this machine's memory, which is made exportable again here. Nothing in
+// it is trusted: the descriptor is checked by its checksum, every head by its lengths and places before they are used,
+// and the records by their form and the order of their stamps. A damaged chunk is dropped, the others are kept. What a
 // record says cannot be checked, because memory has no checksum of it. Context: boot, irq-off.
 
 // Returns an empty text if `former` describes a trace of the same kernel image in the same places as `own`, which
@@ -86,7 +86,7 @@ inline constexpr DeclarationFields kDeclarationFields{.bytes = offsetof(EncodedD
 struct Recovered {
     std::uint32_t chunks = 0;
     std::uint32_t damaged = 0;
-    std::string_view defect; // of the last damaged one
+    std::string_view defect; // that of the last damaged chunk
     std::size_t number = 0;  // its number
 };
 
@@ -102,7 +102,7 @@ struct Former {
     bool ended = false; // recording had ended: a panic, or the end of a run
 };
 
-// Makes the trace of an earlier boot that was not exported whole that of the tracer's instance; nullopt if there is
+// Takes a trace of an earlier boot that was not exported whole into the tracer's instance; returns nullopt if there is
 // none. The instance must be configured, and nothing recorded yet. An export must follow, and clear().
 [[nodiscard]] std::optional<Former> recover_former();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The descriptor of the black box: where in the machine's memory the trace is, so that a reader of that memory needs
-// neither symbols nor the image. It is at one fixed physical address, in memory that no loader writes or clears, and so
-// are the tables of chunks and names and the chunks themselves; docs/black-box.md describes how a reader uses it.
-// Host-safe: kernel and tools share this header.
+// The descriptor of the black box states where in the machine's memory the trace is, so that a reader of that memory
+// needs neither symbols nor the image. It is at one fixed physical address, in memory that no loader writes or clears,
+// and so are the tables of chunks and names and the chunks themselves; docs/black-box.md describes how a reader uses
+// it. Host-safe: kernel and tools share this header.
 //
 //   32 MiB  | descriptor | chunks (ChunkControl in each) | names | ... arena ...
 //
@@ -23,7 +23,7 @@
 namespace tracer::black_box {
 
 inline constexpr std::uint64_t kAddress = 0x200'0000; // linker.ld places it
-inline constexpr std::size_t kAlignment = 4096;       // of the descriptor: a reader without its address looks here
+inline constexpr std::size_t kAlignment = 4096;       // a reader without the descriptor's address tries all multiples
 inline constexpr std::uint32_t kVersion = 1;          // also of the layout of ChunkControl and CpuTrace
 inline constexpr std::string_view kMagic = "REMORA BLACK BOX";
 
@@ -38,7 +38,7 @@ struct Area {
     std::uint64_t bytes = 0;
 };
 
-// Where the fields of an entry of `chunks` are: bytes from its beginning.
+// These structures state where the fields of an entry of each table are, in bytes from its beginning.
 struct ChunkFields {
     std::uint16_t control = 0;         // ChunkControl
     std::uint16_t size_bytes = 0;      // u32
@@ -54,7 +54,6 @@ struct ChunkFields {
     std::uint16_t reserved = 0;
 };
 
-// Where the fields of an entry of `names` are.
 struct NameFields {
     std::uint16_t kind = 0;       // u8, NameKind
     std::uint16_t id = 0;         // u16
@@ -66,7 +65,6 @@ struct NameFields {
     std::uint16_t reserved = 0;
 };
 
-// Where the fields of an entry of `declarations` are.
 struct DeclarationFields {
     std::uint16_t bytes = 0; // EncodedDeclaration::kBytesMax
     std::uint16_t size = 0;  // u16
@@ -83,7 +81,7 @@ struct Descriptor {
     std::array<char, kMagic.size()> magic{};
     std::uint32_t version = 0;
     std::uint32_t size_bytes = 0; // of this structure
-    std::uint64_t address = 0;    // of this structure: the memory before it in a file without addresses is known by it
+    std::uint64_t address = 0;    // of this structure: it places the memory of a file without addresses
     std::uint64_t boot_id = 0;
     std::uint64_t image_id = 0; // of the kernel image, as in Build
     std::uint64_t seed = 0;

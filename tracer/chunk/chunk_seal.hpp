@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The seal of a chunk: the checksum that the machine states in chunk_begin. Host-safe.
+// The seal of a chunk is the checksum that the machine states in chunk_begin. Host-safe.
 #pragma once
 
 #include "tracer/names/metadata.hpp"
@@ -9,12 +9,12 @@
 
 namespace tracer {
 
-// The chunk states a checksum. A kind without a word, or a checksum without a kind, is one, too: it cannot be right.
+// Returns whether a checksum is stated. An unknown kind, or a checksum without a kind, counts, too: it cannot be right.
 [[nodiscard]] constexpr bool is_sealed(const ChunkBegin& begin) {
     return begin.checksum != ChunkChecksum::none || begin.crc32c != 0;
 }
 
-// Where the checksum of a chunk is in the payload of its chunk_begin, length word included.
+// States where the checksum of a chunk is in the payload of its chunk_begin, length word included.
 inline constexpr std::size_t kCrc32cOffset = [] {
     std::array<std::byte, kCombinePayloadMax> bytes{};
     return encode_payload(ChunkBegin{}, bytes).value() - sizeof(ChunkBegin::crc32c); // the last field

@@ -19,7 +19,7 @@ constexpr std::size_t allocated(std::size_t bytes) {
     return whole_records(bytes + kRecordBytes - 1);
 }
 
-// Bytes of the arena that the chunk takes.
+// Returns the bytes of the arena that the chunk takes.
 constexpr std::size_t footprint(const Chunk& chunk) {
     return allocated(chunk.size_bytes) + allocated(chunk.emergency_bytes);
 }
@@ -36,7 +36,7 @@ std::size_t emergency_position_of(std::uint64_t emergency_word) {
     return emergency_word & 0xFFFF'FFFF;
 }
 
-// What remains of the previous lap: the records after the scratch slots, from the first event that is still whole.
+// Returns what remains of the previous lap: the records after the scratch slots, from the first whole event on.
 std::span<const std::byte> older_half(const ChunkControl& control, std::uint64_t word) {
     const std::uint64_t lap = word >> 32;
     if (lap == 0) {
@@ -126,8 +126,8 @@ lib::Result<Chunk*> ChunkStore::create(std::uint32_t size_bytes, std::uint32_t e
     return &chunk;
 }
 
-// First fit. Free space is not recorded anywhere: it is the space between chunks, so adjacent gaps merge by themselves.
-// Candidates are the begin of the arena and the end of each chunk.
+// Finds the first gap that fits. Free space is recorded nowhere: it is the space between chunks, so adjacent gaps merge
+// by themselves. Candidates are the beginning of the arena and the end of each chunk.
 lib::Result<std::size_t> ChunkStore::find_gap(std::size_t bytes) const {
     const auto end_of = [this](const Chunk& chunk) { return begin_of(chunk) + footprint(chunk); };
     const std::size_t reserved_end =
@@ -237,7 +237,7 @@ lib::Result<void> ChunkStore::start(Chunk& chunk) {
     if (chunk.busy) {
         return lib::Error::busy; // a sink reads it
     }
-    // Close first: after this no jump enters the chunk. If one already has, the records stay where they are.
+    // The chunk is closed first: after this no jump enters it. If one already has, the records stay where they are.
     set_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
     if (is_active(chunk)) {
         reopen(chunk);
@@ -366,7 +366,7 @@ ChunkContents ChunkStore::contents_at(const Chunk& chunk, std::uint64_t word) {
     return contents;
 }
 
-// A trigger that is armed in the selected chunk is disarmed with the selection.
+// Ends the selection, and with it a trigger that is armed in the chunk.
 void ChunkStore::deselect(Chunk& chunk) {
     ASSERT(m_cpu.selected == &chunk.control);
     m_cpu.selected = nullptr;
@@ -389,8 +389,8 @@ bool ChunkStore::reachable_from_current(const Chunk& chunk) const {
     return false;
 }
 
-// A record of an interrupt entered the chunk just before it was closed, and others may have been dropped since. Such a
-// blackout ends here.
+// Reopens a chunk that a record of an interrupt entered just before it was closed. Others may have been dropped since:
+// such a blackout ends here.
 void ChunkStore::reopen(Chunk& chunk) {
     set_shared_bits(chunk.control.word, TRACER_WORD_RESUME);
     clear_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The chunks: up to 256 in one static arena, created, linked, emptied and deleted. Recording is the record path's task,
-// control.hpp selects the chunk that records go to, and exporter.hpp sends.
+// Keeps up to 256 chunks in one static arena: creates, links, empties and deletes them. Recording is the record path's
+// task, control.hpp selects the chunk that records go to, and exporter.hpp sends.
 //
 //   arena   |chunk 0 main|emergency|  free  |chunk 2 main|emergency| free ...     first fit
 //
@@ -24,14 +24,14 @@ namespace tracer {
 
 inline constexpr std::size_t kChunksMax = 256;
 
-// The counts of a chunk at one instant.
+// Holds the counts of a chunk at one instant.
 struct ChunkCounts {
     std::uint64_t written = 0;     // committed records, emergency records and the tracer's own included
     std::uint64_t tracer_made = 0; // of those: blackout_start and blackout_end written by the tracer itself
     std::uint64_t overwritten = 0; // of those: replaced by cyclic recording (the scratch slot included)
 };
 
-// The main area of a chunk that was compressed: a compact stream in place of the records.
+// Describes the main area of a chunk that was compressed: a compact stream in place of the records.
 struct CompressedArea {
     bool present = false;
     compact::Layout layout{};
@@ -53,13 +53,13 @@ struct Chunk {
     CompressedArea compressed;
     std::optional<compact::Layout> written_as; // a chunk that the record path writes compactly
 
-    // How often the number was used before this use.
+    // Returns how often the number was used before this use.
     [[nodiscard]] constexpr std::uint32_t generation() const { return uses == 0 ? 0 : uses - 1; }
 };
 
-// The records of a chunk in time order. In a cyclic chunk that has wrapped, the slots at the position are scratch: an
-// interrupted and restarted writer may have left half a record or part of a long event there. A long event whose first
-// slots are overwritten is left out as a whole. A lap may end before the area does, if a long event did not fit.
+// Holds the records of a chunk in time order. In a cyclic chunk that has wrapped, the slots at the position are
+// scratch: an interrupted and restarted writer may have left half a record or part of a long event there. A long event
+// whose first slots are overwritten is left out as a whole. A lap may end before the area, if a long event did not fit.
 //
 //   | newer ........ |x| older ........ |      N slots of single records keep the newest N-1
 //                                              (all N when the position is at the limit)
@@ -74,13 +74,13 @@ struct ChunkContents {
     std::uint32_t stream_bytes = 0;   // of newer, without the zeros that fill its last 16
     std::uint64_t stream_records = 0; // number of records it decodes to
 
-    // Pieces of 16 bytes, the unit that is counted on the wire. Equal to the number of records unless the chunk is
-    // compact.
+    // Returns the number of pieces of 16 bytes, the unit that is counted on the wire. It is the number of records
+    // unless the chunk is compact.
     [[nodiscard]] constexpr std::size_t records() const {
         return (older.size() + newer.size() + emergency.size()) / kRecordBytes;
     }
 
-    // Number of records that a reader decodes.
+    // Returns the number of records that a reader decodes.
     [[nodiscard]] constexpr std::uint64_t events() const {
         return compact ? stream_records + emergency.size() / kRecordBytes : records();
     }
@@ -99,35 +99,35 @@ class ChunkStore {
     ChunkStore(const ChunkStore&) = delete;
     ChunkStore& operator=(const ChunkStore&) = delete;
 
-    // Uses the first gap of the arena that holds both areas. Sizes in bytes: size 16..kAreaBytesMax, emergency
-    // 0..kAreaBytesMax. With COMPR the chunk is written compactly in this layout. invalid_argument: sizes or flags;
-    // no_space: 256 chunks, or no gap is large enough; unsupported: COMPR with CYC, because a stream that wraps would
-    // overwrite the beginning of its oldest event; too_small: COMPR, and size is less than compact_chunk_bytes_min().
+    // Creates a chunk in the first gap of the arena that holds both areas: size is 16..kAreaBytesMax bytes, emergency
+    // 0..kAreaBytesMax. With COMPR it is written compactly in this layout. invalid_argument: a size or the flags are
+    // invalid; no_space: there are 256 chunks, or no gap is large enough; unsupported: COMPR with CYC, because a wrap
+    // would overwrite the beginning of the oldest event; too_small: COMPR, and less than compact_chunk_bytes_min().
     [[nodiscard]] lib::Result<Chunk*> create(std::uint32_t size_bytes, std::uint32_t emergency_bytes, ChunkFlags flags,
                                              compact::Layout layout = compact::Layout::a);
 
-    // refused: NODEL, current, or linked to the current one; busy: queued for export. Links to it are removed.
+    // Deletes the chunk and links to it. refused: it is NODEL, current, or linked to that; busy: it is queued.
     [[nodiscard]] lib::Result<void> remove(Chunk& chunk);
 
-    // Replaces FREE, NODEL and the mode. invalid_argument: two modes, CYC for a chunk that is written compactly, or a
-    // derived flag that differs from the present state; refused: FREE for the current chunk; busy: FREE while the chunk
-    // is queued for export.
+    // Replaces FREE, NODEL and the mode. invalid_argument: there are two modes, or CYC for a chunk that is written
+    // compactly, or a derived flag differs from the present state; refused: FREE is set for the current chunk; busy:
+    // FREE is set while the chunk is queued for export.
     [[nodiscard]] lib::Result<void> set_flags(Chunk& chunk, ChunkFlags flags);
 
     // Returns the requested and the present derived flags together.
     [[nodiscard]] ChunkFlags flags(const Chunk& chunk) const;
 
-    // `to` loses FREE and starts empty. invalid_argument: the same chunk; refused: `to` is not FREE, or is current;
-    // busy: `to` is queued for export; unsupported: a trigger is set, and `to` is written compactly.
+    // Links two chunks: `to` loses FREE and starts empty. invalid_argument: both are the same; refused: `to` is not
+    // FREE, or is current; busy: `to` is queued for export; unsupported: a trigger is set, `to` is compact.
     [[nodiscard]] lib::Result<void> link(Chunk& from, Chunk& to);
 
-    // Makes a FREE chunk empty and open and clears FREE. refused: not FREE, or current; busy: queued for export.
+    // Makes a FREE chunk empty and open and clears FREE. refused: it is not FREE, or is current; busy: it is queued.
     [[nodiscard]] lib::Result<void> start(Chunk& chunk);
 
     // Ends recording into the chunk, emergency area included. refused: it is active.
     [[nodiscard]] lib::Result<void> freeze(Chunk& chunk);
 
-    // Returns the chunk with this number; invalid_argument outside 0..255, not_found if there is none.
+    // Returns the chunk with this number. invalid_argument: it is outside 0..255; not_found: there is none.
     [[nodiscard]] lib::Result<Chunk*> find(int number_untrusted);
 
     // Returns the first chunk that has ANY of these flags, or with 0 the first whose mode is CYC; else not_found.
@@ -142,11 +142,11 @@ class ChunkStore {
     [[nodiscard]] static ChunkCounts counts(const Chunk& chunk);
     [[nodiscard]] static ChunkContents contents(const Chunk& chunk);
 
-    // The compressor (compact_chunk.hpp) converts one chunk at a time. Reserves a gap of the arena for the new areas
-    // of this chunk. The chunk is BUSY until replace_areas() or abandon_conversion(). no_space: no gap is large enough.
+    // Reserve a gap of the arena for a chunk's new areas, one chunk at a time for the compressor (compact_chunk.hpp).
+    // It is BUSY until replace_areas() or abandon_conversion(). no_space: no gap is large enough.
     [[nodiscard]] lib::Result<void> begin_conversion(Chunk& chunk);
     [[nodiscard]] lib::Result<std::span<std::byte>> reserve(std::size_t bytes);
-    // The stream is at the start of the gap. Moves the emergency area after it and frees the old areas.
+    // Moves the emergency area after the stream, which is at the start of the gap, and frees the old areas.
     void replace_areas(const CompressedArea& compressed);
     void abandon_conversion();
 
@@ -164,7 +164,7 @@ class ChunkStore {
     // Asserts what holds for a chunk of the store between two calls, whatever the record path does; in checked builds
     // only.
     void assert_whole(const Chunk& chunk) const;
-    // Asserts that its areas overlap those of no other chunk.
+    // Asserts that the chunk's areas overlap those of no other chunk.
     void assert_apart(const Chunk& chunk) const;
     [[nodiscard]] std::size_t begin_of(const Chunk& chunk) const;
     [[nodiscard]] static ChunkContents contents_at(const Chunk& chunk, std::uint64_t word);

@@ -23,7 +23,7 @@ constexpr auto kLiveHeaders = [] {
     return headers;
 }();
 
-// Indexed by position in the map: whether the payload is a word.
+// States by position in the map whether the payload is a word.
 constexpr auto kWordForms = [] {
     std::array<std::array<bool, kEvents.size()>, compact::kLayouts> forms{};
     for (const LayoutRow& row : compact::kLayoutRows) {
@@ -35,9 +35,9 @@ constexpr auto kWordForms = [] {
     return forms;
 }();
 
-// What precedes the first heartbeat: header and map, made at compile time.
+// Holds what precedes the first heartbeat: header and map, made at compile time.
 struct LiveStart {
-    // The largest map: an entry of four bytes for each event.
+    // The largest map has an entry of four bytes for each event.
     std::array<std::byte, compact::kHeaderBytes + 4 * kEvents.size()> bytes{};
     std::size_t size = 0;
 
@@ -121,7 +121,7 @@ lib::Result<void> start_compact_chunk(ChunkControl& control, Layout layout, std:
     return {};
 }
 
-// Reads only the headers. The record path wrote them, so they are trusted.
+// Reads only the headers, which are trusted, because the record path wrote them.
 std::uint64_t count_compact_records(std::span<const std::byte> stream) {
     if (stream.empty()) {
         return 0; // not started yet

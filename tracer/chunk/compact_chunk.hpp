@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chunks whose main area is a compact stream: those that are written compactly from the start, and those that are
-// re-encoded when they are complete.
+// Declares chunks whose main area is a compact stream: those that are written compactly from the start, and those that
+// are re-encoded when they are complete.
 #pragma once
 
 #include "lib/result.hpp"
@@ -15,13 +15,12 @@
 
 namespace tracer {
 
-// Chunks that are written compactly from the start: what the record path needs to know of a layout, and what a reader
-// needs to know of the chunk. The stream is that of tracer/compact/, with the fixed map of live_map(). The record path
-// writes a full heartbeat before every event whose stamp is in another turn than the previous one. So heartbeats need
-// no timer, no filter can suppress them, and a chunk's times can be decoded from the chunk alone. Context: task or
-// irq-off.
+// These functions are for chunks that are written compactly from the start. The stream is that of tracer/compact/, with
+// the fixed map of live_map(). The record path writes a full heartbeat before every event whose stamp is in another
+// turn than the previous one. So heartbeats need no timer, no filter can suppress them, and a chunk's times can be
+// decoded from the chunk alone. Context: task or irq-off.
 
-// The minimum size of the main area in bytes: header, map, first heartbeat, and space for one long event of 64 slots.
+// Returns the least bytes of the main area: header, map, first heartbeat, and space for a long event of 64 slots.
 [[nodiscard]] std::size_t compact_chunk_bytes_min(compact::Layout layout);
 
 // Makes the main area an empty stream whose first heartbeat is the present time. no_space: the area is smaller than
@@ -29,8 +28,8 @@ namespace tracer {
 [[nodiscard]] lib::Result<void> start_compact_chunk(ChunkControl& control, compact::Layout layout,
                                                     std::uint32_t area_bytes);
 
-// Number of records that a stream of the record path decodes to, blackout_end records included; each slot of a long
-// event counts, as everywhere. 0 for an empty span. Time is linear in the stream.
+// Returns the number of records that a stream of the record path decodes to, blackout_end records included; each slot
+// of a long event counts, as everywhere. It is 0 for an empty span. Time is linear in the stream.
 [[nodiscard]] std::uint64_t count_compact_records(std::span<const std::byte> stream);
 
 // Re-encodes the main area of a chunk as a compact stream in a new region and frees the old one. The emergency area is
@@ -57,7 +56,7 @@ class ChunkCompressor {
     // already compact; not_found: it is FREE, or its main area is empty. The caller holds the lock.
     [[nodiscard]] lib::Result<void> begin(Chunk& chunk, compact::Layout layout);
 
-    // First pass: counts. corrupt: a stamp is less than the one before it; no_space: the result would not be smaller.
+    // Counts in a first pass. corrupt: a stamp is less than the one before; no_space: the result would not be smaller.
     [[nodiscard]] lib::Result<void> measure();
 
     // Allocates the new region. no_space: no gap of the arena is large enough. The caller holds the lock.
@@ -71,7 +70,7 @@ class ChunkCompressor {
     // Undoes begin(). The caller holds the lock.
     void abandon() { m_store.abandon_conversion(); }
 
-    // Valid after measure(), in bytes: the records of the main area, and the stream.
+    // Returns the bytes of the stream; valid after measure().
 
     [[nodiscard]] std::size_t stream_bytes() const { return m_stream_bytes; }
 
@@ -85,7 +84,7 @@ class ChunkCompressor {
     std::span<std::byte> m_region;
 };
 
-// Why begin() refused.
+// Returns why begin() refused.
 [[nodiscard]] constexpr const char* compress_refusal_text(lib::Error error) {
     if (error == lib::Error::exists) {
         return "the chunk is already COMPR";

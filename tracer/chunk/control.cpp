@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Recording on and off, the filters, the counts of all chunks, and triggers.
+// Implements recording on and off, the filters, the counts of all chunks, and triggers.
 #include "tracer/chunk/control.hpp"
 
 #include "tracer/log.hpp"
@@ -91,8 +91,8 @@ Totals Control::totals() const {
             .overwritten = sum.overwritten};
 }
 
-// If the writer was suspended between its blackout_end and the update of the counts, the update of the chunk that is
-// left is still pending; no other context will complete it.
+// Completes the counts of a chunk that is left. If the writer was suspended between its blackout_end and their update,
+// no other context will complete it.
 void Control::settle(ChunkControl& left) {
     if ((read_shared(left.word) & TRACER_WORD_REPORTED) != 0) {
         m_cpu.reported_bytes = left.pending_reported;
@@ -102,7 +102,7 @@ void Control::settle(ChunkControl& left) {
     }
 }
 
-// Follows the rule of the record path's jump, while recording is disabled.
+// Hands a blackout over by the rule of the record path's jump, while recording is disabled.
 void Control::hand_over_blackout(const ChunkControl& left, ChunkControl& entered) {
     const bool open = (read_shared(left.emergency_word) >> 63) != 0;
     const bool unresumed = (read_shared(left.word) & TRACER_WORD_RESUME) != 0;
@@ -111,16 +111,16 @@ void Control::hand_over_blackout(const ChunkControl& left, ChunkControl& entered
     }
 }
 
-// Triggers: an event that starts, stops or freezes recording. The CpuTrace holds the event to wait for. A flag in the
-// word of the chunk makes the record path compare every record with it (record_path.S); without a trigger nothing is
-// compared.
+// A trigger is an event that starts, stops or freezes recording. The CpuTrace holds the event to wait for. A flag in
+// the word of the chunk makes the record path compare every record with it (record_path.S); without a trigger nothing
+// is compared.
 //
 //   armed chunk:  |.....|.....|trigger|.....|.....|             stop, freeze: window = trigger + records_after
 //                              <---- stop_at ---->x             start: records before the trigger are refused
 
 namespace {
 
-// Bit 14, which is 0 in the code of every event (record.hpp): a key in which it is set matches none.
+// Bit 14 is 0 in the code of every event (record.hpp), so a key in which it is set matches none.
 constexpr std::uint32_t kInertKey = 1U << 14;
 static_assert((kInertKey & (kFastPathBit | kCombineMask | kCodeMask)) == 0);
 
@@ -130,7 +130,7 @@ std::uint64_t written(const ChunkControl& control, std::uint64_t word) {
     return control.lap_base[(word >> 32) & 1] + (word & TRACER_WORD_POSITION_MASK);
 }
 
-// Recorded by the record path on behalf of a caller, not written by the tracer itself.
+// Returns whether the record path records this event on behalf of a caller, and not the tracer itself.
 bool is_recorded(const EventRow& row) {
     return row.code != 0 && row.shape != Shape::consumed && row.family() != Family::metadata &&
            row.code != TRACER_EVENT_BLACKOUT_START && row.code != TRACER_EVENT_BLACKOUT_END;
@@ -181,8 +181,8 @@ lib::Result<void> Control::arm(const TriggerRequest& request) {
 }
 
 void Control::disarm() {
-    // Clear the flag first where records go, until no record has moved on from there: after that the flag is not handed
-    // on.
+    // The flag is cleared first where records go, until no record has moved on from there: after that the flag is not
+    // handed on.
     ChunkControl* watched = nullptr;
     for (std::size_t turn = 0; watched != recording_into() && turn < kChunksMax; ++turn) {
         watched = recording_into();
@@ -212,7 +212,7 @@ TriggerState Control::trigger_state() const {
     return TriggerState::done;
 }
 
-// Follows the rule of the record path's jump, while recording is disabled. The chunk that is entered is empty.
+// Hands a trigger over to an empty chunk by the rule of the record path's jump, while recording is disabled.
 void Control::hand_over_trigger(const ChunkControl& left, ChunkControl& entered) {
     if ((entered.mode & TRACER_MODE_COMPACT) != 0) {
         return; // its records cannot be counted: the trigger ends here
@@ -224,7 +224,7 @@ void Control::hand_over_trigger(const ChunkControl& left, ChunkControl& entered)
     set_shared_bits(entered.word, word & kTriggerFlags);
 }
 
-// Follows the links from the chunk that is recorded into.
+// Returns whether a chunk that the links lead to is written compactly.
 bool Control::records_compactly() const {
     const ChunkControl* control = recording_into();
     for (std::size_t hops = 0; control != nullptr && hops < kChunksMax; ++hops) {
@@ -236,12 +236,12 @@ bool Control::records_compactly() const {
     return false;
 }
 
-// Does the same; returns null if no chunk is selected.
+// Returns the chunk for records, also while disabled, or null if none is selected.
 ChunkControl* Control::recording_into() const {
     return enabled() ? read_shared(m_cpu.active) : m_cpu.selected;
 }
 
-// Records go to this chunk, or would after enable().
+// Returns whether records go to this chunk, or would after enable().
 bool Control::current(const ChunkControl& control) const {
     return read_shared(m_cpu.active) == &control || m_cpu.selected == &control;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Controls where records go: enable, disable, select, filters, next_chunk, and the totals. The counterpart of the
+// Controls where records go: enable, disable, select, filters, next_chunk, and the totals. It is the counterpart of the
 // record path: every change that the path can observe is a single store; everything else is prepared before it or
 // repaired after it. Functions are called in task context or irq-off, one at a time (ControlLock), except
 // close_active(), which any context may call.
@@ -13,9 +13,9 @@
 
 namespace tracer {
 
-// Totals over all chunks of the session, deleted and emptied ones included. attempts = committed + dropped + refused
-// holds exactly; tracer_made records are counted separately. overwritten: records replaced by cyclic recording, or lost
-// when a chunk was emptied or deleted before it was sent.
+// Holds totals over all chunks of the session, deleted and emptied ones included. attempts = committed + dropped +
+// refused holds exactly; tracer_made records are counted separately. overwritten counts records replaced by cyclic
+// recording, or lost when a chunk was emptied or deleted before it was sent.
 struct Totals {
     std::uint64_t committed = 0;
     std::uint64_t dropped = 0;
@@ -33,7 +33,7 @@ struct Exclusion {
     void (*leave)(std::uint64_t state) = nullptr;
 };
 
-// A lock without waiting: if it is taken, the caller gets busy.
+// This lock never waits: if it is taken, the caller gets busy.
 class ControlLock {
   public:
     constexpr ControlLock() = default;
@@ -77,7 +77,6 @@ class ControlLock {
     std::uint8_t m_taken = 0;
 };
 
-// An event to wait for, and the action that follows.
 struct TriggerRequest {
     TriggerAction action = TriggerAction::stop;
     std::uint8_t code = 0;
@@ -102,15 +101,15 @@ class Control {
     Control(const Control&) = delete;
     Control& operator=(const Control&) = delete;
 
-    // refused: no chunk is selected. Enabling twice is allowed.
+    // Enables recording; enabling twice is allowed. refused: no chunk is selected.
     [[nodiscard]] lib::Result<void> enable();
 
-    // Further records are refused and counted. The selection stays.
+    // Disables recording: further records are refused and counted. The selection stays.
     void disable();
 
     [[nodiscard]] bool enabled() const { return read_shared(m_cpu.mask) != 0; }
 
-    // Records go to this chunk from now on (after enable(), if disabled). refused: not FREE; busy: queued for export.
+    // Selects the chunk for records from now on, or from enable() on. refused: it is not FREE; busy: it is queued.
     [[nodiscard]] lib::Result<void> select(Chunk& chunk);
 
     // Closes the active chunk, as the event next_chunk does; the next record opens its successor. refused (and counted
@@ -121,8 +120,8 @@ class Control {
     [[nodiscard]] lib::Result<void> set_filter(std::uint8_t filter_code, bool suppress);
 
     // Waits for an event and replaces any earlier trigger. `records_after` records are kept after the one that fires
-    // the trigger (stop, freeze); the window extends into the next chunk. invalid_argument: an invalid action, a code
-    // that no record carries, or parameters for a long event; refused: no chunk is selected; busy: the family of the
+    // the trigger (stop, freeze); the window extends into the next chunk. invalid_argument: the action is invalid, no
+    // record carries the code, or a long event has parameters; refused: no chunk is selected; busy: the family of the
     // code is filtered; unsupported: a chunk that may be recorded into is written compactly, so its records cannot be
     // counted.
     [[nodiscard]] lib::Result<void> arm(const TriggerRequest& request);
@@ -132,7 +131,7 @@ class Control {
 
     [[nodiscard]] TriggerState trigger_state() const;
 
-    // Exact if nothing is recorded meanwhile (disabled, or interrupts off).
+    // Returns the totals, which are exact if nothing is recorded meanwhile (disabled, or interrupts off).
     [[nodiscard]] Totals totals() const;
 
   private:

@@ -20,7 +20,7 @@ constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
     asm volatile("" : : : "rdi", "rsi", "memory");
 }
 
-// A loop, not unrolled calls: under binary translation each unrolled call would cost its own translation.
+// Logs in a loop, not by unrolled calls: under binary translation each unrolled call would cost its own translation.
 [[gnu::noinline]] void log_times(std::uint32_t records) {
     for (std::uint32_t i = records; i != 0; --i) {
         log<"user_event_0">(1, 2);
@@ -28,7 +28,7 @@ constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
     }
 }
 
-// The cost of the loop itself.
+// Runs the loop alone, to measure its cost.
 [[gnu::noinline]] void loop_times(std::uint32_t records) {
     for (std::uint32_t i = records; i != 0; --i) {
         forget();
@@ -67,7 +67,7 @@ class Bench {
     const CostMeter& m_meter;
 };
 
-// The best times under one mask. Their difference removes the overhead that short and long runs share.
+// Holds the best times under one mask. Their difference removes the overhead that short and long runs share.
 struct Best {
     std::uint32_t mask;
     void (*times)(std::uint32_t records) = &log_times;
@@ -79,7 +79,7 @@ struct Best {
         many = std::min(many, bench.ticks_of(mask, times, kManyRecords));
     }
 
-    // Time of kManyRecords - kFewRecords.
+    // Returns the time of kManyRecords - kFewRecords records.
     [[nodiscard]] std::uint64_t ticks() const { return many > few ? many - few : 0; }
 };
 
@@ -91,7 +91,7 @@ std::uint32_t per_record_x256(const Best& records, const Best& loop) {
     return static_cast<std::uint32_t>(std::min(ticks, kMost) * kFactor);
 }
 
-// A chunk that is open and empty, without counting as a use of its number. no_space.
+// Creates an open, empty chunk that is no use of its number. no_space: there is no room for it.
 lib::Result<Chunk*> create_scratch(ChunkStore& store, std::optional<compact::Layout> layout) {
     constexpr std::uint32_t kEventMax = TRACER_COMPACT_HEARTBEAT_MAX + TRACER_COMPACT_SIMPLE_MAX;
     if (!layout) {

@@ -32,9 +32,9 @@ struct CostMeter {
     std::uint64_t budget_ticks = 0; // no round begins after this, except the first kCostRoundsMin
 };
 
-// `cpu` is what GS points to; with a layout, compact records of it are measured. Precondition: disabled, and no chunk
-// is selected or active. Returns 0 rounds (nothing measured) if the arena has no space for the scratch chunk. Task
-// context or irq-off.
+// Measures what a record costs, in a compact chunk if there is a layout; `cpu` is what GS points to. It returns 0
+// rounds if the arena has no space for the scratch chunk. Precondition: recording is disabled, and no chunk is selected
+// or active. Context: task or irq-off.
 [[nodiscard]] TraceCost measure_cost(CpuTrace& cpu, ChunkStore& store, const CostMeter& meter,
                                      std::optional<compact::Layout> layout = std::nullopt);
 

@@ -14,7 +14,7 @@ constexpr std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t at
     return lib::load_le<std::uint32_t>(bytes.subspan(at));
 }
 
-// An entry that an encoder could have written.
+// Returns whether an encoder could have written the entry.
 constexpr bool valid_entry(const MapEntry& entry) {
     const bool names_event = (entry.code & kCodeMask) != 0 && (entry.code & ~kPlainCodeMask) == 0;
     switch (entry.form) {
@@ -195,7 +195,7 @@ Decoder::Step Decoder::take_compact(std::span<const std::byte> rest, std::uint32
     return Step::records;
 }
 
-// `at`: offset of the large header in `rest`, after the escape if there is one.
+// Takes an event whose large header is at `at` in `rest`, after the escape if there is one.
 Decoder::Step Decoder::take_large(std::span<const std::byte> rest, std::size_t at) {
     const std::size_t header_bytes = large_header_bytes(m_row, m_offset);
     if (rest.size() < header_bytes) {

@@ -17,8 +17,8 @@
 
 namespace tracer::compact {
 
-// Restores whole stamps from cut ones; the only place that counts the turns of the time. The floor is kept as state, so
-// a compact stamp that is coarser than the large stamp before it is not mistaken for a turn, and time never decreases.
+// Restores whole stamps from cut ones; nothing else counts the turns of the time. The floor is kept as state, so a
+// compact stamp that is coarser than the large stamp before it is not mistaken for a turn, and time never decreases.
 // Host-safe. Context: any.
 //
 // Heartbeats on demand: the writer emits a full stamp before any event that is in another turn than the previous one,
@@ -68,13 +68,13 @@ class Unwrap {
         return advance(stamp, 0, std::uint64_t{1} << 32);
     }
 
-    // No later event has a stamp before this.
+    // Returns the floor; no later event has a stamp before it.
     [[nodiscard]] constexpr lib::Ticks floor() const { return {m_floor}; }
 
   private:
     [[nodiscard]] constexpr std::uint64_t turn() const { return std::uint64_t{1} << m_row.turn_bits(); }
 
-    // `stamp` is correct except for whole turns; it is compared without its cut bits.
+    // Advances to `stamp`, which is correct except for whole turns; it is compared without its cut bits.
     [[nodiscard]] constexpr lib::Result<lib::Ticks> advance(std::uint64_t stamp, unsigned cut_bits,
                                                             std::uint64_t turn_ticks) {
         if (!m_known) {
@@ -156,7 +156,7 @@ enum class Fault : std::uint8_t {
 
 class Decoder {
   public:
-    // The longest header with its map, or event: next() needs this much at once, or the rest of the stream.
+    // next() needs this much at once, or the rest of the stream: the longest header with its map, or event.
     static constexpr std::size_t kLookaheadBytes = kHeaderBytes + kMapEntriesMax * 12;
 
     enum class Step : std::uint8_t {
@@ -171,14 +171,14 @@ class Decoder {
     Decoder(const Decoder&) = delete;
     Decoder& operator=(const Decoder&) = delete;
 
-    // Begins a stream of so many bytes at its start.
+    // Begins a stream of stream_bytes bytes at its start.
     void restart(std::uint64_t stream_bytes);
 
-    // `rest` is the stream from offset() on: kLookaheadBytes, or all that remains. With fewer, the stream counts as
-    // cut.
+    // Decodes the next event. `rest` is the stream from offset() on: kLookaheadBytes, or all that remains. With fewer
+    // bytes, the stream counts as cut.
     [[nodiscard]] Step next(std::span<const std::byte> rest);
 
-    // The records are valid until the next call.
+    // Returns the records, which are valid until the next call.
     [[nodiscard]] std::span<const Record> records() const { return std::span(m_records).first(m_count); }
 
     // Returns where next() will read, or after damage where the fault is, in bytes from the start of the stream.
@@ -186,7 +186,7 @@ class Decoder {
 
     [[nodiscard]] Fault fault() const { return m_fault; }
 
-    // Valid once the first next() has returned records.
+    // Returns the header, which is valid once the first next() has returned records.
     [[nodiscard]] const StreamHeader& header() const { return m_header; }
 
     [[nodiscard]] const IdMap& map() const { return m_map; }
@@ -216,8 +216,8 @@ class Decoder {
     std::array<Record, kCombineSlotsMax> m_records{};
 };
 
-// The stamp of the first event or heartbeat of a stream; corrupt if there is none. Reads the header, the map and at
-// most the first event.
+// Returns the stamp of the first event or heartbeat of a stream; reads the header, the map and at most the first event.
+// corrupt: there is none.
 [[nodiscard]] lib::Result<lib::Ticks> first_stamp(std::span<const std::byte> stream);
 
 } // namespace tracer::compact

@@ -102,7 +102,7 @@ std::size_t Encoder::code_index(std::uint64_t key) {
     return (key & kCodeMask) | ((key & kFastPathBit) != 0 ? 0x100U : 0U);
 }
 
-// The pattern of this key or a free entry for it; null: none within reach.
+// Returns the pattern of this key or a free entry for it, or null if none is within reach.
 Encoder::Pattern* Encoder::find_pattern(std::uint64_t key) {
     const std::uint64_t place = (key * 0x9E37'79B9'7F4A'7C15U) >> (64 - kPatternBits);
     for (unsigned probe = 0; probe < kProbes; ++probe) {
@@ -129,7 +129,7 @@ void Encoder::count_miss(std::uint64_t key) {
 
 // --- the map: largest savings first ----------------------------------------------------------------------------
 
-// Bytes saved compared to writing these events with the present map.
+// Returns the bytes saved compared to writing these events with the present map.
 std::uint32_t Encoder::gain_of(const Pattern& pattern) const {
     const bool has_word = m_codes[code_index(pattern.key)].id != kNoId && fits_word(pattern.key);
     const std::uint32_t now = has_word ? 8 : m_large_header + large_payload(pattern.key);
@@ -137,7 +137,7 @@ std::uint32_t Encoder::gain_of(const Pattern& pattern) const {
 }
 
 std::uint32_t Encoder::gain_of(const CodeCount& code) const {
-    // Those without parameters take four bytes less as large events.
+    // Events without parameters take four bytes less as large events.
     const std::uint32_t now = code.count * (m_large_header + 4) - code.bare * 4;
     return now > code.count * 8 ? now - code.count * 8 : 0;
 }
@@ -151,7 +151,7 @@ void Encoder::use_recall() {
     m_recall_one = m_predicted_by_one != 0 ? add(1) : kNoId;
 }
 
-// Gives an id to the pattern or code that saves most. False: none saves bytes, or no id is left.
+// Gives an id to the pattern or code that saves most. Returns false if none saves bytes, or no id is left.
 bool Encoder::pick_best() {
     Pattern* best_pattern = nullptr;
     CodeCount* best_code = nullptr;
@@ -236,7 +236,7 @@ struct Encoder::Writer {
         }
     }
 
-    // False: the space that the plan reserved does not suffice.
+    // Returns false if the space that the plan reserved does not suffice.
     bool time(std::uint64_t stamp, std::size_t event_bytes) const {
         const std::size_t left = self.m_out.size() - self.m_used;
         if (left < kLongest + 16 && left < event_bytes + 16 + heartbeat_bytes(self.m_row)) [[unlikely]] {

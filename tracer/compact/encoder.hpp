@@ -31,41 +31,40 @@ class Encoder {
 
     void begin(Layout layout);
 
-    // First pass over more whole records. corrupt: a stamp is less than the one before it.
+    // Counts more whole records in the first pass. corrupt: a stamp is less than the one before it.
     [[nodiscard]] lib::Result<void> count(std::span<const std::byte> records);
 
-    // Makes the map. Returns the exact bytes of the stream.
+    // Makes the map, and returns the exact bytes of the stream.
     [[nodiscard]] std::size_t plan();
 
-    // Second pass: `out` takes header and map, then what write() gets, which must be the records that were counted.
+    // Begin and continue the second pass: `out` takes header and map, then what write() gets, the counted records.
     //   no_space: out is smaller than plan() returned.
     [[nodiscard]] lib::Result<void> start(std::span<std::byte> out);
     [[nodiscard]] lib::Result<void> write(std::span<const std::byte> records);
 
-    // Seals the stream. Returns its bytes. corrupt: some counted records were not written.
+    // Seals the stream, and returns its bytes. corrupt: some counted records were not written.
     [[nodiscard]] lib::Result<std::size_t> finish();
 
     [[nodiscard]] const IdMap& map() const { return m_map; }
 
-    // Counted in the first pass.
     [[nodiscard]] std::uint32_t records() const { return m_records; }
 
   private:
-    // A simple event without parameters whose code does not exist; marks a free entry.
+    // A free entry has this key, that of a simple event whose code does not exist.
     static constexpr std::uint64_t kNoKey = 0;
     static constexpr std::uint32_t kNoId = ~std::uint32_t{0};
     static constexpr unsigned kPatternBits = 10;
     static constexpr std::size_t kPatterns = std::size_t{1} << kPatternBits;
     static constexpr std::size_t kCodes = 512; // event code, and the fast-path bit above it
 
-    // One event with its parameters, and how often it came unpredicted.
+    // Counts how often one event with its parameters came unpredicted.
     struct Pattern {
         std::uint64_t key = kNoKey;
         std::uint32_t count = 0;
         std::uint32_t id = 0;
     };
 
-    // All unpredicted events of one code that fit a word, and their size as large events.
+    // Counts all unpredicted events of one code that fit a word.
     struct CodeCount {
         std::uint32_t count = 0;
         std::uint32_t bare = 0; // of those: without parameters

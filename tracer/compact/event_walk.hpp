@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kRawPayloadBytes = 12;
 inline constexpr std::uint16_t kReservedBits = 0x4F00;
 inline constexpr std::size_t kLongest = 16 + kCombineSlotsMax * kPayloadBytesPerSlot; // of all events
 
-// load_le and store_le as one instruction, whatever the compiler makes of their loops.
+// Load and store a word by one instruction, whatever the compiler makes of load_le() and store_le().
 inline std::uint32_t load_word(const std::byte* from) {
     std::uint32_t value = 0;
     __builtin_memcpy(&value, from, sizeof(value));
@@ -40,7 +40,7 @@ inline std::uint64_t key_of(const std::byte* record) {
     return load_word(record) | std::uint64_t{load_word(record + 12)} << 32;
 }
 
-// No combine flag, no reserved bit, and not the empty slot.
+// Returns whether the key has no combine flag, no reserved bit, and a code.
 inline bool is_plain(std::uint64_t key) {
     return (key & 0xFFFF & ~std::uint64_t{kPlainCodeMask}) == 0 && (key & kCodeMask) != 0;
 }
@@ -57,7 +57,7 @@ inline std::uint32_t large_id(std::uint64_t key) {
     return static_cast<std::uint32_t>(key & kCodeMask) | ((key & kFastPathBit) != 0 ? kLargeFast : 0U);
 }
 
-// Number of slots of the long event that starts here; 0: none starts here, or it is broken.
+// Returns the number of slots of the long event that starts here, or 0 if none starts here or it is broken.
 inline std::size_t long_event_slots(std::span<const std::byte> records) {
     const Record first = decode_record(records);
     if (first.combine() != Combine::first || (first.code & kReservedBits) != 0) {
@@ -78,8 +78,8 @@ inline std::size_t long_event_slots(std::span<const std::byte> records) {
     return 0;
 }
 
-// Splits records into events: visitor.simple(stamp, key), .raw(stamp, record), .combined(stamp, slots). Stops, and
-// returns false, when the visitor does.
+// Splits records into events: visitor.simple(stamp, key), .raw(stamp, record), .combined(stamp, slots). Stops and
+// returns false when the visitor returns false.
 template <typename Visitor>
 bool visit_events(std::span<const std::byte> records, Visitor&& visitor) {
     const std::byte* at = records.data();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The headers of a compact stream: how select bit, event id and time share 32 bits, and the two large headers. Headers
-// are packed and unpacked only here. Host-safe. Context: any.
+// Declares the headers of a compact stream: how select bit, event id and time share 32 bits, and the two large headers.
+// Headers are packed and unpacked only here. Host-safe. Context: any.
 // Source: LTTng, doc/developer/tsc-smallv1.txt (2007), and its second version without the select bit.
 //
 //   select layouts     31   30 ..                 0       bare layouts (no select bit)
@@ -58,17 +58,16 @@ struct LayoutRow {
     std::uint8_t tsc_bits; // of the smallest header of the layout
     std::uint8_t lsb;      // low bits of the time that a compact header does not hold
 
-    // The time wraps after 2^turn_bits ticks; 64: never.
+    // Returns the bits of a turn: the time wraps after 2^turn_bits ticks, with 64 never.
     [[nodiscard]] constexpr unsigned turn_bits() const { return static_cast<unsigned>(tsc_bits) + lsb; }
 
     [[nodiscard]] constexpr bool has_compact_headers() const { return kind == Kind::select || kind == Kind::bare; }
 
-    // Maximum number of ids in a map: in the bare layouts id 0 is the escape.
+    // Returns the maximum number of ids in a map: in the bare layouts id 0 is the escape.
     [[nodiscard]] constexpr std::uint32_t ids() const {
         return !has_compact_headers() ? 0 : (1U << id_bits) - (kind == Kind::bare ? 1U : 0U);
     }
 
-    // The first id of a map.
     [[nodiscard]] constexpr std::uint32_t first_id() const { return kind == Kind::bare ? 1 : 0; }
 
     [[nodiscard]] constexpr std::uint32_t tsc_mask() const {
@@ -110,19 +109,19 @@ struct CompactHeader {
     friend bool operator==(const CompactHeader&, const CompactHeader&) = default;
 };
 
-// Precondition: a layout with compact headers, first_id() <= id < first_id() + ids().
+// Packs a compact header. Precondition: the layout has them, and first_id() <= id < first_id() + ids().
 [[nodiscard]] constexpr std::uint32_t pack_compact(const LayoutRow& row, std::uint32_t id, std::uint64_t tsc) {
     return (row.kind == Kind::select ? kSelectBit : 0U) | id << row.tsc_bits |
            (static_cast<std::uint32_t>(tsc >> row.lsb) & row.tsc_mask());
 }
 
-// Precondition: is_compact(row, word).
+// Unpacks a compact header. Precondition: is_compact(row, word).
 [[nodiscard]] constexpr CompactHeader unpack_compact(const LayoutRow& row, std::uint32_t word) {
     return {.id = (word & ~(row.kind == Kind::select ? kSelectBit : 0U)) >> row.tsc_bits,
             .time = word & row.tsc_mask()};
 }
 
-// The word in front of a large header in a bare layout.
+// Returns the word before a large header in a bare layout.
 [[nodiscard]] constexpr std::uint32_t escape_word(const LayoutRow& row) {
     return row.tsc_mask();
 }
@@ -133,7 +132,7 @@ struct CompactHeader {
 
 // --- large headers ---------------------------------------------------------------------------------------------------
 
-// id15: what a large header says about its event.
+// These bits of id15 in a large header describe its event.
 inline constexpr std::uint32_t kLargeCodeMask = 0x00FF;
 inline constexpr std::uint32_t kLargeFast = 0x0100; // logged past the filters
 inline constexpr std::uint32_t kLargeLong = 0x0200; // a long event: the payload is that of all its slots, joined
@@ -154,10 +153,10 @@ struct LargeHeader {
     return {.id = (word >> 16) & 0x7FFF, .size_bytes = word & 0xFFFF};
 }
 
-// A full heartbeat, where the layout has heartbeats: a large header with id 0 whose time and payload are the 64 bits.
+// A full heartbeat, where the layout has heartbeats, is a large header with id 0; its time and payload are the 64 bits.
 inline constexpr std::uint32_t kHeartbeatWord = pack_large({.id = 0, .size_bytes = 4});
 
-// Bytes of the large header of an event that begins so many bytes into the stream, the escape included.
+// Returns the bytes of the large header, the escape included, of an event that begins offset_bytes into the stream.
 [[nodiscard]] constexpr std::size_t large_header_bytes(const LayoutRow& row, std::size_t offset_bytes) {
     switch (row.kind) {
     case Kind::select:
@@ -179,7 +178,7 @@ inline constexpr std::uint32_t kHeartbeatWord = pack_large({.id = 0, .size_bytes
     return (payload_bytes + 3) / 4 * 4;
 }
 
-// Headers fill whole words: 32, 64, and 96 or 128 bits.
+// All headers fill whole words: 32, 64, and 96 or 128 bits.
 static_assert([] {
     for (std::size_t i = 0; i < kLayouts; ++i) {
         const LayoutRow& row = kLayoutRows[i];
@@ -193,8 +192,8 @@ static_assert([] {
 }());
 static_assert(row_of(Layout::plan12).turn_bits() == 28 && row_of(Layout::a).turn_bits() == 27);
 
-// Which layout suits a machine, by what it measured of itself. Times are ticks of the time stamp counter. Host-safe.
-// Context: any.
+// Chooses the layout that suits a machine, by what it measured of itself. Times are ticks of the time stamp counter.
+// Host-safe. Context: any.
 //
 // Low bits: two records are at least the cost of one apart, so bits below half of it order nothing.
 //   bits that may be cut = max(0, fls(probe) - 1)                 800 ticks -> 9, 200 -> 7, 1 -> 0
@@ -222,7 +221,7 @@ struct Measured {
     std::uint64_t timer_ticks = 0; // one setting of the timer
 };
 
-// Events that have a compact header in a stream that is written live.
+// Returns how many events have a compact header in a stream that is written live.
 [[nodiscard]] constexpr std::uint32_t live_ids(const LayoutRow& row) {
     const auto simple = std::ranges::count_if(
         kEvents, [](const EventRow& event) { return event.shape == Shape::simple && event.code != 0; });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Predicts an event from the ones before it: what followed the last time that they were the same. Encoder and decoder
-// each have one and feed it every simple event, so a header alone can mean "as predicted". A finite-context predictor
-// as described by Sazeides and Smith ("The predictability of data values", 1997). Bounded, no division. Context: any.
+// each feed one with every simple event, so a header alone can mean "as predicted". It is a finite-context predictor
+// (Sazeides and Smith, "The predictability of data values", 1997), bounded and without division. Context: any.
 //
 // The key of an event is the first and the last word of its record, which hold everything except the stamp.
 #pragma once
@@ -41,7 +41,7 @@ class Recall {
         m_two = 0;
     }
 
-    // The key predicted from the last `order` events; 0: none. Precondition: order is 1 or 2.
+    // Returns the key predicted from the last `order` events, or 0 if none is. Precondition: order is 1 or 2.
     [[nodiscard]] constexpr std::uint64_t predicted(unsigned order) const {
         return order == 1 ? m_after_one[m_one] : m_after_two[m_two];
     }
@@ -59,7 +59,7 @@ class Recall {
     static constexpr unsigned kPlaceBits = 10;
     static constexpr std::size_t kPlaces = std::size_t{1} << kPlaceBits;
 
-    // Multiplicative hashing; the format depends on it.
+    // Hashes by multiplication; the format depends on it.
     [[nodiscard]] static constexpr std::size_t place(std::uint64_t key) {
         return (key * 0x9E37'79B9'7F4A'7C15U) >> (64 - kPlaceBits);
     }

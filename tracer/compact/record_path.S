@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of the record path that writes compact chunks. tracer/record/record_path.S includes it in the middle of its
+// This part of the record path writes compact chunks. tracer/record/record_path.S includes it in the middle of its
 // region, and its rules apply here too. The stream is described in docs/trace-format.md. A table by event code
 // (compact_chunk.cpp) holds the headers without their time bits, so the same code serves every layout.
 
@@ -42,7 +42,7 @@
     mov ecx, eax
     cmp r10d, [r8 + TRACER_CHUNK_WORD + 4]
     je .Lsame_turn
-    // The event is in another turn of the compact stamp: write a full heartbeat first. Commit: position and turn.
+    // The event is in another turn of the compact stamp: a full heartbeat comes first, and commits position and turn.
     lea eax, [r9 + TRACER_COMPACT_HEARTBEAT_MAX]
     cmp eax, [r8 + TRACER_CHUNK_COMPACT_LIMIT]
     ja .Lcompact_full

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The block at the start of a compact stream: what the stream is, and the map of its ids. Host-safe. Context: any.
+// The block at the start of a compact stream states what the stream is and maps its ids. Host-safe. Context: any.
 //
 //   0       4         5        6       7       8         12        16         20        24
 //   +-------+---------+--------+-------+-------+---------+---------+----------+---------+----------------
@@ -30,12 +30,11 @@ inline constexpr std::uint8_t kVersion = 1;
 inline constexpr std::size_t kHeaderBytes = 24;
 inline constexpr std::size_t kChecksumAt = 20;
 
-// Flags of the header.
 inline constexpr std::uint8_t kFlagSealed = 0x01;   // records, bytes and crc32c are valid
 inline constexpr std::uint8_t kFlagPeriodic = 0x02; // heartbeats are periodic, not on demand
 inline constexpr std::uint8_t kStreamFlags = kFlagSealed | kFlagPeriodic;
 
-// How the parameters of an event with a compact header are encoded.
+// States how the parameters of an event with a compact header are encoded.
 enum class Form : std::uint8_t {
     large = 0,    // they do not fit: no id, a large header is used
     none = 1,     // no payload: par1 = par2 = 0
@@ -66,7 +65,7 @@ struct StreamHeader {
     std::uint32_t crc32c = 0;
 };
 
-// Precondition: out.size() >= kHeaderBytes.
+// Writes the header. Precondition: out.size() >= kHeaderBytes.
 constexpr void encode_stream_header(const StreamHeader& header, std::span<std::byte> out) {
     lib::ByteWriter writer(out.first(kHeaderBytes));
     writer.le(kMagic);
@@ -90,10 +89,10 @@ constexpr void encode_entry(const MapEntry& entry, lib::ByteWriter& writer) {
     }
 }
 
-// The map of a stream: which id means which event, in which form. The encoder makes a map for its records
+// The map of a stream states which id means which event, in which form. The encoder makes a map for its records
 // (encoder.cpp); a stream that is written live has the fixed map of live_map(). Host-safe. Context: any.
 
-// Upper bound for all layouts, even those with more ids.
+// Bounds the map of every layout, even of those with more ids.
 inline constexpr std::size_t kMapEntriesMax = 512;
 
 class IdMap {
@@ -116,7 +115,7 @@ class IdMap {
         return row_of(m_layout).first_id() + m_size - 1;
     }
 
-    // Null: no event has this id.
+    // Returns the entry of this id, or null if no event has it.
     [[nodiscard]] constexpr const MapEntry* find(std::uint32_t id) const {
         const std::uint32_t index = id - row_of(m_layout).first_id(); // wraps for an id that is too small
         return index < m_size ? &m_entries[index] : nullptr;
@@ -155,7 +154,7 @@ class IdMap {
 
 namespace detail {
 
-// The events that a running kernel records most, the most frequent first; if ids are scarce, these get them first.
+// Lists the events that a running kernel records most, the most frequent first, which get scarce ids first.
 inline constexpr auto kFrequentEvents = std::to_array<std::uint8_t>({
     event_code("task_schedule"),    event_code("timer_post"),         event_code("task_dispatch"),
     event_code("context_switch"),   event_code("task_epilogue"),      event_code("interrupt_start"),
@@ -180,8 +179,8 @@ constexpr void add_live(IdMap& map, const EventRow& row) {
 
 } // namespace detail
 
-// The map of a stream that is written live: the most frequent events, then the event table from its start, as far as
-// the ids of the layout suffice. Events logged past the filters (kFastPathBit) have no id and are written large.
+// Returns the map of a stream that is written live: the most frequent events, then the event table from its start, as
+// far as the ids of the layout suffice. Events logged past the filters (kFastPathBit) have no id and are written large.
 [[nodiscard]] constexpr IdMap live_map(Layout layout) {
     IdMap map(layout);
     for (const std::uint8_t code : detail::kFrequentEvents) {
@@ -197,8 +196,8 @@ constexpr void add_live(IdMap& map, const EventRow& row) {
     return map;
 }
 
-// By event code: the compact header with its time bits 0, and the form in the two lowest bits. Form::large (0): the
-// event has no id.
+// Holds by event code the compact header with its time bits 0, and the form in the two lowest bits. Form::large (0)
+// means that the event has no id.
 using LiveHeaders = std::array<std::uint32_t, 256>;
 
 [[nodiscard]] constexpr LiveHeaders live_headers(Layout layout) {
@@ -212,8 +211,8 @@ using LiveHeaders = std::array<std::uint32_t, 256>;
     return headers;
 }
 
-// Writes a full heartbeat, after an escape if the layout has one; nothing in large96, which needs none. Returns the
-// bytes written. Precondition: out.size() >= heartbeat_bytes(row).
+// Writes a full heartbeat, after an escape if the layout has one, and nothing in large96, which needs none. It returns
+// the bytes written. Precondition: out.size() >= heartbeat_bytes(row).
 constexpr std::size_t write_heartbeat(const LayoutRow& row, std::span<std::byte> out, lib::Ticks now) {
     if (row.kind == Kind::large96) {
         return 0;

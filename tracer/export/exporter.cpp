@@ -15,7 +15,7 @@ constexpr std::uint8_t sink_bit(std::size_t sink) {
     return static_cast<std::uint8_t>(1U << sink);
 }
 
-// Texts are exported as far as there is room: that of the preamble is for names and declarations.
+// Exports texts as far as there is room: that of the preamble is for names and declarations.
 void write_formats(MetadataWriter& writer, std::string_view formats) {
     while (!formats.empty()) {
         const std::string_view text = formats.substr(0, formats.find('\0'));
@@ -255,7 +255,7 @@ void Exporter::give_up(Sink& place, lib::Error error) {
     }
 }
 
-// One sink has finished with a chunk; after the last one the chunk is released.
+// Notes that one sink has finished with a chunk; after the last one the chunk is released.
 void Exporter::settle(Chunk& chunk, SinkSet sink, Outcome outcome) {
     ExportJob& job = m_jobs[chunk.number];
     ASSERT(chunk.busy && (job.pending & sink) == sink && (job.carried & sink) == 0);
@@ -332,7 +332,7 @@ void Exporter::build_image(const Chunk& chunk, const ExportJob& job) {
     write_header();
 }
 
-// Writes it again, over the slots that build_image() reserved for it, because what it says is known only afterwards.
+// Writes chunk_begin again, over the slots that build_image() reserved, because its values are known only afterwards.
 void Exporter::write_header() {
     MetadataWriter writer(m_parts.preamble, m_image_stamp);
     writer.combined(event_code(ChunkBegin::kEvent), m_image.description);
@@ -366,7 +366,7 @@ std::size_t Exporter::export_unsent() {
     std::size_t queued = 0;
     for (Chunk& chunk : m_parts.store.slots()) {
         if (chunk.exists && chunk.busy) {
-            // Queued, but perhaps before a sink was opened: that sink gets it, too.
+            // The chunk may be queued since before a sink was opened: that sink gets it, too.
             ExportJob& job = m_jobs[chunk.number];
             const auto missing = static_cast<SinkSet>(sinks_without(chunk) & ~job.pending);
             job.pending = static_cast<SinkSet>(job.pending | missing);
@@ -435,7 +435,7 @@ bool Exporter::may_work(std::size_t sink) const {
     return place.sink != nullptr && !place.report.failed && (m_exiting || place.time == SinkTime::at_once);
 }
 
-// Returns null if there is no job for the chunk's present contents.
+// Returns the job for the chunk's present contents, or null if there is none.
 const Exporter::ExportJob* Exporter::known_job(const Chunk& chunk) const {
     const ExportJob& job = m_jobs[chunk.number];
     return job.uses == chunk.uses && job.uses != 0 ? &job : nullptr;

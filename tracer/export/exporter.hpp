@@ -26,7 +26,7 @@
 
 namespace tracer {
 
-// What the composition root knows about the machine and the build. tsc_khz must not be 0.
+// Holds what the composition root knows about the machine and the build. tsc_khz must not be 0.
 struct Setup {
     std::uint32_t tsc_khz = 0;
     TscSource tsc_source = TscSource::unknown;
@@ -38,7 +38,7 @@ struct Setup {
     std::string_view formats{}; // texts of trace_printf, each ends with a zero; its address is its number. Empty: none
 };
 
-// When a sink may work: a stream immediately, a file writer only after the run level has exited.
+// States when a sink may work: a stream immediately, a file writer only after the run level has exited.
 enum class SinkTime : std::uint8_t {
     at_once,
     after_exit,
@@ -53,11 +53,11 @@ class Exporter {
   public:
     static constexpr std::size_t kSinksMax = 2;
 
-    // A step of sealing takes so much of an image, because each byte costs a few instructions.
+    // A step of sealing takes this much of an image, because each byte costs a few instructions.
     static constexpr std::size_t kSealBytesPerStep = std::size_t{16} * 1024;
 
-    // Slots of the longest possible preamble: chunk_begin, build, trace_cost, cycles_per_msec, numevents; id, name and
-    // parameters for each entry of a full registry; and the declarations.
+    // The longest possible preamble has slots for chunk_begin, build, trace_cost, cycles_per_msec, numevents; id, name
+    // and parameters for each entry of a full registry; and the declarations.
     static constexpr std::size_t kPreambleSlotsMax = 15 + 28 + 3 + 2 + NameRegistry::kCapacity * (1 + 9 + 8) +
                                                      NameRegistry::kDeclarationsMax * EncodedDeclaration::kSlotsMax;
     using Preamble = std::array<std::byte, kPreambleSlotsMax * kRecordBytes>;
@@ -81,18 +81,18 @@ class Exporter {
 
     [[nodiscard]] const Setup& setup() const { return m_setup; }
 
-    // Attaching the same sink again is allowed. no_space: kSinksMax are attached.
+    // Attaches a sink; attaching it again is allowed. no_space: kSinksMax are attached.
     [[nodiscard]] lib::Result<void> attach(ChunkSink& sink, SinkTime time);
 
     // Queues a chunk for every attached sink that has not carried its present contents, and freezes it; it gets
-    // new_flags when it is carried. An empty chunk gets them immediately. The caller holds the lock.
-    //   refused: no sink takes it (none attached, all failed or all have it); busy: queued already, or being recorded
-    //   into; invalid_argument: new_flags cannot be requested.
+    // new_flags when it is carried. An empty chunk gets them immediately. The caller holds the lock. refused: no sink
+    // takes it (none is attached, all failed or all have it); busy: it is queued already, or being recorded into;
+    // invalid_argument: new_flags cannot be requested.
     [[nodiscard]] lib::Result<void> request(Chunk& chunk, ChunkFlags new_flags) {
         return request_for(chunk, new_flags, kAllSinks);
     }
 
-    // Does the same for the deferred sinks only.
+    // Queues a chunk like request(), but only for the deferred sinks.
     [[nodiscard]] lib::Result<void> request_deferred(Chunk& chunk, ChunkFlags new_flags) {
         return request_for(chunk, new_flags, deferred_sinks());
     }
@@ -117,7 +117,7 @@ class Exporter {
     // Queues every chunk with records that a working sink has not carried. Returns the number of chunks queued.
     std::size_t export_unsent();
 
-    // Every sink gets the totals after everything that is queued. step() does the work.
+    // Gives every sink the totals after everything that is queued; step() does the work.
     void finish(RunResult result);
 
     // Returns the state of the last request for this chunk. busy: a sink that may work now has not carried it yet; ok:
@@ -135,7 +135,7 @@ class Exporter {
         bool finished = false;
     };
 
-    // Precondition: index < kSinksMax.
+    // Returns the report of a sink. Precondition: index < kSinksMax.
     [[nodiscard]] const SinkReport& report(std::size_t index) const { return m_sinks[index].report; }
 
   private:
@@ -148,8 +148,8 @@ class Exporter {
         SinkReport report;
     };
 
-    // One chunk on its way to the sinks. It is valid if `uses` equals that of the chunk, else it is about earlier
-    // contents.
+    // Describes one chunk on its way to the sinks. It is valid if `uses` equals that of the chunk, else it is about
+    // earlier contents.
     struct ExportJob {
         std::uint32_t uses = 0;
         SinkSet pending = 0;

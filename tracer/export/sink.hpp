@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A finished chunk as its carrier sees it, and the interface of a carrier. A sink takes whole chunks and works in
-// bounded steps: the same sink runs in a low-priority task while the application runs, and in a polling loop with
+// Declares a finished chunk as its carrier sees it, and the interface of a carrier. A sink takes whole chunks and works
+// in bounded steps: the same sink runs in a low-priority task while the application runs, and in a polling loop with
 // interrupts off once the run level has exited or after a panic.
 //
 // A sink may read the image at any offset and as often as it needs until it has reported `done`: a sink that must
@@ -19,9 +19,9 @@
 
 namespace tracer {
 
-// One chunk as it leaves the machine: the preamble, then the records in time order (a cyclic chunk has its older half
-// first, then the newer half; then the emergency area). Every part is a whole number of records. The spans are owned by
-// the exporter and stay valid and unchanged until the sink reports done or failed.
+// An image is one chunk as it leaves the machine: the preamble, then the records in time order (a cyclic chunk has its
+// older half first, then the newer half; then the emergency area). Every part is a whole number of records. The spans
+// are owned by the exporter and stay valid and unchanged until the sink reports done or failed.
 struct ChunkImage {
     static constexpr std::size_t kPartsMax = 4; // preamble, older half, newer half, emergency area
     ChunkBegin description;
@@ -35,7 +35,7 @@ struct ChunkImage {
         return size;
     }
 
-    // The bytes from the given offset to the end of the part that they are in; empty at the end of the image.
+    // Returns the bytes from the given offset to the end of the part that they are in, none at the end of the image.
     [[nodiscard]] constexpr std::span<const std::byte> piece(std::size_t offset) const {
         for (const auto part : parts) {
             if (offset < part.size()) {
@@ -74,22 +74,22 @@ class ChunkSink {
     ChunkSink(const ChunkSink&) = delete;
     ChunkSink& operator=(const ChunkSink&) = delete;
 
-    // "udp", "disk": appears in messages.
+    // Returns the name for messages: "udp", "disk".
     [[nodiscard]] virtual std::string_view name() const = 0;
 
     // Starts the transfer of a chunk. Precondition: state() is idle. The image must outlive the transfer.
     [[nodiscard]] virtual lib::Result<void> submit(const ChunkImage& image) = 0;
 
-    // Does a bounded piece of work and never waits. Task context or irq-off.
+    // Does a bounded piece of work and never waits. Context: task or irq-off.
     virtual SinkState step() = 0;
 
-    // Ends the export after the last chunk: sends or writes the totals. Precondition: state() is idle; step() until it
-    // is idle again.
+    // Ends the export after the last chunk: sends or writes the totals. Precondition: state() is idle; step() must be
+    // called until it is idle again.
     [[nodiscard]] virtual lib::Result<void> finish(const ExportEnd& totals) = 0;
 
     [[nodiscard]] virtual SinkState state() const = 0;
 
-    // Valid once state() is failed.
+    // Returns the error, once state() is failed.
     [[nodiscard]] virtual lib::Error last_error() const = 0;
 
   protected:

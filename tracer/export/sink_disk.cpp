@@ -62,7 +62,7 @@ void DiskSink::begin_file(const ChunkImage& image) {
     m_state = SinkState::busy;
 }
 
-// One call of the volume per step: create, a piece of the image, or close.
+// Makes one call of the volume per step: create, a piece of the image, or close.
 SinkState DiskSink::step() {
     if (m_state != SinkState::busy) {
         return m_state;

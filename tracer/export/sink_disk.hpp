@@ -17,26 +17,26 @@
 
 namespace tracer {
 
-// One file at a time.
+// A volume has one file open at a time.
 class FileVolume {
   public:
     FileVolume(const FileVolume&) = delete;
     FileVolume& operator=(const FileVolume&) = delete;
 
-    // invalid_argument: the file system does not allow the name. Asks for no volume to be there.
+    // Checks a name; no volume need be there. invalid_argument: the file system does not allow the name.
     [[nodiscard]] virtual lib::Result<void> check_name(std::string_view name) const = 0;
 
-    // exists: the name is taken; io.
+    // Checks that a name is free. exists: it is taken; io: the volume failed.
     [[nodiscard]] virtual lib::Result<void> check_free(std::string_view name) = 0;
 
     // Reserves the whole size of the file. exists: the name is taken; no_space: it would not fit; invalid_argument: the
-    // file system does not allow the name; io.
+    // file system does not allow the name; io: the volume failed.
     [[nodiscard]] virtual lib::Result<void> create(std::string_view name, std::size_t size_bytes) = 0;
 
-    // no_space: more than was reserved; io.
+    // Appends bytes. no_space: they are more than was reserved; io: the volume failed.
     [[nodiscard]] virtual lib::Result<void> append(std::span<const std::byte> bytes) = 0;
 
-    // The file is on the volume when this returns. io; corrupt: fewer bytes were appended than reserved.
+    // Closes the file, which is then on the volume. corrupt: fewer bytes were appended than reserved; io: a failure.
     [[nodiscard]] virtual lib::Result<void> close() = 0;
 
   protected:
@@ -51,13 +51,13 @@ class DiskSink final : public ChunkSink {
     static constexpr std::string_view kTotalsPrefix = "end";    // instead of a number, and as long as the largest one
     static constexpr std::size_t kStepBytes = std::size_t{32} * 1024;
 
-    // base_name: 1..kNameMax characters, copied; not checked.
+    // Copies base_name, 1..kNameMax characters, which is not checked.
     constexpr explicit DiskSink(FileVolume& volume, std::string_view base_name = "trace.dat")
         : m_volume(volume)
         , m_base(base_name) {}
 
-    // Must be called before the first chunk; a later call replaces the name. invalid_argument: empty, or not a name
-    // that the volume allows with the largest number of a file before it; refused: files were written already.
+    // Must be called before the first chunk; a later call replaces the name. invalid_argument: it is empty, or not a
+    // name that the volume allows with the largest number of a file before it; refused: files were written already.
     [[nodiscard]] lib::Result<void> set_base_name(std::string_view base_name);
 
     [[nodiscard]] std::string_view name() const override { return "disk"; }
@@ -65,14 +65,14 @@ class DiskSink final : public ChunkSink {
     [[nodiscard]] lib::Result<void> submit(const ChunkImage& image) override;
     SinkState step() override;
 
-    // Without a chunk there are no totals.
+    // Writes the totals, unless there was no chunk.
     [[nodiscard]] lib::Result<void> finish(const ExportEnd& totals) override;
 
     [[nodiscard]] SinkState state() const override { return m_state; }
 
     [[nodiscard]] lib::Error last_error() const override { return m_error; }
 
-    // Complete files so far; the next one gets this number.
+    // Returns the number of complete files; the next one gets this number.
     [[nodiscard]] std::uint32_t files() const { return m_files; }
 
   private:

@@ -63,7 +63,7 @@ SinkState UdpSink::step() {
     return m_state;
 }
 
-// The next packet of the image; false at its end.
+// Fills the next packet of the image; returns false at its end.
 bool UdpSink::fill_packet() {
     const std::span<std::byte> body = std::span(m_packet).subspan(kPacketHeaderBytes);
     const std::size_t bytes = m_image.read(offset(), body);
@@ -86,7 +86,7 @@ void UdpSink::set_progress(std::uint32_t packets_sent, std::size_t offset) {
     write_shared(m_progress, (std::uint64_t{packets_sent} << 32) | offset);
 }
 
-// The sender is busy: until when, is decided by the first attempt that found it so.
+// Waits for a busy sender. The first attempt that found it busy decides until when.
 SinkState UdpSink::wait() {
     const lib::Nanoseconds now = m_sender.now();
     if (m_busy_end == lib::Nanoseconds{}) {

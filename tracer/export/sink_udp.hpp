@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Sends chunks as TRACER-V1.0 packets (wire.hpp), exactly as published: at most 60 records each, numbered from 1 on
-// through all chunks, no acknowledgement. Networks are separate: a DatagramSender takes the packets.
+// through all chunks, without acknowledgement. Networks are separate: a DatagramSender takes the packets.
 //
-// Pace: as many packets per step as the sender takes, up to a burst that grows by one with each completed step and
-// halves when the sender is busy. There is no sleep. After the very first packet the sink polls for a while without
-// sending: if no process listens, the answer to that packet (ICMP port unreachable) arrives before the whole trace has
-// been sent in vain. Waits are bounded in time, not in polls: one poll takes a microsecond under emulation and
-// milliseconds in a nested virtual machine. The export ends with one packet with one combined event, export_end, sent
-// once and numbered like any other: a repetition would look like new data to a published receiver, and a receiver that
-// misses it reports "incomplete".
+// A step sends as many packets as the sender takes, up to a burst that grows by one with each completed step and halves
+// when the sender is busy. There is no sleep. After the very first packet the sink polls for a while without sending:
+// if no process listens, the answer to that packet (ICMP port unreachable) arrives before the whole trace has been sent
+// in vain. Waits are bounded in time, not in polls: one poll takes a microsecond under emulation and milliseconds in a
+// nested virtual machine. The export ends with one packet with one combined event, export_end, sent once and numbered
+// like any other: a repetition would look like new data to a published receiver, and a receiver that misses it reports
+// "incomplete".
 #pragma once
 
 #include "tracer/export/sink.hpp"
@@ -26,17 +26,17 @@ class DatagramSender {
     DatagramSender(const DatagramSender&) = delete;
     DatagramSender& operator=(const DatagramSender&) = delete;
 
-    // Takes a copy of at most kPacketBytesMax bytes, or nothing; bounded. busy: no transmit buffer is free, try again;
-    // unreachable: the peer reported a closed port, or does not answer ARP; another error: the device failed.
+    // Takes a copy of at most kPacketBytesMax bytes, or nothing, in bounded time. busy: no transmit buffer is free, try
+    // again; unreachable: the peer reported a closed port, or does not answer ARP; another error: the device failed.
     [[nodiscard]] virtual lib::Result<void> send(std::span<const std::byte> datagram) = 0;
 
-    // Serves the device (received frames, finished transmissions); bounded. Errors as above, busy excepted.
+    // Serves the device (received frames, finished transmissions) in bounded time. The errors are those of send().
     [[nodiscard]] virtual lib::Result<void> poll() = 0;
 
-    // Whether a datagram that was taken has not left the device yet; changed by poll().
+    // Returns whether a datagram that was taken has not left the device yet; poll() changes it.
     [[nodiscard]] virtual bool sending() const = 0;
 
-    // The time since a moment of the sender's choice; never decreases.
+    // Returns the time since a moment of the sender's choice, which never decreases.
     [[nodiscard]] virtual lib::Nanoseconds now() = 0;
 
   protected:
@@ -61,7 +61,7 @@ class UdpSink final : public ChunkSink {
     [[nodiscard]] lib::Result<void> submit(const ChunkImage& image) override;
     SinkState step() override;
 
-    // The sink is idle again when the device has sent everything: the machine may then be switched off.
+    // Sends the totals. The sink is idle again when the device has sent everything, so the machine may be switched off.
     [[nodiscard]] lib::Result<void> finish(const ExportEnd& totals) override;
 
     [[nodiscard]] SinkState state() const override { return m_state; }
@@ -90,8 +90,8 @@ class UdpSink final : public ChunkSink {
     std::array<std::byte, kPacketBytesMax> m_packet{};
     std::size_t m_packet_bytes = 0;
     std::uint32_t m_packet_number = 0; // that m_packet holds; it waits to be sent if it is the next one
-    // Packets sent (upper half) and offset in the image (lower half): one word, stored at once. A step that is
-    // interrupted has either sent a packet and counted it, or it will send the same packet with the same number again.
+    // One word, stored at once, has packets sent (upper half) and offset in the image (lower half). A step that is
+    // interrupted has either sent a packet and counted it, or it will send it with the same number again.
     std::uint64_t m_progress = 0;
     std::uint32_t m_burst = 1;
     bool m_ending = false;        // the image is that of finish()

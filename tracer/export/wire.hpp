@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The published UDP packet of the New Tracer, "TRACER-V1.0": a 24-byte little-endian header, then records. Packet
+// The published UDP packet of the New Tracer, "TRACER-V1.0", has a 24-byte little-endian header, then records. Packet
 // numbers start at 1 and continue across chunks; there is no acknowledgement, no chunk number and no end mark (the
 // metadata records inside the stream provide all that). Host-safe.
 //
@@ -32,7 +32,7 @@ struct PacketHeader {
     std::uint32_t size_bytes = 0; // header included
 };
 
-// Precondition: out.size() >= kPacketHeaderBytes.
+// Writes the header. Precondition: out.size() >= kPacketHeaderBytes.
 constexpr void encode_packet_header(const PacketHeader& header, std::span<std::byte> out) {
     for (std::size_t i = 0; i < kPacketMagicV1.size(); ++i) {
         out[i] = static_cast<std::byte>(kPacketMagicV1[i]);
@@ -42,7 +42,7 @@ constexpr void encode_packet_header(const PacketHeader& header, std::span<std::b
     lib::store_le(out.subspan(20), header.size_bytes);
 }
 
-// corrupt if the magic, the counts or the sizes contradict each other or the datagram.
+// Reads the header. corrupt: the magic, the counts or the sizes contradict each other or the datagram.
 [[nodiscard]] constexpr lib::Result<PacketHeader> decode_packet_header(std::span<const std::byte> datagram) {
     if (datagram.size() < kPacketHeaderBytes) {
         return lib::Error::corrupt;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The conversions of a trace_printf format, one grammar for both sides: the compiler checks a format against its
-// arguments, the host tools render with it.
+// Declares the conversions of a trace_printf format, one grammar for both sides: the compiler checks a format against
+// its arguments, the host tools render with it.
 //
 //   %[-+ 0#]*[width][.precision]conversion      conversion: d i u x X o c s p f %
 //
-// No length modifiers (the type of an argument is known) and no `*`. Host-safe.
+// There are no length modifiers (the type of an argument is known) and no `*`. Host-safe.
 #pragma once
 
 #include "tracer/names/user_fields.hpp"
@@ -117,7 +117,7 @@ class FormatReader {
         }
     }
 
-    // False if the number exceeds kFormatWidthMax.
+    // Returns false if the number exceeds kFormatWidthMax.
     constexpr bool read_number(std::uint16_t& number) {
         bool fits = true;
         while (peek() >= '0' && peek() <= '9') {
@@ -131,8 +131,8 @@ class FormatReader {
     std::string_view m_rest;
 };
 
-// Whether a conversion takes an argument of this type: d and i signed integers, u unsigned ones and bool, x X o any
-// integer, c a character, s a text, p a pointer, f the floating and (fraction != 0) the fixed-point types.
+// Returns whether a conversion takes an argument of this type: d and i signed integers, u unsigned ones and bool, x X o
+// any integer, c a character, s a text, p a pointer, f the floating and (fraction != 0) the fixed-point types.
 [[nodiscard]] constexpr bool conversion_takes(char letter, FieldType type) {
     switch (letter) {
     case 'd':

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The metadata that precedes each exported chunk, so that any chunk decodes alone. Host-safe: the tools use it, too.
+// Metadata precedes each exported chunk, so that any chunk decodes alone. Host-safe.
 //
 // A chunk leaves the machine as one sequence of records:
 //
@@ -41,7 +41,7 @@ inline constexpr std::size_t kCombineSlotsMax = 64;
 inline constexpr std::size_t kPayloadBytesPerSlot = 6;
 inline constexpr std::size_t kCombinePayloadMax = kCombineSlotsMax * kPayloadBytesPerSlot - sizeof(std::uint16_t);
 
-// The clock of the stamps; a tool must know it before it reports, for example, jitter.
+// Names the clock of the stamps; a tool must know it before it reports, for example, jitter.
 enum class ClockMode : std::uint8_t {
     unknown = 0,
     emulated = 1, // plain TCG: the clock is the host's
@@ -57,19 +57,19 @@ enum class TscSource : std::uint8_t {
     cpuid = 4,
 };
 
-// What protects the bytes of an exported chunk.
+// States what protects the bytes of an exported chunk.
 enum class ChunkChecksum : std::uint8_t {
     none = 0,
     crc32c = 1, // the field crc32c of its chunk_begin
 };
 
-// How the main area of a chunk leaves the machine.
+// States how the main area of a chunk leaves the machine.
 enum class Encoding : std::uint8_t {
     records = 0, // 16 bytes each
     compact = 1, // a compact stream (tracer/compact/stream_header.hpp), padded with zeros to a multiple of 16 bytes
 };
 
-// Who decided how the record path writes the chunks of a run.
+// States who decided how the record path writes the chunks of a run.
 enum class LayoutChoice : std::uint8_t {
     plain = 0,    // records, unless the application wants them compact
     given = 1,    // compact, in the layout that was asked for
@@ -136,14 +136,14 @@ struct ChunkBegin {
     }
 };
 
-// The slots of a chunk that its compact stream fills; they follow the preamble, and records follow them.
+// Returns how many slots of a chunk its compact stream fills; they follow the preamble, and records follow them.
 [[nodiscard]] constexpr std::uint64_t stream_slots(const ChunkBegin& begin) {
     const std::uint64_t whole = begin.compact_bytes / kRecordBytes;
     return begin.encoding != Encoding::compact ? 0 : whole + (begin.compact_bytes % kRecordBytes != 0 ? 1 : 0);
 }
 
-// task_name, interrupt_name, mutex_name, semaphore_name, condition_name, port_name, server_name, level_name: id is the
-// number that records carry.
+// In task_name, interrupt_name, mutex_name, semaphore_name, condition_name, port_name, server_name, level_name, id is
+// the number that records carry.
 struct NameOf {
     std::uint16_t id = 0;
     Name name;
@@ -156,7 +156,7 @@ struct NameOf {
     }
 };
 
-// Times in nanoseconds; 0 where the task's model has no such parameter.
+// Times are in nanoseconds, and 0 where the task's model has no such parameter.
 struct TaskParameters {
     static constexpr std::string_view kEvent = "task_parameters";
     std::uint16_t context = 0;
@@ -191,10 +191,10 @@ struct Build {
     }
 };
 
-// The tracer's measurement of itself at boot (tracer/chunk/cost_meter.hpp): ticks of one logging call, in 1/256 ticks,
-// while its family is enabled, while it is filtered, and while everything is disabled. In a run whose chunks are
-// written compactly that is the cost of a compact record, and the payload also holds the layout and what it was chosen
-// by.
+// Holds the tracer's measurement of itself at boot (tracer/chunk/cost_meter.hpp): ticks of one logging call, in 1/256
+// ticks, while its family is enabled, while it is filtered, and while everything is disabled. In a run whose chunks are
+// written compactly that is the cost of a compact record, and the payload also holds the layout and the measurements
+// that chose it.
 struct TraceCost {
     static constexpr std::string_view kEvent = "trace_cost";
     std::uint32_t enabled_ticks_x256 = 0;
@@ -215,13 +215,13 @@ struct TraceCost {
                          self.timer_ticks);
     }
 
-    // This is so in whatever way the chunks of the run are written.
+    // Returns the cost of a plain record, in whatever way the chunks of the run are written.
     [[nodiscard]] constexpr std::uint32_t plain_record_ticks_x256() const {
         return choice == LayoutChoice::plain ? enabled_ticks_x256 : plain_ticks_x256;
     }
 };
 
-// The text of a format of trace_printf, in a kernel built with FORMATS=inband. It fills the rest of the payload.
+// Holds the text of a format of trace_printf, in a kernel built with FORMATS=inband. It fills the rest of the payload.
 struct FormatText {
     static constexpr std::string_view kEvent = "format_text";
     static constexpr std::size_t kTextBytesMax = 248; // of a longer one only the image has the text
@@ -234,7 +234,6 @@ struct FormatText {
     }
 };
 
-// How the run ended; part of export_end.
 enum class RunResult : std::uint8_t {
     unknown = 0,
     completed = 1, // the workload ended well
@@ -242,7 +241,7 @@ enum class RunResult : std::uint8_t {
     panicked = 3,
 };
 
-// The last event of a stream sink: the totals for the receiver to check against.
+// Is the last event of a stream sink: the totals, which the receiver checks.
 struct ExportEnd {
     static constexpr std::string_view kEvent = "export_end";
     static constexpr bool kSealed = true; // its payload ends in a CRC-32C of the bytes before it
@@ -282,13 +281,13 @@ struct PayloadWriter {
 
     requires(std::is_enum_v<T>) constexpr void put(T value) { out.le(static_cast<std::underlying_type_t<T>>(value)); }
 
-    // Fields that a later version added: an older writer ends before them.
+    // Writes fields that a later version added: an older writer ends before them.
     template <typename... Fields>
     constexpr void later(const Fields&... fields) {
         (put(fields), ...);
     }
 
-    // These fields also end before, and are left out where they say nothing.
+    // Writes such fields, which are left out where they say nothing.
     template <typename... Fields>
     constexpr void later_if(bool present, const Fields&... fields) {
         if (present) {
@@ -318,7 +317,7 @@ struct PayloadReader {
         (get(fields), ...);
     }
 
-    // Fields that older payloads end before.
+    // Reads fields that older payloads end before.
     template <typename... Fields>
     constexpr void later(Fields&... fields) {
         if (in.remaining() != 0) {
@@ -341,7 +340,7 @@ struct PayloadReader {
         value = static_cast<T>(in.le<std::underlying_type_t<T>>());
     }
 
-    // The rest of the payload.
+    // Reads the rest of the payload.
     void get(std::string_view& text) {
         const auto bytes = in.take(in.remaining());
         text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -359,7 +358,7 @@ struct PayloadReader {
 
 } // namespace detail
 
-// Writes the payload after its length. Returns the bytes used, length included. no_space if `out` is too small.
+// Writes the payload after its length. Returns the bytes used, length included. no_space: `out` is too small.
 template <typename Payload>
 [[nodiscard]] constexpr lib::Result<std::size_t> encode_payload(const Payload& payload, std::span<std::byte> out) {
     lib::ByteWriter writer(out);
@@ -379,7 +378,7 @@ template <typename Payload>
     return writer.offset();
 }
 
-// `bytes` are the six-byte pieces of all slots in order. corrupt if the length is wrong or a field is cut.
+// Decodes a payload from the six-byte pieces of all slots in order. corrupt: the length is wrong, or a field is cut.
 template <typename Payload>
 [[nodiscard]] constexpr lib::Result<Payload> decode_payload(std::span<const std::byte> bytes) {
     if (bytes.size() < sizeof(std::uint16_t)) {
@@ -405,13 +404,12 @@ template <typename Payload>
     return payload;
 }
 
-// Slots that a payload of this many bytes (length included) needs.
+// Returns the slots that a payload of this many bytes (length included) needs.
 [[nodiscard]] constexpr std::size_t combine_slots(std::size_t payload_bytes) {
     const std::size_t slots = (payload_bytes + kPayloadBytesPerSlot - 1) / kPayloadBytesPerSlot;
     return slots < kCombineSlotsMin ? kCombineSlotsMin : slots;
 }
 
-// The flag of slot number `slot` of `slots`.
 [[nodiscard]] constexpr Combine combine_flag(std::size_t slot, std::size_t slots) {
     if (slots == 1) {
         return Combine::simple;
@@ -419,7 +417,7 @@ template <typename Payload>
     return slot == 0 ? Combine::first : slot + 1 == slots ? Combine::last : Combine::middle;
 }
 
-// Spreads payload bytes, length word included, over slots, for the exporter and the logging calls alike. no_space if
+// Spreads payload bytes, length word included, over slots, for the exporter and the logging calls alike. no_space:
 // `out` has too few slots, or more than kCombineSlotsMax would be needed.
 [[nodiscard]] constexpr lib::Result<std::size_t>
 encode_combined(std::uint8_t code, lib::Ticks stamp, std::span<const std::byte> payload, std::span<Record> out) {
@@ -439,7 +437,6 @@ encode_combined(std::uint8_t code, lib::Ticks stamp, std::span<const std::byte> 
     return slots;
 }
 
-// The six payload bytes of one slot of a combined event.
 [[nodiscard]] constexpr std::array<std::byte, kPayloadBytesPerSlot> slot_payload(const Record& slot) {
     std::array<std::byte, kPayloadBytesPerSlot> piece{};
     lib::store_le(std::span(piece), slot.par1);

@@ -25,12 +25,12 @@ class MetadataWriter {
     MetadataWriter(const MetadataWriter&) = delete;
     MetadataWriter& operator=(const MetadataWriter&) = delete;
 
-    // Precondition: `out` has room (its size is a compile-time bound at every user).
+    // Writes a single record. Precondition: `out` has room (its size is a compile-time bound at every user).
     void simple(std::uint8_t code, std::uint16_t par1, std::uint32_t par2) {
         put(make_record(code, par1, par2, m_stamp));
     }
 
-    // It is not inline, so that its buffers are on the stack once, not once for each payload that a caller writes.
+    // Writes a long event. It is not inline, so that its buffers are on the stack once, not for each kind of payload.
     template <typename Payload>
     [[gnu::noinline]] void combined(std::uint8_t code, const Payload& payload) {
         std::array<std::byte, kSlotsMax * kPayloadBytesPerSlot> bytes{};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The names of the objects that records refer to by number. The kernel registers a task, mutex, ... when it is created;
-// the exporter lists all of them before each chunk, so that any chunk decodes alone. Nothing is removed: a task that
-// ended may still occur in an unsent chunk, and a chunk exported twice must list the same names twice. If a number is
-// used again for another object, both entries are listed, oldest first. The declarations of typed events
+// Keeps the names of the objects that records refer to by number. The kernel registers a task, mutex, ... when it is
+// created; the exporter lists all of them before each chunk, so that any chunk decodes alone. Nothing is removed: a
+// task that ended may still occur in an unsent chunk, and a chunk exported twice must list the same names twice. If a
+// number is used again for another object, both entries are listed, oldest first. The declarations of typed events
 // (user_fields.hpp) are stored here, too. Context: any, NMI included. Additions never block and fail only for lack of
 // space.
 #pragma once
@@ -54,12 +54,12 @@ struct NameEntry {
     }
 };
 
-// A list that any context may append to while others read it, interrupts and NMIs during an addition included. An
+// Any context may append to this list while others read it, interrupts and NMIs during an addition included. An
 // addition takes an entry of the store, fills it, and then publishes it with one compare-and-exchange on the first free
-// entry of the order: a reader sees a dense sequence of whole entries that only grows. Bounded: the exchange fails only
-// when another context has published meanwhile, and then the next entry is tried. An addition that is never finished
-// (its task was killed) costs one entry of the store and nothing else. Two contexts that add the same entry at the same
-// time may both succeed: duplicates are harmless.
+// entry of the order: a reader sees a dense sequence of whole entries that only grows. It is bounded: the exchange
+// fails only when another context has published meanwhile, and then the next entry is tried. An addition that is never
+// finished (its task was killed) costs one entry of the store and nothing else. Two contexts that add the same entry at
+// the same time may both succeed: duplicates are harmless.
 //
 // An equal entry is found by its hash: each bucket has a chain of the entries of its hashes, the latest first. An entry
 // is put at its head after it was published, by one compare-and-exchange that is repeated only if another context has
@@ -84,7 +84,7 @@ class AppendOnlyList {
                 return link - 1;
             }
         }
-        // Tested first, so that the counter of entries taken cannot overflow.
+        // The capacity is tested first, so that the counter of entries taken cannot overflow.
         const std::uint32_t mine = __atomic_load_n(&m_taken, __ATOMIC_RELAXED) < Capacity
                                        ? __atomic_fetch_add(&m_taken, 1, __ATOMIC_RELAXED)
                                        : Capacity;
@@ -98,7 +98,7 @@ class AppendOnlyList {
         return index;
     }
 
-    // Number of entries published so far; their indices are below it.
+    // Returns the number of entries published so far; their indices are below it.
     [[nodiscard]] std::size_t size() const {
         std::size_t count = __atomic_load_n(&m_size_hint, __ATOMIC_ACQUIRE);
         while (count < Capacity && __atomic_load_n(&m_order[count], __ATOMIC_ACQUIRE) != 0) {
@@ -109,7 +109,7 @@ class AppendOnlyList {
 
     [[nodiscard]] std::size_t lost() const { return __atomic_load_n(&m_lost, __ATOMIC_RELAXED); }
 
-    // Precondition: index < size().
+    // Returns an entry. Precondition: index < size().
     [[nodiscard]] const Entry& entry(std::size_t index) const {
         ASSERT(index < Capacity && m_order[index] != 0);
         return m_entries[place(index)];
@@ -123,7 +123,7 @@ class AppendOnlyList {
 
     [[nodiscard]] Places places() const { return {m_entries, m_order}; }
 
-    // For memory that an earlier boot left: keeps the entries, in their order, up to the first that is not whole or not
+    // Keeps the entries that an earlier boot left in memory, in their order, up to the first that is not whole or not
     // in the store. Nothing is added to them.
     void recover(bool (*whole)(const Entry& entry_untrusted)) {
         std::size_t count = 0;
@@ -147,7 +147,7 @@ class AppendOnlyList {
 
     [[nodiscard]] std::uint16_t& bucket_of(const Entry& entry) { return m_buckets[entry.hash() >> (64 - kBucketBits)]; }
 
-    // Release: whoever acquires the head of the chain sees the rest of it, and the entry.
+    // Puts an entry at the head of a chain. The release order shows its reader the rest of the chain, and the entry.
     void put_into(std::uint16_t& bucket, std::size_t index) {
         std::uint16_t head = __atomic_load_n(&bucket, __ATOMIC_RELAXED);
         do {
@@ -164,10 +164,10 @@ class AppendOnlyList {
     std::size_t publish(std::size_t from, std::uint16_t place_and_one) {
         for (std::size_t i = from; i < Capacity; ++i) {
             std::uint16_t free = 0;
-            // Release: whoever acquires the value in place() or size() sees the whole entry.
+            // The release order shows the whole entry to whoever acquires the value in place() or size().
             if (__atomic_compare_exchange_n(&m_order[i], &free, place_and_one, false, __ATOMIC_RELEASE,
                                             __ATOMIC_RELAXED)) {
-                // A hint: it may decrease when additions interrupt each other; size() searches on from there.
+                // This hint may decrease when additions interrupt each other; size() searches from there.
                 __atomic_store_n(&m_size_hint, static_cast<std::uint32_t>(i + 1), __ATOMIC_RELEASE);
                 return i;
             }
@@ -185,7 +185,7 @@ class AppendOnlyList {
     std::uint32_t m_lost = 0;
 };
 
-// An encoded EventDeclaration, its length word included with id 0; when registered, its id is its index.
+// Is an encoded EventDeclaration, its length word included, with id 0; when it is registered, its id is its index.
 struct EncodedDeclaration {
     static constexpr std::size_t kBytesMax = 254;
     static constexpr std::size_t kSlotsMax = combine_slots(kBytesMax);
@@ -227,10 +227,9 @@ class NameRegistry {
 
     [[nodiscard]] std::size_t size() const { return m_names.size(); }
 
-    // Names and declarations that did not fit.
     [[nodiscard]] std::size_t lost() const { return m_names.lost() + m_declarations.lost(); }
 
-    // Precondition: index < size().
+    // Returns the entry of a name. Precondition: index < size().
     [[nodiscard]] const NameEntry& entry(std::size_t index) const { return m_names.entry(index); }
 
     // Registers a declaration and returns its id; kUndeclared if the registry is full.
@@ -252,7 +251,7 @@ class NameRegistry {
 
     [[nodiscard]] auto declaration_places() const { return m_declarations.places(); }
 
-    // For memory that an earlier boot left. Boot context, before anything else uses it.
+    // Recovers what an earlier boot left in memory. Context: boot, before anything else uses it.
     void recover() {
         m_names.recover([](const NameEntry& entry) {
             return static_cast<std::uint8_t>(entry.kind) <= static_cast<std::uint8_t>(NameKind::port) &&

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The fields of user events: the types a field may have, the encoding of each in the payload, and the declaration that
-// is exported with every chunk (event_declaration), so that a reader shows a typed event by name, field and unit.
-// Host-safe: the kernel encodes with these types, the host tools decode with the same ones.
+// Declares the fields of user events: the types a field may have, the encoding of each in the payload, and the
+// declaration that is exported with every chunk (event_declaration), so that a reader shows a typed event by name,
+// field and unit. Host-safe: the kernel encodes with these types, the host tools decode with the same ones.
 //
 //   typed_event:      u16 length | u16 type id   | the fields, in the order of the declaration
 //   formatted_event:  u16 length | u32 format id | for each argument: u8 type, value
 //
-// Values are little-endian, in the width of their type; a text is u8 size, then so many bytes. The kernel has no
+// Values are little-endian, in the width of their type; a text is u8 size, then that many bytes. The kernel has no
 // floating-point registers, so a float or double is passed as its bit pattern (Float32, Float64), and Fixed is the type
 // for fractions that are computed there.
 #pragma once
@@ -45,7 +45,7 @@ inline constexpr std::array<std::string_view, kFieldTypes> kFieldTypeNames = {
     "none", "u8",   "u16",  "u32",     "u64",     "i8",      "i16", "i32",
     "i64",  "bool", "char", "pointer", "float32", "float64", "text"};
 
-// Bytes of a value; 0 for a text, whose size precedes it, and for an invalid type.
+// Returns the bytes of a value, or 0 for a text, whose size precedes it, and for an invalid type.
 [[nodiscard]] constexpr std::size_t field_bytes(FieldType type) {
     switch (type) {
     case FieldType::u8:
@@ -91,7 +91,7 @@ struct FieldDeclaration {
 
 inline constexpr std::size_t kFieldsMax = 16;
 
-// An event type of this number was declared.
+// States that an event type of this number was declared.
 struct EventDeclaration {
     static constexpr std::string_view kEvent = "event_declaration";
     std::uint16_t id = 0;
@@ -109,7 +109,7 @@ struct EventDeclaration {
         }
     }
 
-    // What a reader checks before it uses a declaration.
+    // Returns whether a reader may use the declaration.
     [[nodiscard]] constexpr bool is_sensible() const {
         if (field_count > kFieldsMax || name.size == 0) {
             return false;
@@ -126,7 +126,7 @@ struct EventDeclaration {
     }
 };
 
-// A type id that is never assigned: the registry was full at first use.
+// This type id is never assigned: the registry was full at first use.
 inline constexpr std::uint16_t kUndeclared = 0xFFFF;
 
 inline constexpr std::size_t kTypedHeadBytes = 2 * sizeof(std::uint16_t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a processor came from one instruction to the next, derived from the bytes of the first one and the two addresses.
+// Derives how a processor came from one instruction to the next, from the bytes of the first one and the two addresses.
 // Only instructions that can branch are decoded; all others continue with the next. Host-safe.
 // Source: Intel SDM volume 2 (opcode maps; CALL, JMP, Jcc, LOOP, RET, IRET), 64-bit mode.
 #pragma once
@@ -26,8 +26,8 @@ namespace detail {
 
 } // namespace detail
 
-// Whether the instruction repeats for many items (rep movs and the like): the processor reports a step for each of
-// them.
+// Returns whether the instruction repeats for many items (rep movs and the like): the processor reports a step for each
+// of them.
 [[nodiscard]] constexpr bool is_repeated(std::span<const std::uint8_t> code) {
     for (std::size_t i = 0; i < code.size() && detail::is_prefix(code[i]); ++i) {
         if (code[i] == 0xF2 || code[i] == 0xF3) {
@@ -37,13 +37,13 @@ namespace detail {
     return false;
 }
 
-// STI: the processor may execute one more instruction before it reports a step, just as it delays interrupts. Source:
-// Intel SDM volume 2, STI; QEMU delays both.
+// Returns whether the opcode is STI, after which the processor may execute one more instruction before it reports a
+// step, just as it delays interrupts. Source: Intel SDM volume 2, STI; QEMU delays both.
 [[nodiscard]] constexpr bool delays_step(std::uint8_t opcode) {
     return opcode == 0xFB;
 }
 
-// code: the bytes at `from`, as many as are readable, up to kInstructionBytesMax. Returns `next` if there are too few.
+// Returns the flow, or `next` if `code`, the readable bytes at `from` up to kInstructionBytesMax, has too few.
 [[nodiscard]] constexpr Flow flow_of(std::span<const std::uint8_t> code, std::uint64_t from, std::uint64_t to) {
     std::size_t at = 0;
     while (at < code.size() && detail::is_prefix(code[at])) {

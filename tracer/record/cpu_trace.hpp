@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The data of the record path (record_path.S): one CpuTrace per processor, at GS:0, and one ChunkControl per chunk.
-// Plain data: the record path changes it one commit at a time. Every shared word is therefore read and written through
+// Declares the data of the record path (record_path.S): one CpuTrace per processor, at GS:0, and one ChunkControl per
+// chunk. The record path changes it one commit at a time. Every shared word is therefore read and written through
 // single-instruction accessors, which are atomic with respect to anything that can interrupt this processor.
 //
 // Counts advance by 16, the size of a record, like positions. So the same instruction, the last one of the restartable
@@ -18,8 +18,8 @@
 
 namespace tracer {
 
-// The published chunk flags with their published values, and how our tracer uses each. Host-safe: chunk_begin also
-// contains the mode of the chunk. Source: S.Ha.R.K. user manual, volume V, "Chunk management".
+// These are the published chunk flags with their published values, and how our tracer uses each. Host-safe: chunk_begin
+// also contains the mode of the chunk. Source: S.Ha.R.K. user manual, volume V, "Chunk management".
 
 using ChunkFlags = std::uint8_t;
 
@@ -37,7 +37,7 @@ inline constexpr ChunkFlags kModeMask = kFlagJumpToNext | kFlagStop;
 inline constexpr ChunkFlags kDerivedFlags = kFlagFull | kFlagBusy | kFlagCompressed;
 inline constexpr ChunkFlags kValidFlags = 0x7F;
 
-// The state of a processor that executes instructions in steps: its previous step, whichever task made it. Each
+// Holds the state of a processor that executes instructions in steps: its previous step, whichever task made it. Each
 // CpuTrace has one; only InstructionTrace changes it.
 struct CpuSteps {
     std::uint64_t address = 0;  // of the instruction of the previous step
@@ -60,7 +60,7 @@ struct alignas(64) ChunkControl {
     std::uint32_t pending_ends = 0;     // copied to ends at the same time
     std::uint32_t compact_limit = 0;    // a compact chunk's limit in bytes
     std::uint64_t stop_at = 0;          // bytes ever written here at which a fired trigger ends recording
-    // Indexed by parity of the lap: bytes written before that lap, and the length of the previous lap.
+    // These are indexed by the parity of the lap: bytes written before that lap, and the length of the previous lap.
     std::array<std::uint64_t, 2> lap_base{};
     std::array<std::uint32_t, 2> lap_end{};
     // lap << 32 | end: unfinished long events may have overwritten older records up to here.
@@ -72,15 +72,15 @@ struct alignas(64) ChunkControl {
     std::uint8_t compact_right = 0;
 };
 
-// What a trigger does once its event has been recorded.
+// States what a trigger does once its event has been recorded.
 enum class TriggerAction : std::uint32_t {
     none = TRACER_TRIGGER_NONE,
     start = TRACER_TRIGGER_START,   // recording begins with that record
-    stop = TRACER_TRIGGER_STOP,     // recording ends so many records later
-    freeze = TRACER_TRIGGER_FREEZE, // so many records later the chunk is closed; recording continues in the next
+    stop = TRACER_TRIGGER_STOP,     // recording ends once its window is complete
+    freeze = TRACER_TRIGGER_FREEZE, // the chunk is closed then; recording continues in the next
 };
 
-// key and mask are compared with the event in the record path's registers: a bit counts if it is set in the mask.
+// Key and mask are compared with the event in the record path's registers: a bit counts if it is set in the mask.
 struct Trigger {
     TriggerAction action = TriggerAction::none;
     std::uint32_t key1 = 0; // code | par1 << 16
@@ -147,7 +147,7 @@ static_assert(offsetof(ChunkControl, compact_left) == TRACER_CHUNK_COMPACT_LEFT)
 static_assert(offsetof(ChunkControl, compact_right) == TRACER_CHUNK_COMPACT_RIGHT);
 static_assert(TRACER_MODE_JTN == kFlagJumpToNext && TRACER_MODE_STOP == kFlagStop && TRACER_MODE_CYC == kFlagCyclic);
 
-// The largest main or emergency area: its limit fits the position field.
+// The largest main or emergency area has a limit that fits the position field.
 inline constexpr std::uint32_t kAreaBytesMax = TRACER_WORD_POSITION_MASK / kRecordBytes * kRecordBytes;
 
 // --- single-instruction access to words that the record path may change at any moment --------------------------------
@@ -184,15 +184,15 @@ inline void add_shared(std::uint64_t& word, std::uint64_t amount) {
 // --- which records of the previous lap of a cyclic chunk are still whole: the exporter and the reader of a machine's
 // memory apply the same rule
 
-// word and scribbled: of its ChunkControl. Bytes from the beginning of the main area up to here are those of the
-// present lap, or scratch: the slot at the position, and what an unfinished long event may have overwritten.
+// Returns the end of the bytes of the main area that are of the present lap, or scratch: the slot at the position, and
+// what an unfinished long event may have overwritten. Both words are those of the ChunkControl.
 [[nodiscard]] constexpr std::size_t scratch_end(std::uint64_t word, std::uint64_t scribbled) {
     const std::size_t end = (word & TRACER_WORD_POSITION_MASK) + kRecordBytes;
     return scribbled >> 32 == word >> 32 ? std::max<std::size_t>(end, scribbled & 0xFFFF'FFFF) : end;
 }
 
-// The offset of the first record that begins an event: a long event whose first slots are overwritten is left out as a
-// whole. records.size() if there is none. Precondition: whole records.
+// Returns the offset of the first record that begins an event, or records.size() if there is none: a long event whose
+// first slots are overwritten is left out as a whole. Precondition: the records are whole.
 [[nodiscard]] constexpr std::size_t first_event(std::span<const std::byte> records) {
     std::size_t at = 0;
     while (at < records.size()) {

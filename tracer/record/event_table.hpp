@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The one declaration of every event: code, name, parameters, units, meaning. The logging call, the printers, the
-// metadata and the documentation all derive from kEvents; events are listed only here. Host-safe. Source of the codes:
-// S.Ha.R.K. user manual, volume V, "Event types description". Families C, D and E, which the published table leaves
-// free, hold our own events, so an old reader skips them instead of misreading them.
+// This is the one declaration of every event: code, name, parameters, units, meaning. The logging call, the printers,
+// the metadata and the documentation all derive from kEvents; events are listed only here. Host-safe. Source of the
+// codes: S.Ha.R.K. user manual, volume V, "Event types description". Families C, D and E, which the published table
+// leaves free, hold our own events, so an old reader skips them instead of misreading them.
 //
 // Usage:   tracer::log<"task_dispatch">(context, level);
 // Good:    an unknown name, or a parameter that does not fit its 16 or 32 bits, does not compile.
@@ -17,7 +17,7 @@
 
 namespace tracer {
 
-// Bits 3..0 of the code, and the bit in the filter mask.
+// The family is bits 3..0 of the code, and the number of a bit in the filter mask.
 enum class Family : std::uint8_t {
     general = 0x0,
     ipoint = 0x1,
@@ -43,7 +43,7 @@ inline constexpr std::array<std::string_view, kFamilies> kFamilyNames = {
     "general", "ipoint", "task", "interrupt", "cpu",      "attribute", "mutex", "signal",
     "server",  "user",   "data", "timer",     "metadata", "job",       "typed", "filter"};
 
-// What a parameter counts or refers to, so that a tool can print, for example, the name of a task instead of its
+// States what a parameter counts or refers to, so that a tool can print, for example, the name of a task instead of its
 // number.
 enum class Unit : std::uint8_t {
     none, // not used by this event: written as 0
@@ -70,7 +70,7 @@ enum class Unit : std::uint8_t {
     nanoseconds,  // a length of time; saturates
     microseconds, // a length of time; saturates
     bandwidth,    // 2^32-1 is the whole processor
-    // Numbers with a word each: tracer/record/unit_words.hpp lists the words, and how numbers of two parts are split.
+    // These numbers have words, which tracer/record/unit_words.hpp lists; it also splits numbers of two parts.
     wait,      // high half: the kind of object a task waits for; low half: which one
     exception, // high half: which exception; low half: the reaction
     protocol,  // of a mutex
@@ -89,13 +89,12 @@ struct Parameter {
     Unit unit = Unit::none;
 };
 
-// What the record path does with an event when the chunk is full.
+// States what the record path does with an event when the chunk is full.
 enum class Space : std::uint8_t {
     normal,    // dropped and counted
     emergency, // explains a loss or the end: may use the chunk's emergency area
 };
 
-// The number of slots of an event.
 enum class Shape : std::uint8_t {
     simple,   // one record; par1 and par2 are the parameters
     combined, // a long event: 1 to 64 slots, payload described in tracer/names/metadata.hpp and
@@ -117,7 +116,7 @@ struct EventRow {
 
 inline constexpr Parameter kNoParameter{};
 
-// What the address of a data_pointer points to; the published values.
+// These published values state what the address of a data_pointer points to.
 inline constexpr std::uint16_t kDataInt = 1;
 inline constexpr std::uint16_t kDataChar = 2;
 
@@ -373,7 +372,7 @@ inline constexpr std::uint8_t kMisprintedMutexUnlock = 0x43;
     return code == kMisprintedMutexUnlock ? 0x36 : code;
 }
 
-// Index into kEvents by name, or its size if no event has this name; at compile time only.
+// Returns the index into kEvents by name, or its size if no event has this name; at compile time only.
 consteval std::size_t event_index(std::string_view name) {
     std::size_t index = 0;
     while (index < kEvents.size() && kEvents[index].name != name) {
@@ -382,7 +381,7 @@ consteval std::size_t event_index(std::string_view name) {
     return index;
 }
 
-// The code of an event by name. A name that the table does not have indexes past its end, which does not compile.
+// Returns the code of an event by name. A name that is not in the table indexes past its end, which does not compile.
 consteval std::uint8_t event_code(std::string_view name) {
     return kEvents[event_index(name)].code;
 }

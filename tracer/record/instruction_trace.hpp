@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Instruction-level tracing: which tasks run in steps, and which record each step leaves. StepHooks put the processor
-// into steps; step() gets the address of each instruction before it is executed.
+// Decides for instruction-level tracing which tasks run in steps, and which record each step leaves. StepHooks put the
+// processor into steps; step() gets the address of each instruction before it is executed.
 //
 //   instruction   par1 how the processor came there (Flow), par2 the address
 //   block         par1 Flow and, in the low bits, the number of instructions since the last block; par2 the address
 //
 // Addresses are the low 32 bits: the image is below 4 GiB. Only instructions that pass the filters leave a record: the
 // range, and the application's flag. The set of tasks in steps and the filters apply to all processors; the state of
-// each processor is in its CpuTrace. Context of every function: irq-off, unless stated otherwise.
+// each processor is in its CpuTrace. Context: irq-off, unless stated otherwise.
 #pragma once
 
 #include "lib/wire_numbers.hpp"
@@ -25,7 +25,7 @@ using lib::Grain;
 // A longer block is recorded in parts.
 inline constexpr std::uint32_t kBlockInstructionsMax = (1U << kBlockFlowShift) - 1;
 
-// How the machine runs in steps; set by the composition root.
+// States how the machine runs in steps; the composition root sets it.
 struct StepHooks {
     std::uint16_t (*context)() = nullptr;                 // of the running task
     bool (*is_task)(std::uint16_t context) = nullptr;     // whether there is such a task
@@ -43,22 +43,22 @@ class InstructionTrace {
 
     [[nodiscard]] const StepHooks& hooks() const { return m_hooks; }
 
-    // Whether this task runs in steps. Context: any. Cheap while no task does.
+    // Returns whether this task runs in steps, which is cheap while no task does. Context: any.
     [[nodiscard]] bool wants(std::uint16_t context) const { return m_wanted != 0 && is_in(m_traced, context); }
 
     [[nodiscard]] bool in_use() const { return m_wanted != 0; }
 
-    // The task ran freely since its last step: its next step has the flow `resumed`.
+    // Notes that the task ran freely since its last step: its next step has the flow `resumed`.
     void resumes(std::uint16_t context) { put(m_new, context, true); }
 
-    // Call this after anything that may have cost records. Context: any.
+    // Must be called after anything that may have cost records. Context: any.
     void report_gap() const {
         if (m_hooks.gap != nullptr) {
             m_hooks.gap();
         }
     }
 
-    // False: it was already (or was not).
+    // Return false if the task was in steps already, or was not.
     bool add(std::uint16_t context, Grain grain);
     bool remove(std::uint16_t context);
 
@@ -69,8 +69,8 @@ class InstructionTrace {
     // it is set here.
     void set_flag(const volatile int* flag) { m_flag = flag; }
 
-    // The next instruction of this task, on this processor, is at `address`. recorded: the previous one called the
-    // record path, which has completed since. Returns wants(context).
+    // Takes the step to the instruction at `address`, the next one of this task on this processor; `recorded` states
+    // that the previous one called the record path, which has completed since. Returns wants(context).
     bool step(std::uint16_t context, std::uint64_t address, bool recorded = false);
 
   private:
@@ -88,11 +88,11 @@ class InstructionTrace {
         return address >= m_begin && address < m_end && (m_flag == nullptr || *m_flag != 0);
     }
 
-    // The flow from the previous instruction, whose bytes these are, of the same task. `resumed` if other code must
-    // have run in between.
+    // Returns the flow from the previous instruction of the same task, whose bytes these are: `resumed` if other code
+    // must have run in between.
     [[nodiscard]] static Flow flow(const std::uint8_t* code, std::uint64_t from, std::uint64_t to, bool recorded);
 
-    // The task executes this instruction next.
+    // Visit the instruction that the task executes next, and record it.
     void visit(CpuSteps& steps, std::uint64_t address, Flow flow) const;
     void record(CpuSteps& steps, Flow flow) const;
 

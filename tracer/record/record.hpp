@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The trace record: 16 bytes, little-endian, the same in memory, on the wire and on disk. It is the published layout of
-// the S.Ha.R.K. New Tracer (user manual, volume V, "Tracer output"). Host-safe: kernel and tools share this header.
+// The trace record has 16 bytes, little-endian, and is the same in memory, on the wire and on disk. It is the published
+// layout of the S.Ha.R.K. New Tracer (user manual, volume V, "Tracer output"). Kernel and tools share it.
 //
 //   0        2        4                8                12               16
 //   +--------+--------+----------------+----------------+----------------+
@@ -22,7 +22,7 @@ namespace tracer {
 
 inline constexpr std::size_t kRecordBytes = 16;
 
-// Set by FAST_TRACER_LOGEVENT; readers of the original mask the code with kCodeMask.
+// FAST_TRACER_LOGEVENT sets this bit; readers of the original mask the code with kCodeMask.
 inline constexpr std::uint16_t kFastPathBit = 0x8000;
 inline constexpr std::uint16_t kCombineMask = 0x3000;
 inline constexpr std::uint16_t kCodeMask = 0x00FF;
@@ -36,7 +36,6 @@ enum class Combine : std::uint16_t {
     last = 0x3000,
 };
 
-// The flag of slot number `slot` of `slots`.
 [[nodiscard]] constexpr Combine combine_of(std::size_t slot, std::size_t slots) {
     if (slots == 1) {
         return Combine::simple;
@@ -57,7 +56,7 @@ struct Record {
         return {(static_cast<std::uint64_t>(tsc_high) << 32) | tsc_low};
     }
 
-    // Family and event number only, without the flags.
+    // Returns family and event number, without the flags.
     [[nodiscard]] constexpr std::uint8_t event_code() const { return static_cast<std::uint8_t>(code & kCodeMask); }
 
     [[nodiscard]] constexpr Combine combine() const { return static_cast<Combine>(code & kCombineMask); }
@@ -75,14 +74,14 @@ static_assert(offsetof(Record, tsc_low) == 8 && offsetof(Record, par2) == 12);
     return {code, par1, static_cast<std::uint32_t>(stamp.value >> 32), static_cast<std::uint32_t>(stamp.value), par2};
 }
 
-// Precondition: bytes.size() >= kRecordBytes.
+// Reads a record. Precondition: bytes.size() >= kRecordBytes.
 [[nodiscard]] constexpr Record decode_record(std::span<const std::byte> bytes) {
     return {lib::load_le<std::uint16_t>(bytes), lib::load_le<std::uint16_t>(bytes.subspan(2)),
             lib::load_le<std::uint32_t>(bytes.subspan(4)), lib::load_le<std::uint32_t>(bytes.subspan(8)),
             lib::load_le<std::uint32_t>(bytes.subspan(12))};
 }
 
-// Precondition: bytes.size() >= kRecordBytes.
+// Writes a record. Precondition: bytes.size() >= kRecordBytes.
 constexpr void encode_record(const Record& record, std::span<std::byte> bytes) {
     lib::store_le(bytes, record.code);
     lib::store_le(bytes.subspan(2), record.par1);

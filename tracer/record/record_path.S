@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The record path: one event becomes one record, or up to 64 consecutive ones, in this processor's active chunk. It is
-// a restartable sequence. Every interrupt and exception stub compares the interrupted RIP with [tracer_region_begin,
+// In the record path one event becomes one record, or up to 64 consecutive ones, in this processor's active chunk. It
+// is a restartable sequence. Every interrupt and exception stub compares the interrupted RIP with [tracer_region_begin,
 // tracer_region_end) and, if it is inside and not tracer_region_exit, rewinds it to tracer_region_restart. So the
 // sequence needs no lock, no cli and no call; any context may be in it, and any context may interrupt it, NMI included.
 //
@@ -11,18 +11,18 @@
 // rdi and rsi are preserved: a restart needs them, and rdi shows which of the three calls it is. GS:0 is the CpuTrace.
 // Clobbers rax rcx rdx r8 r9 r10 r11 and flags; tracer_record_long r12 as well.
 //
-// Why it is correct:
+// It is correct for these reasons:
 //   - Nothing is visible before a commit. Stores before it go to the slots at the position, which no reader uses, or
 //     write values that the same attempt would write again (pending_*, the figures of the other lap, the flags of the
 //     next chunk), or reduce what a reader uses (scribbled).
 //   - Every path that ends does so with one of two commits, each followed by the return: the last instruction of the
 //     region, which adds a record to a position, and the one before tracer_region_exit, which adds any number of bytes
-//     to a position or to a count (counts are kept in bytes for this reason). Interrupted before it: nothing has
-//     happened, start again. Interrupted after it: RIP is tracer_region_end or tracer_region_exit, the event is
+//     to a position or to a count (counts are in bytes for this reason). An event that is interrupted before the commit
+//     starts again, as nothing has happened. After it, RIP is tracer_region_end or tracer_region_exit, and the event is
 //     complete. There are two because the number of bytes in a register would be one instruction more for each record.
 //   - A transition (next lap, next chunk, end of a chunk, blackout, heartbeat) commits with one store and starts again.
-//     Interrupted after that store, the rewind has the same effect as the jump. Each transition removes its own cause,
-//     so an attempt makes at most one of each kind in a chunk; the only loop copies the slots of a long event.
+//     After that store a rewind has the same effect as the jump. Each transition removes its own cause, so an attempt
+//     makes at most one of each kind in a chunk; the only loop copies the slots of a long event.
 //   - rdtsc is inside: a later commit has a later stamp, so stamps never decrease within a chunk.
 //   - A processor is accessed only through GS, and read again after each restart: being moved while suspended is
 //     harmless.
@@ -37,7 +37,7 @@
     .type tracer_record_long, @function
     .type tracer_switch, @function
 
-// \register = bytes of the event.
+// Sets \register to the bytes of the event.
 .macro event_bytes register
     mov \register, rdi
     shr \register, 32
@@ -55,7 +55,7 @@
     mov dword ptr [\at + 12], \par2
 .endm
 
-// r10 = bytes ever written to \chunk, this lap up to \position (a zero-extended register). Clobbers rdx.
+// Sets r10 to the bytes ever written to \chunk, this lap up to \position (a zero-extended register). Clobbers rdx.
 .macro written_before chunk, position
     mov edx, [\chunk + TRACER_CHUNK_WORD + 4]
     and edx, 1
@@ -120,7 +120,7 @@ tracer_region_begin:
 // --- a blackout ends -------------------------------------------------------------------------------------------------
 
 .Lresume:
-    // blackout_end, par2 = losses not yet reported. Commit: position + 16, resume becomes reported.
+    // Writes blackout_end, whose par2 is the losses not yet reported. The commit adds 16; resume becomes reported.
     mov rax, gs:[TRACER_CPU_DROPPED]
     mov [r8 + TRACER_CHUNK_PENDING_REPORTED], rax
     sub rax, gs:[TRACER_CPU_REPORTED]
@@ -140,7 +140,7 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lreported:
-    // Update the counts after the record; a blackout that was open in this chunk has ended. Commit: clear the flag.
+    // The counts are updated after the record; a blackout that was open here has ended. The commit clears the flag.
     mov rax, [r8 + TRACER_CHUNK_PENDING_REPORTED]
     mov gs:[TRACER_CPU_REPORTED], rax
     mov eax, [r8 + TRACER_CHUNK_PENDING_ENDS]
@@ -152,7 +152,7 @@ tracer_region_begin:
 // --- triggers --------------------------------------------------------------------------------------------------------
 
 .Lfired:
-    // Does the event still belong to the window after the trigger?
+    // The event may no longer belong to the window after the trigger.
     written_before r8, r9
     event_bytes rax
     add r10, rax
@@ -166,8 +166,8 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lstopped:
-    // The window ends before an event that does not fit whole, or else a shorter one would be recorded first. Commit:
-    // its end.
+    // The window ends before an event that does not fit whole, or else a shorter one would be recorded first. The
+    // commit stores its end.
     sub r10, rax
     cmp r10, [r8 + TRACER_CHUNK_STOP_AT]
     je .Lrefuse
@@ -203,8 +203,8 @@ tracer_region_begin:
     jz .Lcyclic
     cmp r9d, [r8 + TRACER_CHUNK_LIMIT]
     jae .Lended
-    // A long event does not fit. The chunk ends here; otherwise a shorter event would be recorded before it. Commit:
-    // its limit.
+    // A long event does not fit. The chunk ends here; otherwise a shorter event would be recorded before it. The commit
+    // stores its limit.
     mov [r8 + TRACER_CHUNK_LIMIT], r9d      // commit
     jmp tracer_region_restart               // and from there to .Lended
 
@@ -217,8 +217,8 @@ tracer_region_begin:
     event_bytes rax
     cmp eax, [r8 + TRACER_CHUNK_LIMIT]
     ja .Ldrop                               // larger than the whole chunk
-    // Begin the next lap. The end of this lap, and the bytes written so far, go to the figures of the other parity,
-    // which the commit makes those of the present lap. Commit: lap + 1, position 0, flags kept.
+    // The next lap begins. The end of this lap, and the bytes written so far, go to the figures of the other parity,
+    // which the commit makes those of the present lap. The commit stores lap + 1 and position 0, and keeps the flags.
     mov rax, [r8 + TRACER_CHUNK_WORD]
     shr rax, 32
     written_before r8, r9
@@ -233,7 +233,7 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lleave:
-    // Enter the next chunk, if there is one that is open and has space (a cyclic one always has).
+    // The next chunk is entered, if there is one that is open and has space (a cyclic one always has).
     mov rax, [r8 + TRACER_CHUNK_NEXT]
     test rax, rax
     jz .Ldrop
@@ -291,7 +291,7 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lswitched:
-    // Must not be done twice (a record of an interrupt may continue from there), so this commit is the last
+    // This must not be done twice (a record of an interrupt may continue from there), so its commit is the last
     // instruction.
     mov r8, gs:[TRACER_CPU_SELF]
     add r8, TRACER_CPU_ACTIVE
@@ -321,7 +321,7 @@ tracer_region_begin:
     mov r11, [r8 + TRACER_CHUNK_EMERGENCY_WORD]
     test r11, r11
     js .Lopened
-    // The blackout begins: record it in the emergency area, if there is space. Commit: the open bit (and the record).
+    // The blackout begins, and is recorded in the emergency area if there is space. The commit sets the open bit.
     mov r9d, r11d
     bts r11, 63
     cmp r9d, [r8 + TRACER_CHUNK_EMERGENCY_LIMIT]
@@ -335,7 +335,7 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lopened:
-    // A cyclic chunk continues after an event that is too large for it: blackout_end comes first then. Commit: resume.
+    // A cyclic chunk continues after an event that is too large for it, with blackout_end. The commit sets resume.
     test dword ptr [r8 + TRACER_CHUNK_MODE], TRACER_MODE_STOP | TRACER_MODE_JTN
     jnz .Lcount_drop
     test ecx, TRACER_WORD_RESUME | TRACER_WORD_CLOSED

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table that the record path's assembly reads, and a check of the whole event table. The check is not in the
+// Defines the table that the record path's assembly reads, and checks the whole event table. The check is not in the
 // header, where each of the hundreds of sources that include it would repeat the comparison of all rows.
 #include "tracer/record/record_path.hpp"
 

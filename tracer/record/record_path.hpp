@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the rest of the machine must know about the record path: the bounds of its restartable sequence. Every entry
-// stub applies this rule: if region_begin <= saved RIP < region_end and saved RIP is not region_exit, then saved RIP =
-// region_restart. The algorithm is in record_path.S.
+// Declares what the rest of the machine must know about the record path: the bounds of its restartable sequence. Every
+// entry stub applies this rule: if region_begin <= saved RIP < region_end and saved RIP is not region_exit, then saved
+// RIP = region_restart. The algorithm is in record_path.S.
 #pragma once
 
 #include "lib/assert.hpp"
@@ -24,7 +24,7 @@ void tracer_switch();
 
 namespace tracer {
 
-// One bit per code: events that may use a chunk's emergency area.
+// Returns one bit per code, which is set for events that may use a chunk's emergency area.
 [[nodiscard]] consteval std::array<std::uint32_t, 8> emergency_bitmap() {
     std::array<std::uint32_t, 8> bitmap{};
     for (std::size_t i = 0; i < kEvents.size(); ++i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Offsets and bits that the record path (record_path.S) and C++ (cpu_trace.hpp) must agree on: object-like macros,
-// because the assembler reads this file too. cpu_trace.hpp asserts every offset against the types.
+// The record path (record_path.S) and C++ (cpu_trace.hpp) must agree on these offsets and bits. They are object-like
+// macros, because the assembler reads this file too. cpu_trace.hpp asserts every offset against the types.
 //
-// A chunk's word, the ONE commit word of its main area:
+// A chunk's word is the ONE commit word of its main area:
 //
 //   63          32   31      30        29        28      27    26      0
 //   +-------------+--------+--------+----------+-------+-------+----------+   position: bytes used. Any flag makes the
@@ -18,7 +18,7 @@
 //   turn      of a chunk that is written compactly: stamp >> shift of the last event, so that each new turn
 //             gets a heartbeat
 //
-// An emergency word:
+// An emergency word has these fields:
 //
 //   63       62         32  31        0
 //   +------+---------------+-----------+   open: a blackout has begun in this chunk
@@ -27,7 +27,7 @@
 #ifndef TRACER_RECORD_PATH_LAYOUT_H
 #define TRACER_RECORD_PATH_LAYOUT_H
 
-// Per CPU, at GS:0.
+// These are offsets in a CpuTrace, at GS:0.
 #define TRACER_CPU_SELF 0
 #define TRACER_CPU_ACTIVE 8
 #define TRACER_CPU_DROPPED 16
@@ -41,7 +41,7 @@
 #define TRACER_CPU_TRIGGER_MASK2 72
 #define TRACER_CPU_TRIGGER_AFTER 80
 
-// Per chunk: the first cache line is all that the fast path uses.
+// These are in a ChunkControl; the fast path uses only its first cache line.
 #define TRACER_CHUNK_WORD 0
 #define TRACER_CHUNK_DATA 8
 #define TRACER_CHUNK_LIMIT 16
@@ -71,7 +71,7 @@
 #define TRACER_WORD_RESUME 0x40000000
 #define TRACER_WORD_CLOSED 0x80000000
 
-// The published values of the mode bits; NONE marks the null chunk, which is active while nothing is recorded.
+// These are the published mode bits; NONE marks the null chunk, which is active while nothing is recorded.
 #define TRACER_MODE_CYC 0x00
 #define TRACER_MODE_JTN 0x04
 #define TRACER_MODE_STOP 0x08
@@ -87,14 +87,14 @@
 #define TRACER_TRIGGER_STOP 2
 #define TRACER_TRIGGER_FREEZE 3
 
-// Compact headers without stamps, one 32-bit word per code: the two lowest bits are the form of the payload.
+// Compact headers without stamps have one 32-bit word per code, whose two lowest bits are the form of the payload.
 #define TRACER_FORM_LARGE 0
 #define TRACER_FORM_NONE 1
 #define TRACER_FORM_WORD 2
 #define TRACER_FORM_MASK 3
 #define TRACER_COMPACT_FAST_BIT 0x100
 #define TRACER_COMPACT_LONG_BIT 0x200
-// The size of the longest event with a payload of 8 bytes: escape, header, padding, TSC, payload.
+// The longest event with a payload of 8 bytes has escape, header, padding, TSC and payload.
 #define TRACER_COMPACT_SIMPLE_MAX 28
 #define TRACER_COMPACT_LARGE_HEADER_MAX 20
 #define TRACER_COMPACT_HEARTBEAT_MAX 16

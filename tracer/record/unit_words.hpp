@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The words for numbers in records, in the order of the kernel's enumerations, and how a number with two parts is
-// split. Printers, converters and the dissector all derive from this file. An empty word: the number has none.
-// Host-safe.
+// Lists the words for numbers in records, in the order of the kernel's enumerations, and how a number with two parts is
+// split. Printers, converters and the dissector all derive from this file. An empty word means that the number has
+// none. Host-safe.
 #pragma once
 
 #include "lib/wire_numbers.hpp"
@@ -17,7 +17,7 @@ namespace tracer {
 
 inline constexpr std::array<std::string_view, 2> kStatusNames = {"off", "on"};
 
-// What the low half of a wait word names; none: it is no number of an object.
+// Returns what the low half of a wait word names, or none if it is no number of an object.
 [[nodiscard]] constexpr Unit object_of(lib::WaitKind kind) {
     switch (kind) {
     case lib::WaitKind::semaphore:
@@ -37,7 +37,7 @@ inline constexpr std::array<std::string_view, 2> kStatusNames = {"off", "on"};
     return Unit::none;
 }
 
-// The kind in a wait word; nothing if it is none that has a word.
+// Returns the kind in a wait word, or nothing if it has no word.
 [[nodiscard]] constexpr std::optional<lib::WaitKind> wait_kind(std::uint32_t wait) {
     return lib::number_from<lib::WaitKind>(wait >> 16);
 }
@@ -76,12 +76,12 @@ inline constexpr auto kUnitWords = [] {
 
 } // namespace detail
 
-// Without words: numbers of this unit are printed as numbers, or have names in the trace.
+// Returns the words of a unit. Without words, its numbers are printed as numbers, or have names in the trace.
 [[nodiscard]] constexpr const UnitWords& words_of(Unit unit) {
     return detail::kUnitWords[static_cast<std::size_t>(unit)];
 }
 
-// The word for a number, or nothing if the list has none.
+// Returns the word for a number, or nothing if the list has none.
 [[nodiscard]] constexpr std::string_view word_for(std::span<const std::string_view> words, std::uint32_t number) {
     return number < words.size() ? words[number] : std::string_view();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the export needs of a network: a datagram flow in both directions, and the protocol that chunks leave by.
-// Networks are separate.
+// Declares what the export needs of a network: a datagram flow in both directions, and the protocol that chunks leave
+// by. Networks are separate.
 #pragma once
 
 #include "tracer/export/sink_udp.hpp"
@@ -11,7 +11,7 @@
 
 namespace tracer::reliable {
 
-// The protocol by which the chunks of a run leave over the network.
+// Names the protocol by which the chunks of a run leave over the network.
 enum class Protocol : std::uint8_t {
     automatic, // V2 if a collector answers it, else V1
     v1,        // TRACER-V1.0: published, no answer
@@ -20,8 +20,8 @@ enum class Protocol : std::uint8_t {
 
 class DatagramPeer : public DatagramSender {
   public:
-    // Takes the oldest datagram of the peer that poll() has taken in, and returns its size; bounded. not_found: none is
-    // waiting; no_space: it was longer than `out` and is gone.
+    // Takes the oldest datagram of the peer that poll() has taken in, and returns its size, in bounded time. not_found:
+    // none is waiting; no_space: it was longer than `out` and is gone.
     [[nodiscard]] virtual lib::Result<std::size_t> receive(std::span<std::byte> out) = 0;
 
   protected:

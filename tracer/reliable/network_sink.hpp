@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sink of the network: TRACER-V2.0 if a collector answers it, else TRACER-V1.0 to the same address. The first chunk
-// decides, for the whole run: one session does not mix them.
+// The sink of the network uses TRACER-V2.0 if a collector answers it, else TRACER-V1.0 to the same address. The first
+// chunk decides, for the whole run: one session does not mix them.
 //
 //   choose(automatic) --> first chunk: HELLO of V2 --answer--> V2
 //                                          +--none for kAnswerTime--> V1, with the same chunk from its beginning
@@ -24,7 +24,7 @@ class NetworkSink final : public ChunkSink {
     static constexpr lib::Nanoseconds kAbsenceTime = lib::milliseconds(5'000);
 
     struct Limits {
-        // Five HELLOs in kAnswerTime.
+        // These limits send five HELLOs in kAnswerTime.
         ReliableSink::Limits v2{.hello_first = lib::milliseconds(50), .hello_max = lib::milliseconds(500)};
         UdpSink::Limits v1;
     };
@@ -38,10 +38,10 @@ class NetworkSink final : public ChunkSink {
         , m_v1(peer, limits.v1) {}
 
     // Chooses the protocol for the chunks of this run; automatic changes nothing. exists: one has already been sent by
-    // another protocol; refused: V1, although there is a key.
+    // another protocol; refused: it is V1, although there is a key.
     [[nodiscard]] lib::Result<void> choose(Protocol protocol);
 
-    // It is false at first. A call begins kAnswerTime again.
+    // Sets whether to wait for an answer, at first false. A call begins kAnswerTime again.
     void wait_for_answer(bool wait);
 
     // Does what the function of ReliableSink does.

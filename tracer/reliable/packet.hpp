@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// TRACER-V2.0: acknowledged packets. The 24 bytes of TRACER-V1.0 (tracer/export/wire.hpp) keep their places and
+// TRACER-V2.0 has acknowledged packets. The 24 bytes of TRACER-V1.0 (tracer/export/wire.hpp) keep their places and
 // meaning; 40 bytes follow them. Host-safe: the kernel's sender and the collector encode and decode with these
 // functions alone.
 //
@@ -8,8 +8,8 @@
 //   | TRACER-V2.0 | number | records | total size | type | flags | stream | crc32c| session | seq | stamp | mac | body
 //   +-------------+--------+---------+------------+------+-------+--------+-------+---------+-----+-------+-----+-----
 //
-// Little-endian. The body of DATA is 1..64 records, and of every other type 16 bytes with the fields of that type. So
-// no answer is longer than what it answers, even if that is DATA with a single record.
+// Numbers are little-endian. The body of DATA is 1..64 records, of every other type 16 bytes with its fields. So no
+// answer is longer than what it answers, even if that is DATA with a single record.
 //
 //   type       direction   seq                          stamp            body
 //   HELLO      to host     first packet still in memory sender's clock   Hello
@@ -119,7 +119,7 @@ struct HelloAck {
     std::uint32_t crc32c = 0; // of the stream's durable bytes: whether they are this sender's
     std::uint32_t window = 0; // packets that may be sent beyond seq
 
-    // kFlagCookie: these two are a random number, from which a sender derives another session if it needs one.
+    // Returns kFlagCookie's random number, from which a sender derives another session if it needs one.
     [[nodiscard]] constexpr std::uint64_t random() const { return (std::uint64_t{window} << 32) | crc32c; }
 
     template <typename Self, typename Archive>
@@ -167,7 +167,7 @@ struct Totals {
     }
 };
 
-// Precondition: out.size() >= kControlBytes.
+// Writes a body. Precondition: out.size() >= kControlBytes.
 template <typename Body>
 constexpr void encode_body(const Body& body, std::span<std::byte> out) {
     lib::ByteWriter writer(out.first(kControlBytes));
@@ -175,7 +175,7 @@ constexpr void encode_body(const Body& body, std::span<std::byte> out) {
     ASSERT(!writer.failed() && writer.offset() == kControlBytes);
 }
 
-// Precondition: a packet that decode() accepted, of a type other than DATA.
+// Reads a body. Precondition: decode() accepted the packet, and its type is not DATA.
 template <typename Body>
 [[nodiscard]] constexpr Body decode_body(std::span<const std::byte> packet) {
     Body body;
@@ -192,7 +192,7 @@ namespace detail {
 inline constexpr std::size_t kCrcOffset = 28;
 inline constexpr std::size_t kMacOffset = 56;
 
-// The bytes of a packet, or of its header alone, with CRC and MAC as zeros: header and body.
+// Passes header and body of a packet, or its header alone, to a sum, with CRC and MAC as zeros.
 template <typename Sum>
 constexpr void cover(std::span<const std::byte> bytes, Sum&& sum) {
     std::array<std::byte, kHeaderBytes> header{};
@@ -213,26 +213,25 @@ inline constexpr lib::Crc32cJoiner kWholeBody(kBodyBytesMax);
 
 } // namespace detail
 
-// The CRC of something and the body of a packet after it. Nearly all bodies have the greatest size.
+// Returns the CRC of something and the body of a packet after it. Nearly all bodies have the greatest size.
 [[nodiscard]] constexpr std::uint32_t joined_with_body(std::uint32_t before, std::uint32_t body_crc32c,
                                                        std::size_t body_bytes) {
     return body_bytes == kBodyBytesMax ? detail::kWholeBody.joined(before, body_crc32c)
                                        : lib::crc32c_joined(before, body_crc32c, body_bytes);
 }
 
-// Whether the datagram claims to be of this version; nothing else about it is known.
+// Returns whether the datagram claims to be of this version; nothing else about it is known.
 [[nodiscard]] constexpr bool is_version_2(std::span<const std::byte> datagram) {
     return datagram.size() >= kPacketMagicV2.size() &&
            std::ranges::equal(datagram.first(kPacketMagicV2.size()), kPacketMagicV2);
 }
 
-// What a MAC covers.
 enum class Covers : std::uint8_t {
     packet,
     header, // without a shared key: above
 };
 
-// The MAC of an encoded packet, whatever is in its place.
+// Returns the MAC of an encoded packet, whatever is in its place.
 [[nodiscard]] constexpr std::uint64_t packet_mac(const SipKey& key, std::span<const std::byte> packet,
                                                  Covers covers = Covers::packet) {
     SipHash hash(key);
@@ -272,8 +271,8 @@ constexpr void encode(const Header& header, const SipKey* key, std::span<std::by
     encode(header, key, packet, covers, lib::crc32c(packet.subspan(kHeaderBytes)));
 }
 
-// corrupt: magic, sizes, type, counts or stream contradict each other or the datagram, or the CRC is wrong. The MAC is
-// not checked: authentic() does, with the key that belongs to the type.
+// Decodes a packet. corrupt: magic, sizes, type, counts or stream contradict each other or the datagram, or the CRC is
+// wrong. The MAC is not checked: authentic() does that, with the key that belongs to the type.
 [[nodiscard]] constexpr lib::Result<Header> decode(std::span<const std::byte> datagram_untrusted) {
     if (datagram_untrusted.size() <= kHeaderBytes || datagram_untrusted.size() > kBytesMax ||
         !is_version_2(datagram_untrusted)) {
@@ -295,15 +294,15 @@ constexpr void encode(const Header& header, const SipKey* key, std::span<std::by
     return header;
 }
 
-// Whether the MAC of a decoded packet is right; without a key, it must be 0. The time taken does not depend on where
-// they differ.
+// Returns whether the MAC of a decoded packet is right; without a key, it must be 0. The time taken does not depend on
+// where they differ.
 [[nodiscard]] constexpr bool authentic(const Header& header, const SipKey* key, std::span<const std::byte> packet,
                                        Covers covers = Covers::packet) {
     return (header.mac ^ (key != nullptr ? packet_mac(*key, packet, covers) : 0)) == 0;
 }
 
-// The key of one session: packets of an earlier one are not accepted again. `cookie` is the one of its HELLO; `key`,
-// without a shared one, is zeros.
+// Returns the key of one session, so that packets of an earlier one are not accepted again. `cookie` is the one of its
+// HELLO; `key`, without a shared one, is zeros.
 [[nodiscard]] constexpr SipKey session_key(const SipKey& key, std::uint64_t session, std::uint64_t cookie) {
     const auto half = [&](std::uint64_t which) {
         SipHash hash(key);
@@ -315,7 +314,7 @@ constexpr void encode(const Header& header, const SipKey* key, std::span<std::by
     return {half(0), half(1)};
 }
 
-// Packets that are exchanged before both sides know the cookie are authenticated with the key itself.
+// Returns whether packets of a type precede the session, so that the key itself authenticates them.
 [[nodiscard]] constexpr bool before_session(PacketType type) {
     return type == PacketType::hello || type == PacketType::hello_ack || type == PacketType::unknown ||
            type == PacketType::abort;

@@ -51,7 +51,7 @@ lib::Result<void> ReliableSink::finish(const ExportEnd& totals) {
     return {};
 }
 
-// The first image names the session.
+// Chooses the session, which the first image names.
 void ReliableSink::choose_session(const ChunkBegin& description) {
     if (!m_session_chosen) {
         m_session = description.boot_id != 0 ? description.boot_id : m_boot_id;
@@ -60,7 +60,7 @@ void ReliableSink::choose_session(const ChunkBegin& description) {
     }
 }
 
-// An open stream continues; another one begins with HELLO.
+// Begins an image. An open stream continues; another one begins with HELLO.
 void ReliableSink::begin(const ChunkImage& image, std::uint16_t stream_number) {
     m_now = m_peer.now();
     m_progress_at = m_now;
@@ -170,7 +170,7 @@ void ReliableSink::say_hello() {
     m_hello_interval = std::min(lib::Nanoseconds{2 * m_hello_interval.value}, longest);
 }
 
-// The collector has other bytes, or more of them, than this run sent: the number was another run's.
+// Takes the next number: the collector has other bytes, or more, than this run sent, so this number was another run's.
 void ReliableSink::next_session() {
     if (++m_sessions_tried > kSessionsMax) {
         fail(lib::Error::exists);
@@ -242,15 +242,15 @@ void ReliableSink::send_data() {
     }
 }
 
-// A packet sent before this, and not received, is lost: one that was sent later has arrived, and it is late by what is
-// usual on this network.
+// Returns the time before which a packet that was sent, and not received, is lost: one that was sent later has arrived,
+// and it is late by what is usual on this network.
 lib::Nanoseconds ReliableSink::lost_before() const {
     const lib::Nanoseconds late = m_round_trip.late_after();
     return m_now < late ? lib::Nanoseconds{} : std::min(m_newest_arrived, m_now - late + lib::Nanoseconds{1});
 }
 
 // Without progress for the timeout, the oldest packet is sent again, or the last one, if all have been received and the
-// collector has not said that they are durable. With the disk full, one packet asks whether it still is.
+// collector has not stated that they are durable. With the disk full, one packet asks whether it still is.
 void ReliableSink::check_timer() {
     const bool waiting = m_received < m_next || m_received == m_end_packet || m_granted == 0;
     if (!waiting || m_now - m_timer < (m_granted == 0 ? m_limits.full_probe : m_round_trip.timeout())) {
@@ -273,7 +273,7 @@ void ReliableSink::check_timer() {
     }
 }
 
-// With kFlagPush, which the last packet has in any case, the answer says what is durable.
+// Sends a packet. With kFlagPush, which the last packet has in any case, the answer states what is durable.
 bool ReliableSink::send_packet(std::uint64_t seq, std::uint8_t flags) {
     const auto body = std::span(m_packet).subspan(kHeaderBytes);
     const auto bytes = body.first(read_packet(seq, body));
@@ -322,7 +322,7 @@ std::size_t ReliableSink::read_packet(std::uint64_t seq, std::span<std::byte> bo
     return copied;
 }
 
-// Every packet is durable. If this is abandoned, it happens again: it changes nothing that it reads.
+// Completes an image whose packets are all durable. If abandoned, it happens again: it changes nothing that it reads.
 void ReliableSink::complete_image() {
     Stream& done = stream();
     done.used = true;
@@ -383,8 +383,8 @@ bool ReliableSink::transmit_control(PacketType type, std::uint8_t flags, std::ui
     return transmit(header, kHeaderBytes + kControlBytes, lib::crc32c(bytes));
 }
 
-// Returns false if it was not sent, because the device is busy or has failed. A datagram that the network refuses
-// counts as sent and lost: a closed port may be a collector that is about to start again.
+// Returns false if the packet was not sent, because the device is busy or has failed. A datagram that the network
+// refuses counts as sent and lost: a closed port may be a collector that is about to start again.
 bool ReliableSink::transmit(const Header& header, std::size_t bytes, std::uint32_t body_crc32c) {
     const auto packet = std::span(m_packet).first(bytes);
     encode(header, key_for(header.type), packet, m_key ? Covers::packet : Covers::header, body_crc32c);

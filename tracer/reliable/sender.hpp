@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sender of the acknowledged export, and its estimate of the round-trip time.
+// Declares the sender of the acknowledged export, and its estimate of the round-trip time.
 #pragma once
 
 #include "lib/crc32c_folded.hpp"
@@ -17,9 +17,9 @@
 
 namespace tracer::reliable {
 
-// The round-trip time of a flow and the timeout derived from it: RFC 6298, with bounds for a local network. Each packet
-// carries the time at which it was sent and its answer repeats it, so a sample is never ambiguous (Karn's problem).
-// Context: any.
+// Estimates the round-trip time of a flow and derives the timeout from it: RFC 6298, with bounds for a local network.
+// Each packet carries the time at which it was sent and its answer repeats it, so a sample is never ambiguous (Karn's
+// problem). Context: any.
 
 class RoundTrip {
   public:
@@ -27,7 +27,7 @@ class RoundTrip {
     static constexpr lib::Nanoseconds kTimeoutMax = lib::milliseconds(2'000);
     static constexpr lib::Nanoseconds kTimeoutFirst = lib::milliseconds(200);
 
-    // A sample also ends the backoff.
+    // Takes a sample, which also ends the backoff.
     constexpr void sample(lib::Nanoseconds time) {
         const std::uint64_t ns = std::min(time.value, kTimeoutMax.value);
         if (!m_known) {
@@ -44,7 +44,7 @@ class RoundTrip {
 
     constexpr void back_off() { m_timeout = std::min(lib::Nanoseconds{2 * m_timeout.value}, kTimeoutMax); }
 
-    // An answer that has not come by then is unusual: mean and four deviations.
+    // Returns the time, mean and four deviations, by which an answer usually comes.
     [[nodiscard]] constexpr lib::Nanoseconds late_after() const {
         return m_known ? lib::Nanoseconds{m_mean_ns + 4 * m_deviation_ns} : kTimeoutFirst;
     }
@@ -71,9 +71,8 @@ class RoundTrip {
 // replay  reads what is durable already again from the image, without sending, and compares the CRC. If it differs,
 //         another run had the same session number: this one takes the next number and begins anew.
 // open    at most min(64, what the collector grants, congestion window) packets are on their way. A packet is sent
-// again
-//         when one that was sent later has arrived and it is older than the round trip (mean + 4 deviations), or, if no
-//         answer comes at all, after the retransmission timeout, which doubles.
+//         again when one that was sent later has arrived and it is older than the round trip (mean + 4 deviations),
+//         or, if no answer comes at all, after the retransmission timeout, which doubles.
 // absent  after 10 timeouts without an answer. The chunk is kept; HELLO is repeated at most every 2 s.
 //
 // step() receives at most 8 datagrams, sends at most 4 and never waits. What contradicts what was sent (an
@@ -139,12 +138,10 @@ class ReliableSink final : public ChunkSink {
 
     [[nodiscard]] const Counters& counters() const { return m_counters; }
 
-    // Returns true if the collector has ever answered.
     [[nodiscard]] bool answered() const { return m_answered; }
 
     [[nodiscard]] std::uint64_t session() const { return m_session; }
 
-    // Returns the present retransmission timeout.
     [[nodiscard]] lib::Nanoseconds timeout() const { return m_round_trip.timeout(); }
 
   private:
@@ -154,7 +151,7 @@ class ReliableSink final : public ChunkSink {
         open,
     };
 
-    // The part of a stream that has been acknowledged as durable, up to the present image.
+    // Describes the part of a stream that has been acknowledged as durable, up to the present image.
     struct Stream {
         bool used = false;
         bool finished = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What arrives at the sender. Every datagram is untrusted until its CRC, its session and its numbers agree with what
-// was sent; one that does not agree is counted and changes nothing.
+// Takes what arrives at the sender. Every datagram is untrusted until its CRC, its session and its numbers agree with
+// what was sent; one that does not agree is counted and changes nothing.
 #include "tracer/reliable/sender.hpp"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ bool ReliableSink::answers_sent_packet(const Header& header) const {
            header.stamp == m_sent_at[header.seq % kWindowPackets].value;
 }
 
-// The collector cannot take the session now. It is asked again, as rarely as an absent one.
+// Takes a refusal of the session. The collector is asked again, as rarely as an absent one.
 void ReliableSink::take_abort(const Header& header) {
     if (m_phase != Phase::hello || header.stamp != m_hello_stamp.value) {
         ++m_counters.ignored;
@@ -94,7 +94,7 @@ void ReliableSink::take_hello_ack(const Header& header, const HelloAck& ack) {
     m_answered = true;
     m_round_trip.sample(m_now - m_hello_stamp);
     if ((header.flags & kFlagCookie) != 0) {
-        // The first cookie is returned at once. Further ones are not: two machines must not play ball.
+        // The first cookie is returned at once. Further ones are not, or two machines could answer each other forever.
         const bool first = m_cookie == 0;
         m_cookie = ack.cookie;
         m_random = ack.random();
@@ -171,7 +171,7 @@ void ReliableSink::take_ack(const Header& header, const Ack& ack) {
     }
 }
 
-// Slow start up to the threshold, then by one packet for each window that was acknowledged.
+// Grows the window by slow start up to the threshold, then by one packet for each window that was acknowledged.
 void ReliableSink::grow_window(std::uint64_t acknowledged) {
     m_growth += static_cast<std::uint32_t>(acknowledged);
     if (m_congestion < m_threshold) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The keyed hash that authenticates packets, and the text form of its key.
+// Declares the keyed hash that authenticates packets, and the text form of its key.
 #pragma once
 
 #include "lib/endian.hpp"
@@ -13,11 +13,11 @@
 
 namespace tracer::reliable {
 
-// SipHash-2-4 with 64 bits of result: a keyed hash that is fast on short messages. Source: Aumasson and Bernstein,
+// SipHash-2-4 with 64 bits of result is a keyed hash that is fast on short messages. Source: Aumasson and Bernstein,
 // "SipHash: a fast short-input PRF" (2012), with the test vector of its appendix A. It authenticates; it hides nothing.
 // Context: any.
 
-// 128 bits; `first` is the first eight bytes of the key, little-endian.
+// A key has 128 bits; `first` is the first eight bytes of the key, little-endian.
 struct SipKey {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
@@ -25,7 +25,7 @@ struct SipKey {
     friend bool operator==(const SipKey&, const SipKey&) = default;
 };
 
-// A message in pieces: the result is that of all bytes added, however they were cut.
+// Hashes a message in pieces: the result is that of all bytes added, however they were cut.
 class SipHash {
   public:
     constexpr explicit SipHash(const SipKey& key)
@@ -53,7 +53,7 @@ class SipHash {
         add(bytes);
     }
 
-    // Ends the message: to be called once.
+    // Ends the message; must be called once.
     [[nodiscard]] constexpr std::uint64_t result() {
         absorb(m_word | (m_length << 56));
         m_v[2] ^= 0xFF;
@@ -93,13 +93,13 @@ class SipHash {
     std::uint64_t m_length = 0; // bytes added
 };
 
-// The text of a key, the same in the collector's file and in the guest's: 32 hexadecimal digits, the bytes of the key
-// in their order, and perhaps a line end; and what two sources of a key say together. Context: any.
+// The text of a key is the same in the collector's file and in the guest's: 32 hexadecimal digits, the bytes of the key
+// in their order, and perhaps a line end. Context: any.
 
 inline constexpr std::size_t kKeyDigits = 32;
 inline constexpr std::size_t kKeyTextMax = kKeyDigits + 2; // CR, LF
 
-// corrupt: anything else.
+// Returns the key of a text. corrupt: it is no key.
 [[nodiscard]] constexpr lib::Result<SipKey> key_of_text(std::string_view text) {
     while (text.size() > kKeyDigits && (text.back() == '\n' || text.back() == '\r')) {
         text.remove_suffix(1);
@@ -124,8 +124,8 @@ inline constexpr std::size_t kKeyTextMax = kKeyDigits + 2; // CR, LF
     return key;
 }
 
-// Joins what each source gave: a key, not_found (it has none), or corrupt (it has something that is no key). The result
-// is a key or one of these errors; refused: the two keys differ.
+// Joins what each source gave: a key, not_found (it has none), or corrupt (it has something that is no key). Returns a
+// key or one of these errors; refused: the two keys differ.
 [[nodiscard]] constexpr lib::Result<SipKey> agreed_key(const lib::Result<SipKey>& one,
                                                        const lib::Result<SipKey>& other) {
     for (const auto* source : {&one, &other}) {
