@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The default application: a small control loop, designed so that a short trace shows everything the kernel records.
-// Six HARD tasks, two mutexes, a producer and a consumer, two NRT loads, a periodic timer event. All times are
-// milliseconds after a common beginning; the seed varies the execution times of jobs, never their releases.
+// The default application is a small control loop, designed so that a short trace shows everything the kernel records.
+// It has six HARD tasks, two mutexes, a producer and a consumer, two NRT loads, and a periodic timer event. All times
+// are milliseconds after a common beginning; the seed varies the execution times of jobs, never their releases.
 //
 //   task        T    D   offset  WCET   role
 //   sensor      5    4      0    0.5    produces a sample: semaphore `samples`, user_event_0
@@ -11,9 +11,9 @@
 //   telemetry  50   50      1    6      holds `state` for 4 ms: the low-priority owner
 //   late      100   17     20   10      one of its jobs exceeds its deadline, on purpose
 //
-// In every period of telemetry: it owns `state` when control arrives at 3; supervisor arrives at 4 with a deadline
-// before telemetry's, yet telemetry continues, on behalf of control, until it unlocks. The late job stops as soon as
-// its miss was counted; until then it has the earliest deadline. At other phases than these, it makes others late.
+// In every period, telemetry owns `state` when control arrives at 3; supervisor arrives at 4 with a deadline before
+// telemetry's, yet telemetry continues, on behalf of control, until it unlocks. The late job stops as soon as its miss
+// was counted; until then it has the earliest deadline. At other phases than these, it makes others late.
 #include "apps/work.hpp"
 #include "kernel/panic/console.hpp"
 #include "kernel/run/app.hpp"
@@ -57,21 +57,21 @@ struct Plant {
     std::uint32_t consumed = 0;
     std::uint32_t heartbeats = 0;
     std::int32_t position_mrad = 0;
-    lib::Ticks end{}; // of the run
+    lib::Ticks end{}; // when the run ends
     bool icount = false;
     bool failed = false;
 };
 
 constinit Plant s_plant;
 
-// The input and output of the controller, shown by name in every tool (docs/user-events.md).
+// Every tool shows the controller's input and output by name (docs/user-events.md).
 constinit tracer::TypedEvent<std::int32_t, std::uint16_t> s_control_output{"control_output",
                                                                            {{"error", "mrad"}, {"drive", "mV"}}};
 
 constexpr std::int32_t kTargetMrad = 1'000;
 constexpr std::int32_t kDriveRestMv = 2'000;
 
-// One step of a proportional controller, on a plant that follows by half of the distance.
+// Executes one step of a proportional controller, on a plant that follows by half of the distance.
 void control_step() {
     const std::int32_t error_mrad = kTargetMrad - s_plant.position_mrad;
     const std::int32_t drive_mv = kDriveRestMv + error_mrad;
@@ -251,7 +251,7 @@ void check_task(const HardTask& task, Nanoseconds elapsed, bool exact) {
     check(task.name, jobs.wcet_violations, 0, exact && !is_late ? 0 : most);
 }
 
-// `beaten`: the main task waited, so that the timer's handler could run.
+// Checks all counts; `beaten`: the main task waited, so that the timer's handler could run.
 void check_all(Nanoseconds elapsed, bool exact, bool beaten) {
     for (const HardTask& task : s_hard_tasks) {
         check_task(task, elapsed, exact);
@@ -272,7 +272,7 @@ void stop_hard_tasks() {
     }
 }
 
-// The consumer has the lowest priority: it runs once the producers have ended.
+// Waits for the consumer, which has the lowest priority: it runs once the producers have ended.
 void drain() {
     for (Nanoseconds waited; s_plant.consumed < s_plant.produced && waited < kDrainMax;
          waited = waited + milliseconds(1)) {

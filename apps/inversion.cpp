@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The fault of the Mars Pathfinder in 1997, in miniature: the same three tasks and the same mutex, first without
-// inheritance, then with it. Fixed priorities; times are milliseconds after the beginning of a phase. Source: Jones,
-// "What really happened on Mars?" (1997), after Wilner's talk.
+// Shows the fault of the Mars Pathfinder in 1997, in miniature: the same three tasks and the same mutex, first without
+// inheritance, then with it. Priorities are fixed; times are milliseconds after the beginning of a phase. Source:
+// Jones, "What really happened on Mars?" (1997), after Wilner's talk.
 //
 //   task        T   D   first  runs   role
 //   bus_dist   25  10     4     2     distributes the bus data; needs `bus` for half a millisecond: the most urgent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The application of docs/tutorial.md: it has one fault, which inheritance does not repair. Fixed priorities; times in
-// milliseconds after the beginning.
+// This application of docs/tutorial.md has one fault, which inheritance does not repair. Priorities are fixed; times
+// are in milliseconds after the beginning.
 //
 //   task      T   D   first  runs   role
 //   control  10  10     4     1.3   reads the plan every 10 ms, with `plan` locked for 0.3

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The usage example of the S.Ha.R.K. user manual, volume V ("Example of Tracer usage"): three linked chunks, a filter
-// that is set and removed, a jump to the next chunk, instrumentation points, and at the end the two chunks that hold
-// records are sent to the configured sinks. "Do something" is a periodic task and a timer event.
+// Follows the usage example of the S.Ha.R.K. user manual, volume V ("Example of Tracer usage"): it has three linked
+// chunks, a filter that is set and removed, a jump to the next chunk, and instrumentation points, and at the end sends
+// the two chunks that hold records to the configured sinks. "Do something" is a periodic task and a timer event.
 //
 //   a (CYC) --next_chunk--> b (JTN) --when full--> c (CYC)
 #include "apps/work.hpp"
@@ -49,7 +49,7 @@ void blink(void* count) {
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, blinks);
 }
 
-// Returns false if a call failed.
+// Starts task and timer event; returns false if a call failed.
 bool start_something() {
     static constinit std::uint32_t blinks = 0;
     constexpr kernel::HardModel kModel{lib::milliseconds(2), lib::milliseconds(10), {}, {}};

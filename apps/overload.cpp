@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The effect of an overload on EDF, and how a server confines it. Three tasks declare 90 % of the processor and use 120
-// %, each a third more than declared; then the greedy one is served by a constant bandwidth server instead. Times are
-// in milliseconds.
+// Shows the effect of an overload on EDF, and how a server confines it. Three tasks declare 90 % of the processor and
+// use 120 %, each a third more than declared; then the greedy one is served by a constant bandwidth server instead.
+// Times are in milliseconds.
 //
 //   task     T    declared  used      phase 2
 //   fast    10       3        4       HARD, declares 4

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A set of two tasks that is not schedulable with fixed priorities, but with deadlines: 2 of every 5 and 4 of every 7,
-// together 97 % of the processor. Times in milliseconds.
+// Shows a set of two tasks that is not schedulable with fixed priorities, but with deadlines: it needs 2 of every 5 and
+// 4 of every 7, together 97 % of the processor. Times are in milliseconds.
 //
 //   phase 1, fixed priorities (RM)             phase 2, deadlines (EDF)
 //   t1 #A##.###A##.###                         t1 ##...##...

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Names of the S.Ha.R.K. kernel that programs use beside the FTrace_* functions, so that what its manual (volume V,
-// "The S.Ha.R.K. New Tracer") prints compiles as it is printed. Each name is a view of this kernel: reading it reads
-// the present state, and nothing can be written. Not a port of that kernel: only what the tracer's manual mentions.
+// Declares names of the S.Ha.R.K. kernel that programs use beside the FTrace_* functions, so that what its manual
+// (volume V, "The S.Ha.R.K. New Tracer") prints compiles as it is printed. Each name is a view of this kernel: reading
+// it reads the present state, and nothing can be written. It has only what the tracer's manual mentions.
 //
 // Usage:   #include "apps/shark.hpp"
 //          TRACER_LOGEVENT(FTrace_EVT_trace_start, proc_table[exec_shadow].context, clk_per_msec);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The effect of tracing every instruction on a periodic load, and of a compensated clock. Three HARD tasks do a fixed
-// amount of work in each of a fixed number of jobs; with itrace= on the command line all of them run in steps.
+// Shows the effect of tracing every instruction on a periodic load, and of a compensated clock. Three HARD tasks do a
+// fixed amount of work in each of a fixed number of jobs; with itrace= on the command line all of them run in steps.
 //
 //   task     T us   work in instructions   declared us   jobs
 //   fast       50          4 000                12         32

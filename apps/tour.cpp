@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A tour of the event table: each station uses a part of the kernel as an application does, so that the trace has every
-// published event at least once (docs/apps/tour.md names the few that it cannot have). Each begins with an ipoint: the
-// number of the station. The question to the BIOS at station 5 is refused by a machine that has none (BOOT=uefi).
+// The tour covers the event table: each station uses a part of the kernel as an application does, so that the trace has
+// every published event at least once (docs/apps/tour.md names the few that it cannot have). Each begins with an
+// ipoint, its number. The question to the BIOS at station 5 is refused by a machine that has none (BOOT=uefi).
 //
 //   1 tasks     2 overruns     3 waiting     4 servers     5 machine     6 tracer
 #include "apps/tour.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The stations of the tour and what they share. Each station is a file apps/tour_NAME.cpp with one function, which is
-// called by the main task and returns when everything that it started is gone. The main task is round robin: every HARD
-// task that it activates runs at once.
+// Declares the stations of the tour and what they share. Each station is a file apps/tour_NAME.cpp with one function,
+// which is called by the main task and returns when everything that it started is gone. The main task is round robin:
+// every HARD task that it activates runs at once.
 #pragma once
 
 #include "apps/verdict.hpp"

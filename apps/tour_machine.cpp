@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Station 5: time, signals and interrupts. The detail of an interrupt in the trace is chosen for each vector: span
+// Station 5 shows time, signals and interrupts. The detail of an interrupt in the trace is chosen for each vector: span
 // (start and end), hit (one record), count (one record for many). The program itself causes the storm: it executes the
 // interrupts of a line to which no device is attached.
 #include "apps/tour.hpp"
@@ -17,7 +17,7 @@ namespace apps::tour {
 namespace {
 
 constexpr std::uint8_t kFreeLine = 5;
-constexpr arch::Vector kFreeVector = 0x35; // of that line, with the I/O APIC
+constexpr arch::Vector kFreeVector = 0x35; // the vector of that line, with the I/O APIC
 
 constinit kernel::Pid s_main;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Station 2: tasks that do not keep what they declared, and one that the processor stops.
+// Station 2 shows tasks that do not keep what they declared, and one that the processor stops.
 //
 //   patient    uses more than declared and is late    both are counted
 //   cut        uses more than declared                its job is aborted
@@ -7,7 +7,7 @@
 //   ended      is late                                it is killed
 //   early      sporadic, activated twice at once      the second activation is a violation
 //   skipping   busy when it is activated again        the activation is dropped
-//   saving     likewise                               the activation waits
+//   saving     busy when it is activated again        the activation waits
 //   faulty     executes an instruction that is none   it is killed
 #include "apps/tour.hpp"
 

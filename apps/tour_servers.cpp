@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Station 4: the four kinds of servers, each with more work than budget. Times in milliseconds.
+// Station 4 shows the four kinds of servers, each with more work than budget. Times are in milliseconds.
 //
 //   polling     1 every 10    for the task `polled`, which wants 1.5: its budget is gone when nothing waits
 //   deferrable  1 every 10    for the task `deferred`, which wants 1.5: its budget is kept

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Station 1: how tasks are created, activated, preempted and ended. Times in milliseconds.
+// Station 1 shows how tasks are created, activated, preempted and ended. Times are in milliseconds.
 //
 //   beat       HARD  0.3 every 2     its deadline becomes shorter and longer again
 //   sleeper    HARD                  sleeps after its first job, and is activated again

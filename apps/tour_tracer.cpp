@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Station 6: records of the application itself, and its control of the tracer. The blackout comes last: a chunk of a
-// few records, without a successor, is full before all are written; the next chunk begins with the number lost.
+// Station 6 shows records of the application itself, and its control of the tracer. The blackout comes last: a chunk of
+// a few records, without a successor, is full before all are written; the next chunk begins with the number lost.
 #include "apps/tour.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "tracer/trace_printf.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Station 3: tasks that wait for each other. main is the less urgent one each time.
+// Station 3 shows tasks that wait for each other; main is the less urgent one each time.
 //
 //   four mutexes, one for each protocol       main owns it when a HARD task wants it
 //   deadlock, timeout, owner that dies        the three ways in which a lock goes wrong

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The check of a teaching application's result: calls that must succeed, counts that must be in a range, one result.
+// A Verdict checks a teaching application's result: calls must succeed, and counts must be in a range.
 #pragma once
 
 #include "kernel/panic/console.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Work that takes a stated processor time, and pseudo-random numbers that depend only on the seed.
+// Provides work that takes a stated processor time, and pseudo-random numbers that depend only on the seed.
 //
 // compute() counts the task's own processor time, not wall time: preemption makes it end later, but not do less work.
 // There is a fixed number of steps between two reads of the clock, so with one clock tick per instruction the same call
@@ -14,7 +14,7 @@
 
 namespace apps {
 
-// xorshift64: Marsaglia, "Xorshift RNGs" (2003).
+// Generates numbers by xorshift64: Marsaglia, "Xorshift RNGs" (2003).
 class Random {
   public:
     constexpr explicit Random(std::uint64_t seed)
