@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The least, the mean and the greatest of many durations, and percentiles.
+// Computes the least, the mean and the greatest of many durations, and percentiles.
 #pragma once
 
 #include "lib/units.hpp"

@@ -15,7 +15,7 @@
 
 namespace host::analyse {
 
-// One line without its time. Valid during the call.
+// Is one line without its time, valid during the call.
 struct Decision {
     const trace::Event& event;
     std::uint32_t context; // the task that the line is about; 0: none

@@ -92,7 +92,7 @@ first_difference(const std::vector<RunDecision>& a, const std::vector<RunDecisio
 template <typename T>
 using Both = std::array<T, 2>;
 
-// How long one culprit took in both runs.
+// States how long one culprit took in both runs.
 struct ShareChange {
     std::string culprit;
     Both<std::uint64_t> ns{};
@@ -115,7 +115,7 @@ struct TaskFiguresOfRun {
     std::uint64_t response_ns_max = 0;
     std::uint64_t blocking_ns_sum = 0;
 
-    // None without a known response time.
+    // Returns none without a known response time.
     [[nodiscard]] std::optional<std::uint64_t> mean_ns() const {
         return known == 0 ? std::nullopt : std::optional(response_ns_sum / known);
     }

@@ -131,7 +131,7 @@ class StructureCheck {
         bool created = false;               // created in this stretch, so no task can hold or await it unseen
     };
 
-    // What is known of one processor since the latest gap, in addition to the schedule.
+    // Holds what is known of one processor since the latest gap, in addition to the schedule.
     struct Cpu {
         std::vector<std::uint16_t> vectors_seen;
         std::optional<bool> timer_open;

@@ -44,7 +44,7 @@ struct VectorFigures {
     [[nodiscard]] bool timed() const { return count == 0 || handler.count() != 0; }
 };
 
-// How the time of one processor is used. The sum is the time from its first record to its last.
+// States how the time of one processor is used. The sum is the time from its first record to its last.
 struct Uses {
     std::map<std::uint16_t, lib::Ticks> tasks; // by context
     lib::Ticks interrupts;
@@ -124,7 +124,7 @@ class Summary {
 // The metrics of each task that follow from its jobs, as docs/metrics.md defines them. They need memory for each task,
 // and 8 bytes for each job.
 
-// The metrics of one task. All but `missed` are those of its complete jobs.
+// Holds the metrics of one task. All but `missed` are those of its complete jobs.
 class TaskMetrics {
   public:
     static constexpr std::array<std::uint32_t, 3> kPercentiles = {50, 90, 99};
@@ -164,7 +164,7 @@ class TaskMetrics {
     lib::Ticks m_relative;
 };
 
-// The metrics of all tasks of a trace.
+// Holds the metrics of all tasks of a trace.
 class TraceMetrics {
   public:
     void add(const schedule::JobAccount& account) {

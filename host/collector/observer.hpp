@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The interface through which the command line watches a collector. All calls come from the receive loop's thread.
+// Declares how the command line watches a collector. All calls come from the receive loop's thread.
 #pragma once
 
 #include "host/collector/udp_socket.hpp"
@@ -14,7 +14,7 @@
 
 namespace host::collector {
 
-// What an observer gets to know of a session.
+// Holds what an observer gets to know of a session.
 struct SessionView {
     std::string directory;
     std::optional<Address> sender; // none if no packet has come
@@ -31,7 +31,7 @@ struct Progress {
     std::size_t open = 0;     // sessions that are receiving
 };
 
-// What was removed from a served directory.
+// States what was removed from a served directory.
 struct Freed {
     std::uint64_t bytes = 0;
     std::size_t sessions = 0;
@@ -59,7 +59,7 @@ class Observer {
     // Returns what the observer has removed since the previous call.
     [[nodiscard]] virtual Freed take_freed() { return {}; }
 
-    // Called about once a second.
+    // Is called about once a second.
     virtual void progress(const Progress& /*progress*/) {}
 };
 

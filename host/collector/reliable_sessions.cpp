@@ -153,7 +153,7 @@ class DeliveringStore final : public reliable::SessionStore {
 
     std::unique_ptr<reliable::SessionStore> m_files;
     Deliver m_deliver;
-    // Appended but not durable yet: at most reliable::Session::kSyncBytes for each stream.
+    // These are appended but not durable yet: at most reliable::Session::kSyncBytes for each stream.
     std::vector<Pending> m_pending;
     std::uint32_t& m_number;
     Usage& m_usage;

@@ -20,7 +20,7 @@ namespace host::collector {
 
 using Clock = std::chrono::steady_clock;
 
-// What came and belongs to no session.
+// Counts what came and belongs to no session.
 struct Strays {
     std::uint64_t packets = 0;                // well-formed packets of senders that own no session
     std::uint64_t malformed = 0;              // datagrams that have the form of no packet, or the number 0
@@ -30,7 +30,7 @@ struct Strays {
     Address sender;                           // the sender that was counted last in `traces`
 };
 
-// What the sessions of one collector share; all of it must outlive them.
+// Holds what the sessions of one collector share; all of it must outlive them.
 struct Surroundings {
     Syncer& syncer;
     Observer& observer;

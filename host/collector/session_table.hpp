@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sessions of a collector, by sender (address and port) and boot id. The table decides to which session a packet
-// belongs.
+// Keeps the sessions of a collector, by sender (address and port) and boot id. The table decides to which session a
+// packet belongs.
 //
 //   packet of a sender   without a session   It is held until the sender is plausible (Strangers). If it is an
 //                                            acknowledged one of an address with another session, it belongs to
@@ -78,7 +78,7 @@ class Strangers {
     static constexpr std::size_t kSendersMax = 64;
     static constexpr std::size_t kHeldMax = 64; // the window of PacketOrder
 
-    // The packets by their numbers.
+    // Holds packets by their numbers.
     using Packets = std::map<std::uint32_t, std::vector<std::byte>>;
 
     // Holds the packet. If the sender becomes plausible, returns all its packets including this one. begins: the packet
@@ -102,7 +102,7 @@ class Strangers {
 
 class SessionTable {
   public:
-    // How the sessions of a collector ended.
+    // States how the sessions of a collector ended.
     struct Outcome {
         std::uint64_t sessions = 0;
         std::uint64_t complete = 0;
@@ -131,8 +131,8 @@ class SessionTable {
 
     void set_socket_overflow(std::uint64_t datagrams) { m_strays.socket_overflow = datagrams; }
 
-    // How long a session stays open after another run of its machine has replaced it: twice the time until a packet is
-    // durable.
+    // A session stays open for this long after another run of its machine has replaced it: twice the time until a
+    // packet is durable.
     static constexpr std::chrono::seconds kSupersededFor{2};
 
     // Must be called regularly. idle: a session without a packet for this time ends. A session of acknowledged packets
@@ -157,7 +157,7 @@ class SessionTable {
     // Must be called when sessions were removed.
     void release(const Freed& freed);
 
-    // For other writers to the same disk.
+    // Returns the usage, for other writers to the same disk.
     [[nodiscard]] Usage& usage() { return m_usage; }
 
     [[nodiscard]] Progress progress() const;

@@ -42,7 +42,7 @@ struct Limits {
     std::uint64_t total_bytes = std::uint64_t{16} << 30; // in a served directory, including earlier sessions
 };
 
-// What all sessions of a collector have written together; Limits::total_bytes limits it.
+// Counts what all sessions of a collector have written together; Limits::total_bytes limits it.
 struct Usage {
     std::uint64_t bytes = 0;
 };

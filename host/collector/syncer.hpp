@@ -24,7 +24,7 @@
 
 namespace host::collector {
 
-// How much of one session is on the disk. The object is shared with the thread.
+// States how much of one session is on the disk. The object is shared with the thread.
 class Durability {
   public:
     // Returns how many bytes of records, in the order in which the session's writer took them, a loss of power does not

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A bound UDP socket over IPv4 with a large receive buffer, for Linux. It counts the datagrams that the host's kernel
+// Binds a UDP socket over IPv4 with a large receive buffer, for Linux. It counts the datagrams that the host's kernel
 // discarded before they could be read (SO_RXQ_OVFL).
 #pragma once
 
@@ -16,8 +16,8 @@ namespace host::collector {
 struct Address {
     std::uint32_t ipv4 = 0; // host byte order
     std::uint16_t port = 0;
-    // The session of TRACER-V2.0; none for TRACER-V1.0. What comes from the same address in another session, or by the
-    // other protocol, is taken to be from another sender, because nothing proves that it is not.
+    // This is the session of TRACER-V2.0, none for TRACER-V1.0. What comes from the same address in another session, or
+    // by the other protocol, is taken to be from another sender, because nothing proves that it is not.
     std::optional<std::uint64_t> session = std::nullopt;
 
     friend bool operator==(const Address&, const Address&) = default;

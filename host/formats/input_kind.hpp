@@ -17,8 +17,8 @@ namespace host::formats {
 // So many bytes from the beginning are enough to find the kind.
 inline constexpr std::size_t kKindBytes = 4096;
 
-// begin: the first bytes of the input, at most kKindBytes. Input without a mark and input that cannot be read is taken
-// for records; why_unknown() then examines it.
+// Returns the kind of an input; begin is its first bytes, at most kKindBytes. Input without a mark and input that
+// cannot be read is taken for records; why_unknown() then examines it.
 [[nodiscard]] trace::InputKind kind_of(std::span<const std::byte> begin);
 [[nodiscard]] trace::InputKind kind_of(trace::ByteSource& source);
 [[nodiscard]] std::string why_unknown(trace::ByteSource& source);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A trace of any kind: a session directory, a file of any format that this library reads, or a pipe. It is one stream
-// of events in time order, over all processors. The kind of a file is found from its first bytes. Memory does not
-// depend on the length of the trace.
+// A trace is a session directory, a file of any format that this library reads, or a pipe. It is one stream of events
+// in time order, over all processors. The kind of a file is found from its first bytes. Memory does not depend on the
+// length of the trace.
 //
 // Usage:
 //   Diagnostics diagnostics(print_line);
@@ -33,8 +33,8 @@ namespace host::formats {
 
 class Trace {
   public:
-    // path: a session directory, a file, or "-". index: what index() of an earlier pass over this path returned. Any
-    // error is reported to diagnostics, which must outlive the trace.
+    // path is a session directory, a file, or "-"; index is what index() of an earlier pass over this path returned.
+    // Any error is reported to diagnostics, which must outlive the trace.
     [[nodiscard]] static lib::Result<std::unique_ptr<Trace>>
     open(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics,
          const std::shared_ptr<const dat::SessionIndex>& index = nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The output of a converter. A file is written beside its final name, as NAME.XXXXXX.partial with a name that no other
-// file has, and gets the final name only when it is complete. A conversion that ends early leaves no file, and an
+// Writes the output of a converter. A file is written beside its final name, as NAME.XXXXXX.partial with a name that no
+// other file has, and gets the final name only when it is complete. A conversion that ends early leaves no file, and an
 // existing file is not changed until then. A failed write is remembered, not thrown: writers continue appending, and
 // commit() reports it.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace host::output {
 
-// Why there is no output. Callers act on the fault; the failure adds a text for the user.
+// States why there is no output. Callers act on the fault; the failure adds a text for the user.
 enum class Fault : std::uint8_t {
     unusable, // the trace does not fit the format, or the output cannot be written
     no_space, // no space for the output or for a temporary file
@@ -90,7 +90,7 @@ class OutputFile {
         m_filled += bytes;
     }
 
-    // Overwrites bytes that are in the file already. Not for a stream.
+    // Overwrites bytes that are in the file already. It is not for a stream.
     void patch(std::uint64_t offset_bytes, std::span<const std::byte> bytes);
 
     // Returns the offset of the next byte.

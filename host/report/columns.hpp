@@ -57,7 +57,7 @@ inline constexpr std::uint64_t kNoTime = ~std::uint64_t{0};
 
 class Table {
   public:
-    // subject: the number of the task, mutex, ... that the rows are about.
+    // subject is the number of the task, mutex, ... that the rows are about.
     Table(std::string_view name, std::size_t subject, std::initializer_list<std::string_view> times,
           std::initializer_list<std::string_view> numbers)
         : m_name(name)
@@ -65,7 +65,7 @@ class Table {
         , m_time_names(times.begin(), times.end())
         , m_numbers(numbers.begin(), numbers.end()) {}
 
-    // The size of a table at some moment; initially nothing.
+    // Is the size of a table at some moment, initially nothing.
     struct Mark {
         std::size_t rows = 0;
         std::vector<std::size_t> bytes{}; // size of each column of numbers; missing ones are 0

@@ -35,7 +35,7 @@ namespace host::report {
 //   plot      field    at; value: zigzag, since the one before (of a fraction: the bits of the double, high and low)
 //   budget    server   at; ticks left
 
-// The values of one number of a typed event over time.
+// Holds the values of one number of a typed event over time.
 struct Plot {
     std::string event; // texts are escaped
     std::string field;
@@ -91,7 +91,7 @@ class EventTables {
     std::map<std::uint32_t, std::set<std::size_t>> m_served;
 };
 
-// A violation that the schedule oracle found.
+// Is a violation that the schedule oracle found.
 struct Violation {
     std::uint64_t at = 0; // ticks since the start of the trace
     std::size_t task = 0; // row of the task + 1, 0: none
@@ -110,7 +110,7 @@ struct Judgement {
     std::vector<std::string> relaxations;
 };
 
-// The contents of the page's header.
+// Holds the contents of the page's header.
 struct Head {
     std::string trace;                // as the user named it; escaped, as all texts here
     std::vector<std::string> options; // options with which the trace was opened; commands to copy have them, too
@@ -131,7 +131,7 @@ struct Trace {
     const trace::TraceFacts& facts;
 };
 
-// The size of all tables at some moment; initially nothing. Tables are identified by their names and subjects.
+// Is the size of all tables at some moment, initially nothing. Tables are identified by their names and subjects.
 struct Cut {
     std::map<std::pair<std::string, std::size_t>, Table::Mark> tables;
     std::size_t details = 0;
@@ -143,7 +143,7 @@ struct Cut {
 
 [[nodiscard]] Cut cut_of(const Trace& trace);
 
-// What the page of a continuing run needs to know. A page asks for what is new after the last cut that it has.
+// Holds what the page of a continuing run needs to know. A page asks for what is new after the last cut that it has.
 struct Live {
     std::string_view state; // waiting: for a kernel that starts; running; ended; reset
     std::uint64_t cut = 0;  // cut at which the block ends

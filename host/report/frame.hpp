@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the pages of reports have in common: a template with places for parts, the style, d3, and a
-// Content-Security-Policy that allows the page's own scripts by their hashes and nothing else.
+// Has what the pages of reports share: a template with places for parts, the style, d3, and a Content-Security-Policy
+// that allows the page's own scripts by their hashes and nothing else.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ namespace host::report {
 // Returns bytes in a script element of this class that no browser executes: base64 of raw deflate.
 [[nodiscard]] std::string packed_block(std::string_view name, std::span<const std::byte> bytes);
 
-// The parts of one kind of page. `page` has @POLICY@, @STYLE@, @D3@, @DATA@ and @SCRIPT@, each once, in this order.
+// Holds the parts of one kind of page. `page` has @POLICY@, @STYLE@, @D3@, @DATA@ and @SCRIPT@ once each, in order.
 struct Frame {
     std::string_view page;
     std::string_view style; // after the style of all pages
     std::string_view script;
 };
 
-// more: further directives, each followed by a semicolon.
+// Returns the policy; more are further directives, each followed by a semicolon.
 [[nodiscard]] std::string policy_of(const Frame& frame, std::string_view more = {});
 
 [[nodiscard]] std::string framed(const Frame& frame, std::string_view policy, std::string_view data);

@@ -70,8 +70,8 @@ struct JobAccount {
     [[nodiscard]] lib::Ticks span() const { return job.end->ticks - job.start.value_or(*job.end).ticks; }
 };
 
-// What happened to one job from one moment to another. The pieces of a job follow each other in time order, from r to
-// f, without gap or overlap.
+// States what happened to one job from one moment to another. The pieces of a job follow each other in time order, from
+// r to f, without gap or overlap.
 struct Piece {
     std::uint16_t context = 0;
     std::uint64_t job = 0;
@@ -141,7 +141,7 @@ class Accounting {
     // Must be called at the end of the trace: reports the open jobs, as not accounted.
     void finish();
 
-    // The event that is being taken: a job that is reported meanwhile ended with it. Null in finish() and after it.
+    // Returns the event that is being taken, with which a job that is reported ended; null in finish() and after it.
     [[nodiscard]] const trace::Event* event() const { return m_event; }
 
     [[nodiscard]] const BasePriorities& priorities() const { return m_priorities; }

@@ -98,7 +98,7 @@ class ExecutorHistory {
     std::uint64_t m_ended = 0;   // how many stretches have ended: number n is at n % kStretchesMax
     Executor m_now;
     lib::Ticks m_since;
-    // The latest stamps, as a ring: that of record n is at n % kStampsMax.
+    // Holds the latest stamps as a ring: that of record n is at n % kStampsMax.
     std::vector<lib::Ticks> m_stamps = std::vector<lib::Ticks>(kStampsMax);
     std::uint64_t m_records = 0;
     std::uint64_t m_kept = 0;                  // how many records have had their stamps stored in m_stamps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What happened over spans of time: the intervals of tasks, the interrupt handlers, the holds of mutexes, and the
+// Finds what happened over spans of time: the intervals of tasks, the interrupt handlers, the holds of mutexes, and the
 // losses of records. The intervals of a task state whether it ran, was ready, waited within a job, rested between jobs,
 // or was in an unknown state. They follow each other without gap or overlap, from the creation of the task (or the
 // start of the trace) to its end (or that of the trace). An interval is reported when it ends.
@@ -28,7 +28,7 @@ namespace host::schedule {
 
 enum class Activity : std::uint8_t { unknown, running, ready, waiting, resting };
 
-// Why an activity began. An interval ends for the cause for which the next one begins.
+// States why an activity began. An interval ends for the cause for which the next one begins.
 enum class Cause : std::uint8_t {
     unknown,
     created,
@@ -54,13 +54,13 @@ struct Interval {
     Cause ended = Cause::unknown;
     std::uint32_t wait = 0;      // if waiting: for what, as the parameter of task_block
     std::uint32_t next_wait = 0; // `wait` of the next interval, if `ended` is blocked
-    // If waiting for a mutex: its holder; if running: the task in whose place it runs.
+    // This is the holder of the mutex that it waits for, or the task in whose place it runs.
     std::uint32_t other = kUnknownContext;
     Moment begin;
     Moment end;
 };
 
-// What is known of an interval when it begins; the members mean the same as those of Interval.
+// Holds what is known of an interval when it begins; the members mean the same as those of Interval.
 struct Beginning {
     Activity activity = Activity::unknown;
     Cause cause = Cause::unknown;
@@ -127,7 +127,7 @@ class Handlers {
     explicit Handlers(Sink sink)
         : m_sink(std::move(sink)) {}
 
-    // changes: what Schedule made of the event. schedule: after it. A handler whose end is in a gap is not reported.
+    // changes are what Schedule made of the event, schedule its state then. A handler that ends in a gap is left out.
     void take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule);
 
     // Must be called at the end of the trace: reports what is open.

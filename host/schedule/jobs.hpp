@@ -109,7 +109,7 @@ class Jobs {
     std::vector<Task> m_tasks;                    // by context
     std::size_t m_opened = 0;                     // how many jobs are open
     trace::NumberMap<std::uint32_t> m_periods_ns; // by server
-    // By processor: the task whose first dispatch awaits its switch, or kUnknownContext.
+    // Holds by processor the task whose first dispatch awaits its switch, or kUnknownContext.
     std::vector<std::uint32_t> m_beginning;
 };
 

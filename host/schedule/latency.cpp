@@ -75,7 +75,7 @@ std::optional<Observed> parse_line(std::string_view line) {
     return row;
 }
 
-// A vector and the first reading of the counter in its handler.
+// Is a vector and the first reading of the counter in its handler.
 using Key = std::pair<std::uint16_t, std::uint64_t>;
 using ByStamp = std::map<Key, const Observed*>;
 

@@ -27,7 +27,7 @@
 
 namespace host::schedule {
 
-// An interrupt_start: the processor, the vector, and the position of the record in the trace (chunk image and number).
+// Is an interrupt_start: the processor, the vector, and the position of its record in the trace (image and number).
 struct Entry {
     std::uint16_t vector = 0;
     std::uint16_t cpu = 0;

@@ -55,7 +55,7 @@ class ProcessorTime {
     // Takes an event of our table, including those of handlers, and returns the stretch that ends there.
     [[nodiscard]] Stretch take(const trace::Event& event) { return take(event, event.code); }
 
-    // code: that of the event, as a constant where it is inlined (host/trace/event.hpp).
+    // code is that of the event, as a constant where it is inlined (host/trace/event.hpp).
     [[nodiscard, gnu::always_inline]] Stretch take(const trace::Event& event, std::uint8_t code) {
         saw(event.ticks);
         switch (code) {

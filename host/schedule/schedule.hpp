@@ -38,12 +38,12 @@
 
 namespace host::schedule {
 
-// What one event changes in the schedule. Schedule makes changes, all others read them.
+// A change is what one event changes in the schedule. Schedule makes changes, all others read them.
 
 inline constexpr std::uint32_t kContexts = 0x1'0000;
 inline constexpr std::uint32_t kUnknownContext = 0x1'0001; // a task that no record has named yet
 
-// The state of a task: why it does not run, or that it could run.
+// States why a task does not run, or that it could run.
 enum class TaskState : std::uint8_t {
     unknown, // no record states it, or records are missing
     ready,   // it has a processor, or could get one
@@ -100,7 +100,7 @@ struct Change {
     // Returns whether the change concerns a task, not only the processor.
     [[nodiscard]] constexpr bool concerns_task() const { return context != kUnknownContext; }
 
-    // Whether a wait within a job ends with this change, or begins.
+    // Returns whether a wait within a job ends with this change, or begins.
     [[nodiscard]] constexpr bool ends_wait() const {
         return is_blocked(before) && (kind >= Kind::woken && kind <= Kind::forgotten);
     }
@@ -176,7 +176,7 @@ class Schedule {
     }
 
   private:
-    // From mutex to contexts, in the order of their waits.
+    // Maps a mutex to contexts, in the order of their waits.
     using Lenders = std::multimap<std::uint32_t, std::uint32_t>;
 
     struct Task {

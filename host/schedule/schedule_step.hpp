@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What each record changes in the schedule. docs/events.md describes what the kernel does when it writes each record.
-// The frequent records are handled here, inlined where the code is a constant (host/trace/event.hpp); rare cases are
-// in schedule.cpp.
+// Applies each record to the schedule. docs/events.md describes what the kernel does when it writes each record. The
+// frequent records are handled here, inlined where the code is a constant (host/trace/event.hpp); rare cases are in
+// schedule.cpp.
 #pragma once
 
 #include "host/schedule/schedule.hpp"
@@ -128,7 +128,7 @@ namespace host::schedule {
     }
 }
 
-// The task no longer lends its place to another one.
+// Notes that the task no longer lends its place to another one.
 [[gnu::always_inline]] inline void Schedule::take_back(std::uint32_t context) {
     if (Task& task = m_tasks[context]; std::exchange(task.lends, false)) {
         m_lenders.erase(task.lender);

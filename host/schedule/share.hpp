@@ -32,7 +32,7 @@ inline constexpr std::array<std::string_view, 5> kPartNames = {"jitter", "execut
     return kPartNames[static_cast<std::size_t>(part)];
 }
 
-// What the processor executed meanwhile.
+// States what the processor executed meanwhile.
 enum class By : std::uint8_t {
     unknown,    // before the trace, or no record states it
     self,       // in execution: the task itself; in suspension: what ran did not matter
@@ -65,7 +65,7 @@ inline constexpr std::array<std::string_view, 4> kInversionNames = {"none", "bou
     return kInversionNames[static_cast<std::size_t>(inversion)];
 }
 
-// What distinguishes one share of a job from another.
+// Has what distinguishes one share of a job from another.
 struct Culprit {
     Part part = Part::interference;
     By by = By::unknown;
@@ -89,7 +89,7 @@ struct Culprit {
 
 static_assert(std::has_unique_object_representations_v<Culprit>);
 
-// Where a record is in the trace, as `remora print` shows it.
+// States where a record is in the trace, as `remora print` shows it.
 struct RecordPlace {
     std::uint16_t cpu = 0;
     std::uint16_t chunk = 0;

@@ -342,10 +342,10 @@ void AccountRows::add_job(const JobAccount& account, const RowSink& sink) const 
     const auto tracing = analyse::tracing_time(cost, account.records);
     const std::array cells = {
         Cell(std::string_view(name)), Cell(job.context), Cell(job.number),
-        // Times.
+        // These are times.
         Cell::of(job.release.ns), time(job.start), time(job.end), time(job.deadline), ns(response),
         Cell(job.is_late() ? 1 : 0), Cell(outcome_name(job.outcome)), Cell(account.cpu), Cell::of(account.ready.ns),
-        // Durations.
+        // These are durations.
         part(Part::jitter), is_known ? ns(account.start_latency()) : Cell(), is_known ? ns(account.span()) : Cell(),
         ns(job.deadline && !is_early ? distance(*job.deadline, job.end) : std::nullopt), part(Part::execution),
         duration(account.gross), part(Part::interference), interference(By::task), interference(By::interrupt),

@@ -57,7 +57,7 @@ class ScheduleRows {
     void finish(const trace::Names& names);
 
   private:
-    // A job that has lost its processor and has not got one again.
+    // Is a job that has lost its processor and has not got one again.
     struct Preemption {
         std::uint64_t job = 0;
         std::uint32_t by = 0; // context

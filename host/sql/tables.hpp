@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tables and views that a trace has in SQL, beside `events` (event_columns.hpp). `remora sql` and the file that
-// `remora convert --to sqlite` writes create them from this declaration; docs/sql.md explains the columns.
+// Declares the tables and views that a trace has in SQL, beside `events` (event_columns.hpp). `remora sql` and the file
+// that `remora convert --to sqlite` writes create them from this declaration; docs/sql.md explains the columns.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace host::sql {
 
-// One value of a row, on its way into SQLite.
+// Is one value of a row, on its way into SQLite.
 class Cell {
   public:
     // The cell is NULL.

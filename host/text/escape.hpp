@@ -11,7 +11,7 @@
 
 namespace host::text {
 
-// One character of UTF-8 by the rules of RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
+// Is one character of UTF-8 by the rules of RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
 struct Utf8Front {
     std::size_t bytes; // of the character; if it is invalid, of the longest part that a valid one could begin with
     bool valid;

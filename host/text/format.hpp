@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// {fmt}, with its formatter compiled once (in escape.cpp). <fmt/format.h> defines the formatter as a template: a source
-// that formats into a buffer would compile all of it again, which is half of the compiler's time for it.
+// Includes {fmt}, with its formatter compiled once (in escape.cpp). <fmt/format.h> defines the formatter as a template:
+// a source that formats into a buffer would compile all of it again, which is half of the compiler's time for it.
 #pragma once
 
 #include <fmt/format.h>

@@ -96,7 +96,7 @@ inline constexpr std::size_t kParserRoomBytes = 64;
 // Reads a whole regular file of at most so many bytes.
 [[nodiscard]] lib::Result<std::string, Failure<lib::Error>> read_file(const std::string& path, std::size_t bytes_max);
 
-// A source and its name in diagnostics.
+// Is a source and its name in diagnostics.
 struct NamedSource {
     std::string name;
     std::shared_ptr<ByteSource> bytes;
@@ -122,7 +122,7 @@ class Spool {
     Spool& operator=(const Spool&) = delete;
     ~Spool();
 
-    // no_space, io.
+    // Appends bytes. Errors: no_space, io.
     [[nodiscard]] lib::Result<void> append(std::span<const std::byte> bytes);
 
     [[nodiscard]] std::uint64_t size_bytes() const { return m_size_bytes; }

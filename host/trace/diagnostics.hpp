@@ -29,7 +29,7 @@ struct Failure {
     std::string text;
 };
 
-// The exit status of a command. Each value has the same meaning for every command.
+// Is the exit status of a command. Each value has the same meaning for every command.
 enum class ExitStatus : std::uint8_t {
     clean = 0,
     usage = 1,    // wrong arguments, or a file or socket could not be used

@@ -83,7 +83,7 @@ struct Event {
 // table; "unknown" if there is none. A declared name comes from the input, so callers must escape it.
 [[nodiscard]] std::string_view event_name(const Event& event);
 
-// The code of an event, by its name in the table. A name that is not in the table does not compile.
+// Is the code of an event, by its name in the table. A name that is not in the table does not compile.
 template <lib::FixedString Name>
 inline constexpr std::uint8_t kCodeOf = [] {
     std::size_t row = 0;
@@ -160,7 +160,7 @@ inline constexpr std::array<bool, 256> kAnyOf = [] {
     return set;
 }();
 
-// The events that say which records of a family are filtered from there on.
+// Lists the events that state which records of a family are filtered from there on.
 inline constexpr auto kSetsFilter = [] {
     std::array<bool, 256> set{};
     for (const tracer::EventRow& row : tracer::kEvents) {

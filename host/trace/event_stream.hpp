@@ -14,7 +14,7 @@
 
 namespace host::trace {
 
-// The kinds of input. `detect` examines the first bytes, never the name.
+// Names the kinds of input. `detect` examines the first bytes, never the name.
 enum class InputKind : std::uint8_t {
     detect,
     records,  // chunks, plain or compact, with or without preambles
@@ -27,7 +27,7 @@ enum class InputKind : std::uint8_t {
     memory,   // memory of a machine: RAM file, pmemsave, ELF core
 };
 
-// How the memory of a running machine is read: the trace continues while the machine runs.
+// States how the memory of a running machine is read: the trace continues while the machine runs.
 struct FollowOptions {
     bool wanted = false;
     std::chrono::milliseconds wake{0}; // after so long without records a part without records is delivered; 0: never

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trace says about itself: the clock, the build, the names, the totals, and for each chunk image what was
+// Holds what a trace says about itself: the clock, the build, the names, the totals, and for each chunk image what was
 // announced and what was found. It is gathered while the trace is read, and complete after the last event.
 #pragma once
 

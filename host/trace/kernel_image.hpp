@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What only the image of the kernel knows about the numbers in its records: the formats of trace_printf (section
+// Reads what only the image of the kernel knows about the numbers in its records: the formats of trace_printf (section
 // .trace_formats, where a format's number is its offset), and the functions that instructions belong to (symbol table).
 // A reader takes them from the image that ran or from formats.json, the copy that a session keeps. Both name the image
 // by its build id, and so does the trace: those of another image are never used. Nothing in an image is trusted.

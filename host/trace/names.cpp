@@ -12,7 +12,7 @@ namespace host::trace {
 
 namespace {
 
-// The row of each unit's table, indexed by the number of the unit, because converters look up each of 65,536 numbers.
+// Holds each unit's row, indexed by the unit's number, because converters look up each of 65,536 numbers.
 constexpr auto kRows = [] {
     constexpr auto kUnits = static_cast<std::size_t>(std::ranges::max(kNameEvents, {}, &NameEvent::unit).unit) + 1;
     std::array<std::size_t, kUnits> rows{};

@@ -70,7 +70,7 @@ void append_digits_and_meaning(fmt::memory_buffer& out, const Event& event, trac
 // function of the image, or if there is no image. Escaped.
 [[nodiscard]] std::string place_of(const KernelImage* image, std::uint64_t address);
 
-// A cache of the texts of values, for output of millions of events. Finding a name costs a search and a text, and few
+// Caches the texts of values, for output of millions of events. Finding a name costs a search and a text, and few
 // numbers occur again and again. Each text has the one slot that its unit and value select, until another text replaces
 // it there.
 class ValueTexts {
@@ -130,7 +130,7 @@ class ValueTexts {
     std::vector<Known> m_known;
 };
 
-// One field of a user's event; a view into the event's payload.
+// Is one field of a user's event, a view into the event's payload.
 struct FieldValue {
     tracer::FieldType type = tracer::FieldType::none;
     std::uint8_t fraction_bits = 0; // only for integers

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The constant bandwidth server and greedy reclamation. Budgets and deadlines are recorded exactly; what ran, and when
-// work arrived, is measured by stamps.
+// Judges the constant bandwidth server and greedy reclamation. Budgets and deadlines are recorded exactly; what ran,
+// and when work arrived, is measured by stamps.
 #include "host/analyse/oracle/servers.hpp"
 
 #include "host/text/format.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the records change in the model that model.hpp does not handle inline. Places and chains are in
-// model_places.cpp.
+// Applies the records to the model that model.hpp does not handle inline. Places and chains are in model_places.cpp.
 #include "host/analyse/oracle/model.hpp"
 #include "host/text/format.hpp"
 

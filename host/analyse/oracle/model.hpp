@@ -63,7 +63,7 @@ struct Task {
     std::uint64_t sequence = 0;              // its number in the order of insertion; 0: not known
     // The mutex that it waits for; its place is lent while the mutex is owned.
     std::optional<std::uint32_t> blocked_on{};
-    // It may have blocked on a mutex in a hole; true until a record shows whether it lends its place.
+    // It may have blocked on a mutex in a hole; this is true until a record shows whether it lends its place.
     bool may_be_blocked = false;
     std::optional<std::uint16_t> server{};
     // The deadline of set_priority until job_deadline has come; deadline_low is that of job_deadline until set_priority
@@ -233,7 +233,7 @@ class Model {
 
 [[nodiscard]] Policy policy_of_level(std::string_view name);
 
-// What the frequent records change in the model. These functions are inlined where the code is a constant
+// The frequent records change the model in these functions, which are inlined where the code is a constant
 // (host/trace/event.hpp).
 
 inline Task& Model::task(std::uint16_t context) {

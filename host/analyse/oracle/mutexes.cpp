@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The theories of mutexes. Ceilings are recorded in microseconds, so a level that is equal in microseconds is not
+// Has the theories of mutexes. Ceilings are recorded in microseconds, so a level that is equal in microseconds is not
 // higher.
 #include "host/analyse/oracle/theory.hpp"
 

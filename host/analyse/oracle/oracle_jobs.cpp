@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Releases, deadlines and activations. Misses and costs are in oracle_jobs_late.cpp.
+// Judges releases, deadlines and activations. Misses and costs are in oracle_jobs_late.cpp.
 #include "host/analyse/oracle/oracle_jobs.hpp"
 
 #include "host/text/format.hpp"

@@ -80,7 +80,7 @@ class Jobs : public Theory {
     void settle(const trace::Event& event);
     void settle_misses(Account& account, const Task& task, std::uint64_t now);
 
-    // How many incomplete jobs are due by a time, at least and at most.
+    // States how many incomplete jobs are due by a time, at least and at most.
     struct Due {
         std::uint64_t least = 0;
         std::uint64_t most = 0;

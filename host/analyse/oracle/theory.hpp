@@ -242,8 +242,8 @@ class WakeUps : public Theory {
     void resolve(std::uint16_t context, bool was_suspended);
     void judge_wake_order(const Semaphore& semaphore, std::uint32_t id, std::uint16_t woken);
 
-    // A task that waited while a post woke no task. The wake-up is lost unless the task was suspended meanwhile, which
-    // is only known when it is resumed.
+    // Is a task that waited while a post woke no task. The wake-up is lost unless the task was suspended meanwhile,
+    // which is only known when it is resumed.
     struct Suspect {
         std::uint16_t context = 0;
         std::uint32_t semaphore = 0;

@@ -58,7 +58,7 @@ enum class Rule : std::uint8_t {
     semaphore_count,
 };
 
-// What a rule judges: the summary counts checks by subject.
+// States what a rule judges: the summary counts checks by subject.
 enum class Subject : std::uint8_t {
     dispatch,
     deadline,

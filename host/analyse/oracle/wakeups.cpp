@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The theory of semaphores. In traces of older kernels, without task_block and task_unblock, nothing can be decided
+// Has the theory of semaphores. In traces of older kernels, without task_block and task_unblock, nothing can be decided
 // here.
 #include "host/analyse/oracle/theory.hpp"
 #include "host/text/format.hpp"

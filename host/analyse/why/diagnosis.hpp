@@ -31,7 +31,7 @@ struct Finding {
 };
 
 struct Diagnosis {
-    // f - d; none without a deadline.
+    // This is f - d, none without a deadline.
     std::optional<std::int64_t> lateness{};
     std::vector<Finding> findings; // the most important first
     // Without this number of the first findings the job would have been on time. 0 if it was on time, has no deadline,

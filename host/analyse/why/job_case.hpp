@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is known of one job and of what surrounded it, as the input of the diagnosis: its story, the replay of its
-// window, and the causes that can make it late.
+// Collects what is known of one job and of what surrounded it, as the input of the diagnosis: its story, the replay of
+// its window, and the causes that can make it late.
 #pragma once
 
 #include "host/schedule/accounting.hpp"
@@ -23,7 +23,7 @@
 
 namespace host::analyse::why {
 
-// What can make a job late.
+// Names what can make a job late.
 enum class Cause : std::uint8_t {
     missing_inheritance, // a task that does not hold the mutex ran while the holder could not
     lock_across_wait,    // the holder of a mutex waited for something else
@@ -109,7 +109,7 @@ using Removed = std::function<lib::Ticks(const Item&)>;
 //   pieces     |CC|k|HHHHHHHH|k|CC|v|CCCC|BBBBBBBBBBBBBBBB|CC|      k kernel   v handler
 //   passages   | C |    H      |   C     |       B        |C |
 
-// The part of a passage that one culprit took.
+// Is the part of a passage that one culprit took.
 struct Portion {
     schedule::Culprit culprit;
     lib::Ticks ticks{};
@@ -157,7 +157,7 @@ struct JobCase {
     schedule::RecordPlace released{}; // the record job_release
     schedule::RecordPlace ended{};
     std::optional<tracer::TaskParameters> parameters{};
-    // What the processor did since it was free for the task; null if the job is not explained.
+    // Holds what the processor did since it was free for the task; null if the job is not explained.
     std::shared_ptr<const std::vector<Item>> window{};
     std::map<std::uint32_t, std::uint64_t> interrupts{};                    // how many began within the job, by vector
     std::map<std::uint32_t, std::optional<lib::MutexProtocol>> protocols{}; // those of the mutexes in its shares

@@ -16,7 +16,7 @@
 
 namespace host::analyse::why {
 
-// An uninterrupted execution of a task.
+// Is an uninterrupted execution of a task.
 struct Run {
     std::uint32_t context = 0;
     lib::Ticks begin{};
@@ -48,7 +48,7 @@ struct WeakLink {
 
 class Window {
   public:
-    // What is known when a job ends, besides the pieces.
+    // Holds what is known when a job ends, besides the pieces.
     struct Judge {
         std::function<bool(std::uint32_t who, std::optional<std::uint64_t> deadline, std::uint32_t than)> precedes;
         std::function<bool(std::uint32_t who, std::optional<std::uint64_t> deadline)> is_later;

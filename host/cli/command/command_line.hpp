@@ -57,7 +57,7 @@ class Command {
         : m_command(command)
         , m_state(state) {}
 
-    // names: "--long", "-s,--long", or NAME for a positional argument. `value` must outlive the parsing.
+    // names is "--long", "-s,--long", or NAME for a positional argument. `value` must outlive the parsing.
     template <typename Value> // text or number; command_line.cpp has the list
     Option option(const std::string& names, Value& value, const std::string& text);
     // Calls a function with the text instead of storing it.
@@ -78,7 +78,7 @@ class Command {
     State* m_state;
 };
 
-// What derived texts (completion, manual page) need to know.
+// Holds what derived texts (completion, manual page) need to know.
 struct OptionView {
     std::vector<std::string> names; // with their dashes, short first; empty: a positional argument
     std::string argument;           // of a positional argument: its name; of an option: what it takes; empty: nothing

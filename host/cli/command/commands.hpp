@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The subcommands of `remora`. Each function adds one to the command line; its callback does the work and sets the exit
-// status. A program is a list of commands (Program); host/program/, convert/command/ and fleet/command/ have
+// Declares the subcommands of `remora`. Each function adds one to the command line; its callback does the work and sets
+// the exit status. A program is a list of commands (Program); host/program/, convert/command/ and fleet/command/ have
 // one each.
 #pragma once
 

@@ -14,7 +14,7 @@
 
 namespace host::cli {
 
-// The default resolution of the times in the lines of a schedule (remora schedule, remora diff --golden).
+// This is the default resolution of times in the lines of a schedule (remora schedule, remora diff --golden).
 inline constexpr std::uint64_t kResolutionDefaultUs = 100;
 inline constexpr std::int64_t kNsPerUs = 1'000;
 

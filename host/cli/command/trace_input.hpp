@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the commands that read a trace have in common: the TRACE argument, the part of the trace, and the destination of
+// Has what the commands that read a trace share: the TRACE argument, the part of the trace, and the destination of
 // diagnostics.
 #pragma once
 
@@ -57,7 +57,7 @@ inline void add_span_options(Command& command, SelectionOptions& selection, cons
         .check(check_time);
 }
 
-// What the user can select of the trace.
+// Names what the user can select of the trace.
 enum class Selectable : std::uint8_t {
     events, // a task, an event, a span of time
     span,   // only a span of time

@@ -24,7 +24,7 @@ class EventLines {
     void append(fmt::memory_buffer& out, const trace::Event& event);
 
   private:
-    // The constant pieces of an event's line.
+    // Holds the constant pieces of an event's line.
     struct Prepared {
         text::ShortText to_par1; // the name, padded to its column, and " context="
         text::ShortText to_par2;
@@ -62,14 +62,14 @@ class JsonLines {
   private:
     using Meaning = trace::ValueTexts::Text;
 
-    // The constant texts of one parameter.
+    // Holds the constant texts of one parameter.
     struct Keys {
         text::ShortText value;
         text::ShortText meaning;
         trace::ValueKind kind = trace::ValueKind::nothing;
     };
 
-    // The constant members of an event's object.
+    // Holds the constant members of an event's object.
     struct Prepared {
         text::TextOf<112> identity; // from its name to its state
         Keys par1;

@@ -22,7 +22,7 @@ namespace host::cli {
 
 class RunPrinter {
   public:
-    // The writers with prepared texts: for lines, and for objects.
+    // Holds the writers with prepared texts, for lines and for objects.
     struct Writers {
         EventLines lines;
         JsonLines objects;

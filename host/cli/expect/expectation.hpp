@@ -113,7 +113,7 @@ struct ExpectationOutcome {
     std::string found;    // printable
 };
 
-// What is known of the trace before the figures are computed.
+// Holds what is known of the trace before the figures are computed.
 struct JudgedTrace {
     const analyse::oracle::Verdicts& verdicts;
     std::string loss; // what is missing; empty: nothing
@@ -124,7 +124,7 @@ struct OutcomesOfTrace {
     trace::ExitStatus status = trace::ExitStatus::clean;
 };
 
-// How the figures of the trace are computed.
+// States how the figures of the trace are computed.
 struct AskOptions {
     std::string path; // not a pipe, because the trace is read again
     trace::OpenOptions open;

@@ -97,7 +97,7 @@ struct Context {
 // A line that shows the progress of long work, only on a terminal and only after a second.
 class ProgressLine {
   public:
-    // what: such as "converting". out must outlive the line.
+    // what is a word such as "converting". out must outlive the line.
     ProgressLine(Output& out, std::string_view what)
         : m_out(out)
         , m_what(what)

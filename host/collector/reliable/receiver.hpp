@@ -34,7 +34,7 @@ namespace host::collector::reliable {
 
 namespace wire = tracer::reliable;
 
-// An answer without session and authentication.
+// Is an answer without session and authentication.
 struct Reply {
     wire::Header header;
     std::array<std::byte, wire::kControlBytes> body{};
@@ -67,7 +67,7 @@ class Session {
     [[nodiscard]] std::optional<Reply> hello(const wire::Header& header, const wire::Hello& hello,
                                              lib::Nanoseconds now);
 
-    // Precondition: is_open(). None if the answer comes later from due(), or none is due.
+    // Return none if the answer comes later from due(), or none is due. Precondition: is_open().
     [[nodiscard]] std::optional<Reply> data(const wire::Header& header, std::span<const std::byte> records,
                                             lib::Nanoseconds now);
     [[nodiscard]] std::optional<Reply> fin(const wire::Header& header, const wire::Totals& totals);
@@ -135,7 +135,7 @@ class Receiver {
     static constexpr std::size_t kSessionsMax = 64;
     // A cookie is valid for one to two periods.
     static constexpr lib::Nanoseconds kCookiePeriod = lib::milliseconds(64'000);
-    // Between two UNKNOWN or ABORT to any sender.
+    // This passes between two UNKNOWN or ABORT to any sender.
     static constexpr lib::Nanoseconds kUnknownInterval = lib::milliseconds(20);
     static constexpr lib::Nanoseconds kSilentMax = lib::milliseconds(300'000); // for a session in a full table
     static constexpr lib::Nanoseconds kEmptyMax = lib::milliseconds(10'000);   // for an empty session in a full table

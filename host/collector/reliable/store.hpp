@@ -12,7 +12,7 @@
 
 namespace host::collector::reliable {
 
-// A sender: one address and port. Sessions of different peers are different, whatever their numbers.
+// A sender is one address and port. Sessions of different peers are different, whatever their numbers.
 struct Peer {
     std::uint32_t ipv4 = 0; // host byte order
     std::uint16_t port = 0;

@@ -36,7 +36,7 @@ struct Packet {
     std::span<const std::byte> records{};
 };
 
-// Error: corrupt (the header contradicts itself or the datagram).
+// Returns the packet in a payload. corrupt: the header contradicts itself or the datagram.
 lib::Result<Packet> packet_of(std::span<const std::byte> payload) {
     if (tracer::reliable::is_version_2(payload)) {
         const auto header = tracer::reliable::decode(payload);
@@ -74,7 +74,7 @@ class Session {
     [[nodiscard]] std::shared_ptr<trace::ByteSource> records() { return m_spool.take(); }
 
   private:
-    // What is kept of a packet in order to recognize it.
+    // Holds what is kept of a packet in order to recognize it.
     struct Seen {
         std::uint32_t number = 0; // 0: none
         std::uint32_t checksum = 0;

@@ -261,7 +261,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// Link types.
+// These are link types.
 constexpr std::uint16_t kNull = 0;
 constexpr std::uint16_t kEthernet = 1;
 constexpr std::uint16_t kRawOld = 12;

@@ -123,7 +123,7 @@ class CombinedAssembler {
     bool m_skipping = false;
 };
 
-// The code and flag of the first slot, without reserved bits.
+// This is the code and flag of the first slot, without reserved bits.
 inline constexpr std::uint16_t kChunkBeginCode =
     trace::kCodeOf<"chunk_begin"> | static_cast<std::uint16_t>(tracer::Combine::first);
 

@@ -134,13 +134,13 @@ class ChunkMerge {
     // process may keep open.
     void add_file(SlotWindow& window, const std::string& path) { add_file(window, header_of(window), path, {}); }
 
-    // What a session's manifest says about a file.
+    // Holds what a session's manifest says about a file.
     struct Listed {
         bool is_damaged = false;   // its bytes differ from those in the manifest
         bool holes_listed = false; // its bytes are those in the manifest, which lists lost slots
     };
 
-    // header: that of the window's source.
+    // header is that of the window's source.
     void add_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
                   const Listed& listed);
 

@@ -31,7 +31,7 @@ void add_part(std::vector<trace::ChunkReport>& reports, std::size_t part);
 // Replaces the report of the last part, which has ended, by that of its chunk.
 void end_parts(std::vector<trace::ChunkReport>& reports, std::size_t part);
 
-// What is done with a chunk whose checksum is wrong or whose header is lost.
+// States what is done with a chunk whose checksum is wrong or whose header is lost.
 enum class DamagedChunks : std::uint8_t { skip, salvage };
 
 // The chunk image that is being read: its report in the facts of the trace, and diagnostics that name its place.
@@ -108,7 +108,7 @@ class ChunkScope {
     std::size_t m_chunks = 0; // begun so far
 };
 
-// A slot and its place.
+// Is a slot and its place.
 struct Slot {
     tracer::Record record;
     std::uint64_t index = 0; // in its chunk

@@ -40,7 +40,7 @@ class ChunkSum {
     std::uint32_t m_value = 0;
 };
 
-// What the bytes of a chunk show.
+// States what the bytes of a chunk show.
 enum class ChunkBytes : std::uint8_t {
     whole,   // the checksum is right
     holed,   // it is wrong, and there are empty slots in place of lost ones

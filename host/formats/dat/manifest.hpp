@@ -133,7 +133,7 @@ struct FileChecksum {
     std::uint32_t crc32c = 0;
 };
 
-// Errors: not_found, refused, io.
+// Returns the checksum of a file. Errors: not_found, refused, io.
 [[nodiscard]] lib::Result<FileChecksum> checksum_file(const std::string& path);
 
 //

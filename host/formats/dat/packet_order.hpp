@@ -39,7 +39,7 @@ class PacketOrder {
         std::uint64_t implausible = 0;
     };
 
-    // Is called in the order of the numbers. lost_before: how many packets are missing directly before this one.
+    // Is called in the order of the numbers. lost_before is how many packets are missing directly before this one.
     using Deliver = std::function<void(std::span<const std::byte> records, std::uint64_t lost_before)>;
 
     explicit PacketOrder(Deliver deliver);

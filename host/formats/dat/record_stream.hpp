@@ -28,11 +28,11 @@
 
 namespace host::formats::dat {
 
-// The kernel's clock. Stamps are the machine's counter. If the kernel has set its own clock back (clock_compensated),
-// its deadlines and decisions follow that clock: the stamp less what had been removed from it by then, on that
-// processor. The clock never decreases, with one exception in a trace that begins in the middle, which take()
-// describes: after a setting to a time before one that was already seen, it stops until that time. After a gap, in
-// which settings may be missing, it stops until its next record.
+// Is the kernel's clock. Stamps are the machine's counter. If the kernel has set its own clock back
+// (clock_compensated), its deadlines and decisions follow that clock: the stamp less what had been removed from it by
+// then, on that processor. The clock never decreases, with one exception in a trace that begins in the middle, which
+// take() describes: after a setting to a time before one that was already seen, it stops until that time. After a gap,
+// in which settings may be missing, it stops until its next record.
 class KernelClock {
   public:
     // Returns whether any clock was set back so far.
@@ -160,8 +160,8 @@ class ImageLookup {
     explicit ImageLookup(trace::Diagnostics& diagnostics)
         : m_diagnostics(diagnostics) {}
 
-    // directory, manifest: those of a session; else empty and null. Returns false, with E-IO, if the image that the
-    // user named cannot be read. If a session's own copy is damaged, only texts and names are missing: W-FORMATS.
+    // directory and manifest are those of a session, else empty and null. Returns false, with E-IO, if the image that
+    // the user named cannot be read. If a session's own copy is damaged, only texts and names are missing: W-FORMATS.
     [[nodiscard]] bool load(const trace::OpenOptions& options, const std::string& directory, const Manifest* manifest);
 
     [[nodiscard]] std::optional<trace::KernelImage>& image() { return m_image; }
@@ -183,7 +183,7 @@ class ImageLookup {
     bool m_searched = false; // or no search is wanted
 };
 
-// What was found when a session was opened, for another pass over it.
+// Holds what was found when a session was opened, for another pass over it.
 struct SessionIndex {
     Manifest manifest;
     trace::Absent absent;
@@ -192,7 +192,7 @@ struct SessionIndex {
 
 class RecordStream final : public trace::EventStream {
   public:
-    // path: a directory with manifest.json. known: its index, or null. Any error is reported to diagnostics.
+    // path is a directory with manifest.json, known its index, or null. Any error is reported to diagnostics.
     [[nodiscard]] static lib::Result<std::unique_ptr<RecordStream>>
     of_session(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics,
                std::shared_ptr<const SessionIndex> known);

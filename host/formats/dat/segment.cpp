@@ -44,7 +44,7 @@ std::uint64_t find_next_chunk(SlotWindow& window, std::uint64_t from, std::uint6
     return end;
 }
 
-// What a scan of slots without a header has found besides the segment.
+// Holds what a scan of slots without a header has found besides the segment.
 struct Scanned {
     bool header_lost = false; // there are slots of a header whose beginning is damaged
     bool in_place = false;    // every slot up to the end of the file looks like a record: realign() finds nothing

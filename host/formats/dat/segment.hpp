@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The places of chunks in a file. A file usually holds one chunk; a concatenation holds several; a plain S.Ha.R.K. file
-// has no chunk_begin and is one segment. A S.Ha.R.K. cyclic chunk is stored in memory order: its stamps decrease at
-// exactly one slot, and the segment says where the oldest record is.
+// Finds the places of chunks in a file. A file usually holds one chunk; a concatenation holds several; a plain
+// S.Ha.R.K. file has no chunk_begin and is one segment. A S.Ha.R.K. cyclic chunk is stored in memory order: its stamps
+// decrease at exactly one slot, and the segment says where the oldest record is.
 #pragma once
 
 #include "host/trace/byte_source.hpp"
@@ -108,7 +108,7 @@ struct Stretch {
     std::optional<std::uint64_t> place_bytes{}; // offset of the place before it, if there is one
 };
 
-// What the header of a chunk announces, in slots.
+// Holds what the header of a chunk announces, in slots.
 struct Announced {
     std::uint64_t preamble = 0;
     std::uint64_t records = 0;

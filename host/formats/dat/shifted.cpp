@@ -56,7 +56,7 @@ struct Place {
     [[nodiscard]] std::uint64_t shift() const { return (resumed - broken) % tracer::kRecordBytes; }
 };
 
-// What the number of bytes shows about all places, provided that none has lost or gained a slot or more.
+// States what the number of bytes shows about all places, provided that none has lost or gained a slot or more.
 enum class Places : std::uint8_t { unknown, lost, added };
 
 class Search {

@@ -54,7 +54,7 @@ struct File {
     std::uint64_t entry_bytes = 0; // where its directory entry is
 };
 
-// An error and its place in the image.
+// Is an error and its place in the image.
 struct Fault {
     std::uint64_t offset_bytes = 0;
     std::string text;

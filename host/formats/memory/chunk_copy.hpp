@@ -23,7 +23,7 @@
 
 namespace host::formats::memory {
 
-// The position up to which a chunk was copied.
+// Is the position up to which a chunk was copied.
 struct ChunkPlace {
     std::uint32_t uses = 0; // 0: not at all
     std::uint64_t word = 0; // word of the chunk: if it is unchanged, nothing is new

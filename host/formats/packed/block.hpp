@@ -80,7 +80,7 @@ struct BlockHeader {
     return bytes;
 }
 
-// Precondition: bytes.size() >= kHeaderBytes.
+// Returns whether the magic is there. Precondition: bytes.size() >= kHeaderBytes.
 [[nodiscard]] inline bool has_magic(std::span<const std::byte> bytes) {
     return std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
 }

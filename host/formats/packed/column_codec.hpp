@@ -24,7 +24,7 @@ inline constexpr std::size_t kRawBytesMax = std::size_t{1} << 20;
 
 inline constexpr trace::Code kTrailing = "W-TRAIL";
 
-// What is wrong with a body, and where.
+// States what is wrong with a body, and where.
 struct Fault {
     std::optional<trace::Code> code; // none: the body is valid; kTrailing: it is valid, and bytes follow
     std::size_t in_bytes = 0;        // bytes of the body that were read
@@ -57,7 +57,6 @@ class ColumnCodec {
 // Guesses the contents of a record (code and both parameters, not its time) from the records before it. Packing and
 // unpacking make the same guesses from the same history, so a right guess costs almost nothing.
 
-// code | par1 << 16 | par2 << 32.
 [[nodiscard]] inline std::uint64_t content_of(const tracer::Record& record) {
     return record.code | (std::uint64_t{record.par1} << 16) | (std::uint64_t{record.par2} << 32);
 }
@@ -121,7 +120,7 @@ struct CodedDelta {
     std::uint64_t rest;
 };
 
-// Precondition: delta < 2^32.
+// Returns the code of a delta. Precondition: delta < 2^32.
 [[nodiscard]] constexpr CodedDelta code_delta(std::uint64_t delta) {
     if (delta < kDirect) {
         return {static_cast<std::uint8_t>(delta), 0, 0};

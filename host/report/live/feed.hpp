@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a page receives of a continuing trace: at each request what is new after the cut that it has. One thread reads
-// the trace and lets requests be answered between two of its events; the server's thread waits for that. Each block is
+// Gives a page what a continuing trace has new after the cut that the page has, at each request. One thread reads the
+// trace and lets requests be answered between two of its events; the server's thread waits for that. Each block is
 // packed for one page, so a request costs what is new since the previous one.
 #pragma once
 

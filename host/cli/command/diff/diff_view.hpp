@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `remora diff` found, for the printers of text and of JSON.
+// Holds what `remora diff` found, for the printers of text and of JSON.
 #pragma once
 
 #include "host/analyse/run_comparison.hpp"
@@ -62,7 +62,7 @@ class RunInput {
     RunInput(const RunInput&) = delete;
     RunInput& operator=(const RunInput&) = delete;
 
-    // Takes each event, in time order. khz: the clock's rate as far as it is known, else 0.
+    // Takes each event, in time order. khz is the clock's rate as far as it is known, else 0.
     void add(const trace::Event& event, std::uint32_t khz) {
         if (!event.metadata && event.is_sound()) {
             m_selection.take_note(event);
@@ -70,7 +70,7 @@ class RunInput {
         }
     }
 
-    // names: those of the whole trace.
+    // names are those of the whole trace.
     void finish(const trace::Names& names) {
         m_reader.finish();
         m_run.names = names;

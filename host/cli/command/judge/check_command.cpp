@@ -46,7 +46,7 @@ struct CheckOptions {
     double timeout_s = kStatementSecondsDefault;
 };
 
-// The expectations, and which of them the trace fulfils.
+// Holds the expectations, and which of them the trace fulfils.
 struct Fulfilled {
     std::vector<Expectation> expectations;
     std::vector<ExpectationOutcome> outcomes;

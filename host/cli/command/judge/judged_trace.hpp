@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the commands that judge a trace have in common: --junit, the report of violations, and an exit status that both
-// the reading of the trace and the judgement determine.
+// Has what the commands that judge a trace share: --junit, the report of violations, and an exit status that both the
+// reading of the trace and the judgement determine.
 #pragma once
 
 #include "host/cli/command/trace_input.hpp"

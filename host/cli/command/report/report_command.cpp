@@ -87,13 +87,13 @@ trace::ExitStatus live_report(const ReportOptions& options, Context context) {
                        context);
 }
 
-// The parts of the page.
+// Holds the parts of the page.
 struct Parts {
     std::vector<std::vector<std::byte>> traces{};
     std::vector<std::byte> comparison{};
 };
 
-// What is compared, collected while the traces are read.
+// Collects what is compared while the traces are read.
 struct Compared {
     analyse::Phrases phrases{};
     analyse::Both<analyse::Run> runs{};

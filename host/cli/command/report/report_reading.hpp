@@ -32,7 +32,7 @@ class Reading {
         std::vector<std::string> words{}; // the options with which it was opened; escaped
     };
 
-    // raises: what an observer outside of the machine saw. The trace must outlive this object.
+    // raises are what an observer outside of the machine saw. The trace must outlive this object.
     Reading(const Options& options, std::optional<std::vector<schedule::Observed>> raises, const formats::Trace& trace);
 
     Reading(const Reading&) = delete;
@@ -93,7 +93,7 @@ struct LiveReport {
 // trace: index of one of the page's traces; from_ns, to_ns: null without a limit; chosen: the pair shown first, null:
 // none.
 
-// titles: printable.
+// titles must be printable.
 [[nodiscard]] std::vector<std::byte> compared_traces(const analyse::Phrases& phrases,
                                                      const analyse::Both<const analyse::Run*>& runs,
                                                      const analyse::Both<std::string>& titles);

@@ -23,7 +23,7 @@ struct TopOptions {
     bool once = false;
 };
 
-// The losses of the machine, from the latest chunk.
+// Holds the losses of the machine, from the latest chunk.
 struct Losses {
     std::uint64_t dropped = 0;
     std::uint64_t refused = 0;

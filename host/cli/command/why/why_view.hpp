@@ -30,7 +30,7 @@ struct WhyView {
     [[nodiscard]] const ExplainedJob& explained() const { return first ? *first : asked; }
 };
 
-// The texts of one finding. Escaped.
+// Holds the escaped texts of one finding.
 struct FindingText {
     std::string what;    // a sentence without its full stop
     std::string without; // continues "without ..."
