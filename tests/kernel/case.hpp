@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the in-guest cases share. A case is an application t_*: it records the order in which things happen as letters
-// and compares it with the order computed by hand. Nothing depends on how fast the machine is: tasks are released by
-// other tasks, not by the clock, and whoever must wait for time waits for the kernel's own counters.
+// Has what the in-guest cases share. A case is an application t_*: it records the order in which things happen as
+// letters and compares it with the order computed by hand. Nothing depends on how fast the machine is: tasks are
+// released by other tasks, not by the clock, and whoever must wait for time waits for the kernel's own counters.
 #pragma once
 
 #include "kernel/interrupt/interrupt.hpp"
@@ -18,7 +18,7 @@
 
 namespace guest {
 
-// Letters in the order in which they were added. Context: any.
+// Keeps letters in the order in which they were added. Context: any.
 class Order {
   public:
     constexpr Order() = default;
@@ -51,7 +51,7 @@ inline void check_order(std::string_view expected) {
     }
 }
 
-// Instead of the panic that an NMI without a handler is.
+// Counts NMIs, which would be a panic without a handler.
 inline void count_nmis() {
     const auto attached = kernel::interrupt_attach(
         2, "nmi", [](void*) {}, nullptr);
@@ -70,7 +70,7 @@ inline void check_error(const lib::Result<void>& result, lib::Error expected, st
     check(!result.ok() && result.error() == expected, what);
 }
 
-// A model whose job is due so long after its release; the period is far beyond any case.
+// Returns a model whose job is due this long after its release; the period is far beyond any case.
 [[nodiscard]] inline kernel::HardModel due_after(std::uint64_t milliseconds) {
     return {lib::milliseconds(1), lib::milliseconds(100'000), lib::milliseconds(milliseconds), {}};
 }
@@ -79,14 +79,14 @@ inline kernel::Pid create(std::string_view name, kernel::TaskBody body, const ke
     return must(kernel::task_create({.name = name, .body = body, .argument = nullptr, .model = model}));
 }
 
-// Released now, whatever "now" will be when it runs.
+// Starts a task that is released now, whatever "now" will be when it runs.
 inline kernel::Pid start(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model) {
     const kernel::Pid pid = create(name, body, model);
     must(kernel::task_activate(pid));
     return pid;
 }
 
-// A job that adds its letter.
+// Is a job that adds its letter.
 template <char Letter>
 void letter(void*) {
     order.add(Letter);
@@ -112,7 +112,7 @@ int nearest_first() {
     return must(kernel::task_info(kernel::task_self())).jobs;
 }
 
-// Others change what this task looks at.
+// Reads memory again, because others change what this task looks at.
 inline void look_again() {
     asm volatile("pause" : : : "memory");
 }

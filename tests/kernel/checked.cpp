@@ -52,7 +52,7 @@ Found look_through_all() {
     return found;
 }
 
-// Attempts before the case that are in no total: what the tracer logged at boot to measure itself.
+// Counts attempts before the case that are in no total: what the tracer logged at boot to measure itself.
 constinit std::uint64_t g_unaccounted = 0;
 
 void check_account(void*) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every case of the test kernel ends with, whether it recorded by itself or not: when the run level has exited, so
-// after the last record of the run, the tracer's account is compared with
+// Ends every case of the test kernel, whether it recorded by itself or not: when the run level has exited, so after the
+// last record of the run, the tracer's account is compared with
 //   - the attempts, counted before the tracer saw them (tests/support/attempts/):
 //       attempts = committed + dropped + refused;
 //   - what is really in the chunks, slot by slot:
@@ -15,7 +15,7 @@
 
 namespace guest {
 
-// Has the account checked at the end of this run; called first thing in a case.
+// Has the account checked at the end of this run. A case must call it first.
 void check_account_at_exit();
 
 // Usage: {"t_name", "what it shows", &guest::checked<&body>, false}

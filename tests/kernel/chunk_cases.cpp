@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chunk modes, filters and refusals through the published functions, in the running kernel.
+// Tests chunk modes, filters and refusals through the published functions, in the running kernel.
 #include "tests/kernel/recording.hpp"
 
 namespace {

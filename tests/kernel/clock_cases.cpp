@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The compensated clock on the machine. In a kernel that was built without it nothing of it can be had, and the cases
-// make sure of that.
+// Tests the compensated clock on the machine. In a kernel that was built without it nothing of it can be had, and the
+// cases make sure of that.
 #include "kernel/interrupt/interrupt.hpp"
 #include "kernel/root/tracing.hpp"
 #include "kernel/section/irq_guard.hpp"
@@ -33,8 +33,8 @@ bool compensates(const Parameters& parameters) {
     return true;
 }
 
-// AE EC: a periodic timer beside a task in steps. On the compensated clock each period has its expiration, and each
-// expiration its interrupt; the amount removed is in the trace, rising; stamps never fall; the clock never does.
+// AE EC: a periodic timer runs beside a task in steps. On the compensated clock each period has its expiration, and
+// each expiration its interrupt; the amount removed is in the trace, rising; stamps never fall; the clock never does.
 int timer(const kernel::AppArguments&) {
     if (!compensates({})) {
         return failures;
@@ -169,7 +169,7 @@ int near_zero(const kernel::AppArguments&) {
     return failures;
 }
 
-// The machine's counter, moved so that it wraps soon, and a timer that is due after that.
+// Is the machine's counter, moved so that it wraps soon, and a timer that is due after that.
 class WrappingMachine {
   public:
     lib::Ticks clock() {
@@ -177,7 +177,7 @@ class WrappingMachine {
         return {m_read};
     }
 
-    // At the last reading of the clock.
+    // Returns the decrementer at the last reading of the clock.
     [[nodiscard]] lib::Ticks decrementer() const { return {m_due - m_read}; }
 
     void set(lib::Ticks clock, lib::Ticks decrementer) {
@@ -199,8 +199,8 @@ class WrappingMachine {
     std::uint64_t m_read = 0;
 };
 
-// The counter's end, which 64 bits never reach by themselves: near it nothing is set, after it a new interval begins,
-// once, and then the clock is set back as before.
+// Tests the counter's end, which 64 bits never reach by themselves: near it nothing is set, after it a new interval
+// begins, once, and then the clock is set back as before.
 int rollover(const kernel::AppArguments&) {
     constexpr std::uint64_t kSteps = 50;
     const kernel::IrqGuard guard; // so that no step is an untraced one
@@ -265,8 +265,8 @@ int read_in_steps(const kernel::AppArguments&) {
     return failures;
 }
 
-// Work with a record for each few instructions, and a periodic timer beside it: how long it takes on the clock, and how
-// many of the timer's interrupts are served.
+// Runs work with a record for each few instructions beside a periodic timer, and finds how long it takes on the clock,
+// and how many of the timer's interrupts are served.
 struct Dense {
     lib::Ticks took;
     std::uint64_t interrupts = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compressing a chunk in the running kernel: the records come back exactly, and what is refused changes nothing.
+// Compresses a chunk in the running kernel: the records come back exactly, and what is refused changes nothing.
 #include "tests/kernel/recording.hpp"
 #include "tracer/compact/decoder.hpp"
 
@@ -63,7 +63,7 @@ int compress(const kernel::AppArguments&) {
     return failures;
 }
 
-// In a run with compact=LAYOUT, whose chunks the kernel has made.
+// Tests a run with compact=LAYOUT, whose chunks the kernel has made.
 int compact_run(const kernel::AppArguments&) {
     check(FTrace_trigger_arm(FTRACE_TRIGGER_STOP, FTrace_EVT_ipoint, FTRACE_ANY, FTRACE_ANY, 0) == -1,
           "a trigger cannot be set");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contexts that are abandoned, interrupted by handlers, taken away and given back, on the real machine.
+// Contexts are abandoned, interrupted by handlers, taken away and given back, on the real machine.
 #include "kernel/sched/cpu_clock.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/task/signal.hpp"
@@ -107,7 +107,7 @@ constinit kernel::Pid g_target;
 constinit std::uint32_t g_handled = 0;
 constinit std::uint32_t g_nested = 0;
 
-// A sum whose parts live in registers; interrupted again and again, it must come out the same.
+// Returns a sum whose parts live in registers; interrupted again and again, it must come out the same.
 [[gnu::noinline]] std::uint64_t checksum(std::uint64_t seed, std::uint64_t rounds) {
     std::uint64_t a = seed;
     std::uint64_t b = ~seed;

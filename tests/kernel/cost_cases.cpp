@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tracer's measurement of itself on the machine: exact where the clock counts instructions, and without a trace in
-// any count.
+// The tracer's measurement of itself on the machine is exact where the clock counts instructions, and is in no count.
 #include "arch/arch.hpp"
 #include "tests/kernel/case.hpp"
 #include "tests/support/attempts/attempts.hpp"
@@ -12,8 +11,8 @@ namespace {
 
 using namespace guest;
 
-// A constant event: test and branch; two registers loaded, call; the path to its ret. tests/unit/tracer/log_test.cpp
-// counts the same by single steps.
+// A constant event is test and branch, two loaded registers, call, and the path to its ret.
+// tests/unit/tracer/log_test.cpp counts the same by single steps.
 constexpr std::uint32_t kTestAndBranch = 2;
 constexpr std::uint32_t kLoadAndCall = 3;
 constexpr std::uint32_t kPath = 12 + tests::kCountingInstructions; // and what this kernel counts by the way

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Driver tasks: what the fast handler leaves to do, a task does, and the trace shows who asked for it.
+// A driver task does what the fast handler leaves to do, and the trace shows who asked for it.
 #include "arch/x86_64/port_io.hpp"
 #include "kernel/interrupt/interrupt.hpp"
 #include "tests/kernel/row_cases.hpp"
@@ -41,7 +41,7 @@ void attach(const kernel::TaskModel& model, kernel::Pid& pid) {
     must(kernel::interrupt_attach_driver(kVector, "device", &fast, &g_has_work, pid));
 }
 
-// Start, fast handler, activation and release, end: in this order, and then the task at once, for it beats the main
+// Start, fast handler, activation and release, and end come in this order, then the task at once, for it beats the main
 // one.
 int activates(const kernel::AppArguments&) {
     kernel::Pid pid;
@@ -123,7 +123,7 @@ int queued(const kernel::AppArguments&) {
     return failures;
 }
 
-// A real line, in light mode, the kernel's sections shown: as many hits as jobs.
+// A real line in light mode, with the kernel's sections shown, has as many hits as jobs.
 int line(const kernel::AppArguments&) {
     static constinit volatile int jobs = 0;
     const arch::Vector vector = must(arch::line_vector(kPitLine));
@@ -154,7 +154,7 @@ int line(const kernel::AppArguments&) {
     const std::uint64_t taken = kernel::interrupt_counters(vector).taken - before;
     end(chunk);
     kernel::record_interrupt_sections(false);
-    // Not in pairs: the return from an interrupt closes a section as well, and a fresh task opens with STI.
+    // They are not in pairs: the return from an interrupt closes a section as well, and a fresh task opens with STI.
     check(recording.count(FTrace_EVT_CLI) > 0 && recording.count(FTrace_EVT_STI) > 0, "sections are shown");
     check(rows::count(FTrace_EVT_interrupt_hit, vector, 0) == taken, "a hit for each interrupt");
     check(rows::count(FTrace_EVT_interrupt_start, vector, 0) == 0, "and no more");

@@ -46,7 +46,7 @@ int lose_the_stack(const AppArguments&) {
     return 0;
 }
 
-// A task that would be killed for a fault of its own; the fault is the kernel's here.
+// Is a task that would be killed for a fault of its own; the fault is the kernel's here.
 template <TaskBody Body>
 int fail_as_kernel(const AppArguments&) {
     mark();
@@ -97,7 +97,7 @@ void fail_in_every_report(void*) {
     guest::faulty::divide_by_zero();
 }
 
-// A page fault whose own stack is gone.
+// Raises a page fault whose own stack is gone.
 void fault_twice(void*) {
     constexpr std::size_t kPageFault = static_cast<std::size_t>(arch::x86_64::InterruptStack::page_fault) - 1;
     const std::uint64_t guard = arch::x86_64::interrupt_stack_guards()[kPageFault];
@@ -107,7 +107,7 @@ void fault_twice(void*) {
     guest::faulty::write_to_null();
 }
 
-// So deep that the export would not fit on what is left of the stack.
+// Goes so deep that the export would not fit on what is left of the stack.
 [[gnu::noinline]] int dive(int depth) {
     volatile char room[256] = {};
     ASSERT(depth != 0);

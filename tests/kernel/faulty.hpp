@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Ways to be stopped by the processor, each at an instruction that is known beforehand. Used by the cases in which a
-// task is killed for it (task_fault_cases.cpp) and by those that must end in a panic (fault_cases.cpp).
+// These are ways to be stopped by the processor, each at an instruction that is known beforehand, for the cases in
+// which a task is killed for it (task_fault_cases.cpp) and by those that must end in a panic (fault_cases.cpp).
 #pragma once
 
 #include <cstdint>
 
 namespace guest::faulty {
 
-// Where the next fault will be, written right before it. 0: anywhere.
+// States where the next fault will be, written right before it; 0 means anywhere.
 struct Expected {
     std::uint64_t instruction = 0;
     std::uint64_t address = 0; // of a page fault

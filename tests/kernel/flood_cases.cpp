@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ten thousand timer events, as many at one tick as there are: served in bounded batches, in order, each once, and
+// Ten thousand timer events, as many at one tick as there are, are served in bounded batches, in order, each once, and
 // no task whose time was promised is late. A periodic event that the machine is too late for keeps its grid.
 #include "arch/arch.hpp"
 #include "kernel/config.hpp"
@@ -69,7 +69,7 @@ constinit lib::Ticks g_first{};
 constinit std::uint64_t g_beats = 0;
 constinit std::uint64_t g_early = 0;
 
-// Fifty expirations and more fall into a section with interrupts off: recorded, skipped, and the next ones are on time.
+// Fifty expirations and more fall into a section with interrupts off: they are skipped, and the next are on time.
 int too_late(const kernel::AppArguments& arguments) {
     constexpr lib::Nanoseconds kPeriod = kernel::kTimerPeriodMin;
     for (const std::uint64_t period : {std::uint64_t{0}, std::uint64_t{1}, kPeriod.value - 1}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ways to hang, each after a random number of rounds (from the seed), the last of which is recorded. What the
-// watchdog makes of them is in tests/integration/watchdog.py.
+// The machine hangs in each of these ways after a random number of rounds (from the seed), the last of which is
+// recorded. What the watchdog makes of them is in tests/integration/watchdog.py.
 #include "kernel/interrupt/interrupt.hpp"
 #include "kernel/panic/hang.hpp"
 #include "kernel/panic/panic.hpp"
@@ -23,14 +23,14 @@ constexpr std::uint16_t kRound = 4711;
 constexpr std::uint64_t kRoundsMax = 300;
 constexpr lib::Nanoseconds kPause{20'000};
 
-// Without `pause`, at each of which an emulator that counts instructions returns to its loop.
+// Loops without `pause`, at each of which an emulator that counts instructions returns to its loop.
 [[noreturn]] void forever() {
     for (;;) {
         asm volatile("" : : : "memory");
     }
 }
 
-// Rounds of work and sleep; the number of the last one is printed.
+// Executes rounds of work and sleep; the number of the last one is printed.
 void work(const kernel::AppArguments& arguments) {
     const std::uint64_t rounds = 1 + arguments.seed * 2'654'435'761 % kRoundsMax;
     for (std::uint64_t round = 1; round <= rounds; ++round) {
@@ -66,7 +66,7 @@ int without_a_wake_up(const kernel::AppArguments& arguments) {
     return 0;
 }
 
-// No hang by the state of the machine: whether the other task will post is a matter of its code.
+// This is no hang by the state of the machine: whether the other task will post is a matter of its code.
 int beside_a_task(const kernel::AppArguments& arguments) {
     const auto pid = must(kernel::task_create({.name = "other",
                                                .body =
@@ -94,7 +94,7 @@ int in_the_export(const kernel::AppArguments& arguments) {
     kernel::panic("before the hang");
 }
 
-// Until the machine is reset.
+// Works until the machine is reset.
 int works_forever(const kernel::AppArguments&) {
     for (std::uint32_t round = 1;; ++round) {
         TRACER_LOGEVENT(FTrace_EVT_ipoint, kRound, round);
@@ -146,7 +146,7 @@ int in_every_sink(const kernel::AppArguments& arguments) {
     return in_a_sink_after_a_panic(arguments);
 }
 
-// A hang that the watchdog finds, and another one in its panic's AFTER_EXIT.
+// Hangs until the watchdog finds it, and again in its panic's AFTER_EXIT.
 int twice(const kernel::AppArguments& arguments) {
     must(kernel::sys_atrunlevel([](void*) { forever(); }, nullptr, kernel::RunLevel::after_exit));
     return with_interrupts_off(arguments);
@@ -160,7 +160,7 @@ int computes(const kernel::AppArguments& arguments) {
     return 0;
 }
 
-// Many limits long, without a system call but the kick.
+// Runs for many limits without a system call but the kick.
 int kicks(const kernel::AppArguments& arguments) {
     const lib::Ticks end = kernel::now() + kernel::to_ticks(arguments.duration);
     while (kernel::now() < end) {
@@ -169,7 +169,7 @@ int kicks(const kernel::AppArguments& arguments) {
     return 0;
 }
 
-// Many limits long asleep: a timer is posted.
+// Sleeps for many limits: a timer is posted.
 int sleeps(const kernel::AppArguments& arguments) {
     kernel::task_delay(arguments.duration);
     return 0;

@@ -79,7 +79,7 @@ void compare(std::span<const Line> expected) {
     }
 }
 
-// Everything but timers (their number depends on the policy's bookkeeping, not on what the case does).
+// Records everything but timers (their number depends on the policy's bookkeeping, not on what the case does).
 void record(void (*scenario)()) {
     FTrace_set_filter(FTrace_filter_timer, 1);
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Instruction-level tracing: every instruction of a known piece of code leaves its record, in order; and what runs in
+// In instruction-level tracing every instruction of a known piece of code leaves its record, in order; and what runs in
 // steps does the same as what runs freely, whatever comes in between.
 #include "arch/x86_64/single_step.hpp"
 #include "kernel/section/irq_guard.hpp"
@@ -19,7 +19,7 @@ extern const std::byte guest_walk_leaf[];
 extern const std::byte guest_walk_end[];
 }
 
-// One byte or two an instruction, so that the places are easy to distinguish.
+// Instructions have one byte or two, so that the places are easy to distinguish.
 asm(R"(
     .text
     .balign 16
@@ -172,7 +172,7 @@ constinit std::uint64_t g_hits = 0;
 constinit std::uint64_t g_other = 0;
 constinit bool g_stop = false;
 
-// Timer interrupts, another task that gets its turns, and NMIs between the steps: the sum comes out the same.
+// The sum comes out the same with timer interrupts, another task that gets its turns, and NMIs between the steps.
 int interrupted(const kernel::AppArguments&) {
     constexpr std::uint64_t kRounds = 3'000;
     const std::uint64_t expected = mixed(kRounds);
@@ -210,7 +210,7 @@ int interrupted(const kernel::AppArguments&) {
 constinit kernel::Semaphore g_go;
 constinit kernel::Semaphore g_done;
 
-// Another task, by its context, while it waits; a flag of the application; and the task ends in steps.
+// Another task is put into steps by its context, while it waits, with a flag of the application; it ends in steps.
 int other_task(const kernel::AppArguments&) {
     static constinit volatile int flag = 0;
     must(kernel::sem_init(g_go, "go", 0));
@@ -323,7 +323,7 @@ int cut(const kernel::AppArguments&) {
     check(FTrace_disable() == 0, "tracing stops");
     int cuts = 0;
     bool first = false;
-    // More than a recording takes.
+    // These are more than a recording takes.
     const auto records = tracer::ChunkStore::contents(*must(tracer::instance().store.find(chunk))).newer;
     for (std::size_t at = 0; at < records.size(); at += tracer::kRecordBytes) {
         const tracer::Record record = tracer::decode_record(records.subspan(at, tracer::kRecordBytes));
@@ -373,7 +373,7 @@ int calls(const kernel::AppArguments&) {
     return failures;
 }
 
-// Whether the end of an interrupt asks which task is to continue in steps.
+// Returns whether the end of an interrupt asks which task is to continue in steps.
 bool interrupts_ask() {
     return arch::x86_64::detail::step_upcalls != nullptr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// External lines, unassigned and spurious vectors, NMI: every way into the interrupt funnel but the timer's. The line
-// cases hold whichever controller serves the lines; the runner boots them with irq=apic and irq=pic.
+// Tests external lines, unassigned and spurious vectors, and NMI: every way into the interrupt funnel but the timer's.
+// The line cases hold whichever controller serves the lines; the runner boots them with irq=apic and irq=pic.
 #include "arch/arch.hpp"
 #include "arch/x86_64/interrupts.hpp"
 #include "arch/x86_64/local_apic.hpp"
@@ -19,7 +19,7 @@ using guest::check;
 constexpr std::uint8_t kPitLine = 0;
 constexpr std::uint64_t kSpinsMax = 100'000'000;
 
-// Channel 0, square wave, so many PIT ticks a period (1.193182 MHz).
+// Starts channel 0 as a square wave with this period in PIT ticks (1.193182 MHz).
 void start_pit(std::uint16_t period) {
     PortIo::out8(0x43, 0x36);
     PortIo::out8(0x40, static_cast<std::uint8_t>(period));
@@ -64,7 +64,7 @@ int unassigned_vector(const kernel::AppArguments&) {
     return guest::failures;
 }
 
-// An NMI that this processor sends to itself; it must be served even with interrupts off, and traced like the others.
+// This processor sends an NMI to itself; it must be served even with interrupts off, and traced like the others.
 int non_maskable(const kernel::AppArguments&) {
     constexpr std::uint64_t kRegCommandLow = 0x300;
     constexpr std::uint64_t kRegCommandHigh = 0x310;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An interrupt table of a case's own: the kernel's, with some gates bent to stubs of the test. Those end by jumping to
-// the kernel's stub, or return by themselves.
+// A case's own interrupt table is the kernel's, with some gates bent to stubs of the test. Those end by jumping to the
+// kernel's stub, or return by themselves.
 #pragma once
 
 #include <array>
@@ -26,7 +26,8 @@ class InterruptTable {
         }
     }
 
-    // on_interrupted_stack: the stub does not start on a stack of the vector's own, so it can continue as another one.
+    // Bends a gate; with on_interrupted_stack the stub starts on no stack of the vector's, so it can continue as
+    // another.
     void bend(std::uint8_t vector, void (*stub)(), bool on_interrupted_stack = false) {
         constexpr std::uint64_t kStackIndex = std::uint64_t{7} << 32;
         const auto target = reinterpret_cast<std::uint64_t>(stub);

@@ -29,7 +29,7 @@ void log_nested() {
     }
 }
 
-// #DB: the stub has rewound the interrupted record already.
+// Serves #DB; the stub has rewound the interrupted record already.
 void on_debug(arch::x86_64::InterruptFrame&) {
     clear_breakpoint();
     log_nested();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who interrupts a record in the guest cases: the ways in, what their handlers log, and the boundaries at which a
-// record is worth being interrupted. Context of everything here: irq-off, unless said otherwise.
+// Interrupts a record in the guest cases: has the ways in, what their handlers log, and the boundaries at which a
+// record is worth being interrupted. Context: irq-off, unless stated otherwise.
 #pragma once
 
 #include "tests/kernel/case.hpp"
@@ -27,15 +27,15 @@ inline constexpr std::array<std::string_view, 4> kWayNames = {"irq", "nmi", "deb
 void start_interrupter();
 void stop_interrupter();
 
-// What handlers log from now on: one record, or a long event of so many slots.
+// Sets what handlers log from now on: one record, or a long event of this many slots.
 void set_nested_long_slots(std::uint32_t slots);
 
-// How often a handler ran. (An NMI has none; the kernel logs its start and its end.)
+// Returns how often a handler ran. (An NMI has none; the kernel logs its start and its end.)
 [[nodiscard]] int interrupter_hits();
 
 [[nodiscard]] std::uint8_t vector_of(Way way);
 
-// The same interrupt where no record is under way.
+// Raises the same interrupt where no record is under way.
 void interrupt_by_instruction(Way way);
 
 // The processor interrupts itself before it executes the instruction at this address.
@@ -45,7 +45,7 @@ void clear_breakpoint();
 // Fills the slots of a long event, which must live until it is recorded.
 [[nodiscard]] RawEvent long_event(std::span<tracer::Record> slots, std::uint16_t number);
 
-// The instructions of the record that was stepped last, and which of all instructions were ever chosen.
+// Keeps the instructions of the record that was stepped last, and which of all instructions were ever chosen.
 class Boundaries {
   public:
     constexpr Boundaries() = default;
@@ -58,10 +58,10 @@ class Boundaries {
 
     [[nodiscard]] bool after_commit(std::size_t step) const { return step + 1 == m_size; } // the `ret`
 
-    // Every instruction the first, the middle and the last time it is executed.
+    // Chooses every instruction the first, the middle and the last time it is executed.
     [[nodiscard]] bool choose(std::size_t step);
 
-    // Prints the figures; a failure if fewer instructions than these were chosen.
+    // Prints the figures; it is a failure if fewer instructions than these were chosen.
     void report(std::uint64_t instructions_min) const;
 
   private:

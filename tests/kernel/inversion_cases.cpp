@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Priority inversion at its worst: a chain of eight owners, a wait that gives up, an owner that is killed, a circle of
-// three. Recording is on from the start, so the runner has `remora check` judge each decision.
+// Tests priority inversion at its worst: a chain of eight owners, a wait that gives up, an owner that is killed, a
+// circle of three. Recording is on from the start, so the runner has `remora check` judge each decision.
 #include "kernel/sync/mutex.hpp"
 #include "tests/kernel/recording.hpp"
 
@@ -24,7 +24,7 @@ void init_mutexes() {
     }
 }
 
-// In all chunks as they are now, the current one included.
+// Counts in all chunks as they are now, the current one included.
 std::size_t recorded(std::uint16_t code, std::uint16_t par1, std::uint32_t par2) {
     const arch::IrqGuard guard;
     std::size_t found = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Interrupts that are requested while they are off, for a known number of instructions. What an observer outside of the
-// machine says of them, and the trace, is compared in tests/integration/latency.py.
+// Interrupts are requested while they are off for a known number of instructions. What an observer outside of the
+// machine reports of them, and the trace, are compared in tests/integration/latency.py.
 #include "arch/arch.hpp"
 #include "arch/x86_64/local_apic.hpp"
 #include "kernel/interrupt/interrupt.hpp"

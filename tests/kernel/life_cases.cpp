@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run levels, and the end of tasks.
+// Tests run levels, and the end of tasks.
 #include "tests/kernel/case.hpp"
 
 #include "kernel/run/run.hpp"
@@ -24,7 +24,7 @@ void at_level(RunLevel when, const char& letter) {
     must(sys_atrunlevel(&add, const_cast<char*>(&letter), when));
 }
 
-// Registered first, so it runs last of all: a wrong order ends in a panic, because the result is already decided.
+// It is registered first, so it runs last of all: a wrong order ends in a panic, because the result is already decided.
 int run_level_order(const kernel::AppArguments&) {
     must(sys_atrunlevel([](void*) { ASSERT(order.letters() == "m21435"); }, nullptr, RunLevel::after_exit));
     at_level(RunLevel::after_exit, kLetters[4]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times beyond all times, and activations that come too early: the kernel must neither wrap nor break its guarantee.
+// Tests times beyond all times, and activations that come too early: the kernel neither wraps nor breaks its guarantee.
 #include "kernel/time/timer.hpp"
 #include "tests/kernel/case.hpp"
 

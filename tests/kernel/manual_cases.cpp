@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The usage example of the S.Ha.R.K. user manual, volume V, statement by statement as it is printed, with
+// This is the usage example of the S.Ha.R.K. user manual, volume V, statement by statement as it is printed, with
 // apps/shark.hpp before it; only the comments are ours, and the declaration of i, which the manual leaves out. It must
 // compile, no call may fail, and what it sends is checked from outside (tests/integration/guest.py).
 #include "apps/shark.hpp"
@@ -59,7 +59,7 @@ FTrace_send_chunk(a, 0, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_CYC);
 FTrace_send_chunk(b, 0, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN);
 }
 
-// The line that it names for the disk.
+// Executes the line that the manual names for the disk.
 void printed_alternative() {
 FTrace_init_disk_writer("trace.dat", 0, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Work whose result shows whether all of it was done, once and in order.
+// Does work whose result shows whether all of it was done, once and in order.
 #pragma once
 
 #include <cstdint>
 
 namespace guest {
 
-// At least four instructions a round. Context: any.
+// Takes at least four instructions a round. Context: any.
 inline std::uint64_t mixed(std::uint64_t rounds) {
     std::uint64_t state = 1;
     for (std::uint64_t i = 0; i < rounds; ++i) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Random task sets, one after the other: up to five tasks of any policy, which compute, lock, wait, delay, post and
-// activate each other, beside timer events that interrupt, wake, suspend and resume them; at the end of its time a set
-// is killed wherever it is. The word seed= is the whole of a run: the same seed makes the same sets. Nothing is judged
-// here: the trace is, by `remora verify` and `remora check`, and what the tools make of its response times is compared
-// with a calculation of its own (tests/accounting).
+// Runs random task sets, one after the other: up to five tasks of any policy, which compute, lock, wait, delay, post
+// and activate each other, beside timer events that interrupt, wake, suspend and resume them; at the end of its time a
+// set is killed wherever it is. The word seed= is the whole of a run: the same seed makes the same sets. Nothing is
+// judged here: the trace is, by `remora verify` and `remora check`, and what the tools make of its response times is
+// compared with a calculation of its own (tests/accounting).
 #include "kernel/sched/server.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/sync/condition.hpp"
@@ -22,7 +22,7 @@ using namespace guest;
 using kernel::MutexProtocol;
 using lib::microseconds;
 
-// The names of so many sets have space in the trace.
+// The names of this many sets have space in the trace.
 constexpr int kSets = 80;
 constexpr std::uint64_t kSetUs = 1'000;
 constexpr std::size_t kWorkersMax = 5;
@@ -39,7 +39,7 @@ class Random {
     constexpr explicit Random(std::uint64_t seed)
         : m_state(seed * 2'654'435'761 + 88'172'645'463'325'252) {}
 
-    // From low to high.
+    // Returns a number from low to high.
     std::uint64_t between(std::uint64_t low, std::uint64_t high) {
         m_state ^= m_state << 13;
         m_state ^= m_state >> 7;
@@ -235,7 +235,7 @@ void start(Worker& worker, kernel::ServerId server) {
     must(kernel::task_activate_at(worker.pid, kernel::after(microseconds(random.between(0, 200)))));
 }
 
-// A timer event of the set: what comes from outside.
+// Is a timer event of the set: what comes from outside.
 void disturb(void*) {
     Random& random = s_sets.interrupts;
     Worker& worker = any_worker(random);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The BIOS, asked from the running kernel: what it says of the memory is what the boot path handed over, the machine is
-// afterwards as it was, and the trace shows where it was away. s_real_mode_refused is for machines without a BIOS.
+// The BIOS is asked from the running kernel: what it states about the memory is what the boot path handed over, the
+// machine is afterwards as it was, and the trace shows where it was away. s_real_mode_refused is for others.
 #include "kernel/run/real_mode.hpp"
 
 #include "arch/x86_64/interrupts.hpp"
@@ -22,7 +22,7 @@ using namespace guest::rows;
 
 constexpr std::size_t kBiosBytes = 0x500; // interrupt vectors and data area
 
-// Page 0 is absent; the compiler must not know that this is null.
+// Copies page 0, which is absent otherwise; the compiler must not know that this is null.
 void copy_page_0(std::span<std::uint8_t, kBiosBytes> into) {
     const arch::IrqGuard guard;
     arch::x86_64::set_page(0, arch::x86_64::PageUse::constants);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What one record costs in the guest, in clock ticks; under CLOCK=icount a tick is an instruction, and the figures are
-// exact. Not a test: the name starts with b_ and `make bench` reads the console.
+// Measures what one record costs in the guest, in clock ticks; under CLOCK=icount a tick is an instruction, and the
+// figures are exact. It is no test: the name starts with b_ and `make bench` reads the console.
 #include "kernel/panic/console.hpp"
 #include "kernel/run/app.hpp"
 #include "tests/support/attempts/attempts.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records in guest cases: what a chunk holds, in time order, and the filters that leave only what a case wrote itself.
+// Reads records in guest cases: what a chunk holds, in time order. Filters leave only what a case wrote itself.
 #pragma once
 
 #include "tests/kernel/case.hpp"
@@ -14,7 +14,7 @@ namespace guest {
 
 inline constexpr int kRecordBytes = static_cast<int>(tracer::kRecordBytes);
 
-// A copy of the records of one chunk; at most kMax.
+// Is a copy of the records of one chunk, at most kMax.
 class Recording {
   public:
     static constexpr std::size_t kMax = 256;
@@ -45,7 +45,7 @@ class Recording {
     std::size_t m_size = 0;
 };
 
-// Only the families general, ipoint and user are recorded from now on.
+// Records only the families general, ipoint and user from now on.
 inline void filter_the_kernel() {
     for (const BYTE family :
          {FTrace_filter_task, FTrace_filter_interrupt, FTrace_filter_CPU, FTrace_filter_priority, FTrace_filter_mutex,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the published functions refuse, in the running kernel: -1, the reason with name, argument and value, and the
-// chunk table, the counts and the filter as they were. The hosted tests/unit/tracer/ftrace_refusals_test.cpp looks
-// deeper.
+// The published functions refuse in the running kernel: they return -1, state the reason with name, argument and value,
+// and leave the chunk table, the counts and the filter as they were. The hosted
+// tests/unit/tracer/ftrace_refusals_test.cpp looks deeper.
 #include "tests/kernel/recording.hpp"
 
 #include <string_view>

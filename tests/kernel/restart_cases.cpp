@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The restart rule as the machine's own stubs apply it. In each situation that the record path can meet, a record is
-// interrupted before every instruction it executes, by a device's interrupt, by an NMI and by a debug exception; each
-// comes in through its own stub of entry.S and logs records of its own. The chunks must then hold what they hold when
-// the interrupt simply comes first: nothing torn, lost, doubled or out of order. After the commit it comes second.
-// Loops are interrupted in their first, middle and last turn.
-// Three ways are stepped (stepping.hpp); the fourth is the processor's own: a hardware breakpoint.
+// Tests the restart rule as the machine's own stubs apply it. In each situation that the record path can meet, a record
+// is interrupted before every instruction it executes, by a device's interrupt, by an NMI and by a debug exception;
+// each comes in through its own stub of entry.S and logs records of its own. The chunks must then hold what they hold
+// when the interrupt simply comes first: nothing torn, lost, doubled or out of order. After the commit it comes second.
+// Loops are interrupted in their first, middle and last turn. Three ways are stepped (stepping.hpp); the fourth is the
+// processor's own: a hardware breakpoint.
 #include "tests/kernel/interrupter.hpp"
 #include "tests/kernel/recording.hpp"
 #include "tracer/record/record_path.hpp"
@@ -25,7 +25,7 @@ constexpr FTrace_flags kCyclic = FTRACE_CHUNK_FLAG_CYC;
 constexpr FTrace_flags kJump = FTRACE_CHUNK_FLAG_JTN;
 constexpr FTrace_flags kStop = FTRACE_CHUNK_FLAG_STOP;
 
-// How recording continues when the chunk ends.
+// States how recording continues when the chunk ends.
 enum class Next : std::uint8_t {
     none,
     linked,
@@ -54,8 +54,7 @@ struct Situation {
     // The path may have found that the event does not fit when the interrupt comes: either may then be first to see the
     // chunk end, and both outcomes are right.
     bool may_end_chunk = false;
-    // Likewise in a cyclic chunk, where the lap may then be shorter, or a blackout be recorded once more: fewer old
-    // records are left.
+    // In a cyclic chunk the lap may then be shorter, or a blackout be recorded once more: fewer old records are left.
     bool newest_only = false;
 };
 
@@ -277,7 +276,7 @@ int make_successor(const Situation& situation) {
     return -1;
 }
 
-// What comes before the outer record.
+// Makes what comes before the outer record.
 void prepare(const Situation& situation, int first, int second) {
     const bool link_early =
         situation.next == Next::linked || situation.next == Next::full || situation.next == Next::cyclic;
@@ -308,7 +307,7 @@ void prepare(const Situation& situation, int first, int second) {
     }
 }
 
-// A current chunk cannot be deleted: let another one be it, and let it take the end of a blackout.
+// Deletes the chunks. A current chunk cannot be deleted, so another one becomes it and takes the end of a blackout.
 void clean_up(int first, int second) {
     static constinit int parking = -1;
     tracer::instance().control.disarm();
@@ -320,7 +319,7 @@ void clean_up(int first, int second) {
     ASSERT(FTrace_chunk_delete(first) == 0 && (second < 0 || FTrace_chunk_delete(second) == 0));
 }
 
-// Fresh chunks in this situation, then `act`, then what is in them.
+// Makes fresh chunks in this situation, calls `act`, and returns what is in them.
 template <typename Act>
 void play(const Situation& situation, Outcome& outcome, Act act) {
     const arch::IrqGuard guard;
@@ -367,7 +366,7 @@ bool complete(const Outcome& a) {
     return a.size + a.totals.overwritten == a.totals.committed + a.totals.tracer_made;
 }
 
-// Index of the last record before `end` that is not the tracer's own; -1 if there is none.
+// Returns the index of the last record before `end` that is not the tracer's own, or -1 if there is none.
 int last_logged(const Outcome& a, int end) {
     do {
         --end;
@@ -375,7 +374,7 @@ int last_logged(const Outcome& a, int end) {
     return end;
 }
 
-// The same counts, and the same newest records; what the tracer says of its own accord aside.
+// Returns whether counts and newest records are the same, except for the tracer's own.
 bool same_newest(const Outcome& a, const Outcome& b) {
     int in_a = last_logged(a, static_cast<int>(a.size));
     int in_b = last_logged(b, static_cast<int>(b.size));

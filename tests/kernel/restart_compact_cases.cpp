@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The restart rule in chunks that are written compactly, as in restart_cases.cpp: one layout of each kind (the record
-// path knows no more of them), each form of an event, a turn of the stamp, the end of a chunk and of a blackout. What
-// the decoder reads must be what it reads when the interrupt comes first.
+// Tests the restart rule in chunks that are written compactly, as restart_cases.cpp does: one layout of each kind (the
+// record path knows no more of them), each form of an event, a turn of the stamp, the end of a chunk and of a blackout.
+// What the decoder reads must be what it reads when the interrupt comes first.
 #include "tests/kernel/interrupter.hpp"
 #include "tests/kernel/recording.hpp"
 #include "tracer/chunk/compact_chunk.hpp"

@@ -9,7 +9,7 @@ namespace guest::rows {
 
 inline constinit Recording recording;
 
-// A fresh chunk is selected and recording continues in it; filters are as they were.
+// Selects a fresh chunk, in which recording continues; filters are as they were.
 inline int begin(int slots = 250, FTrace_flags mode = FTRACE_CHUNK_FLAG_STOP) {
     const int number = FTrace_chunk_create(slots * kRecordBytes, 8 * kRecordBytes,
                                            static_cast<FTrace_flags>(FTRACE_CHUNK_FLAG_FREE | mode));
@@ -30,7 +30,7 @@ inline void end(int number) {
     return found;
 }
 
-// The record is there, with these parameters, at least once.
+// Expects the record with these parameters at least once.
 inline void expect(std::uint16_t code, std::uint32_t par1, std::uint32_t par2) {
     if (count(code, static_cast<std::uint16_t>(par1), par2) == 0) {
         ++failures;

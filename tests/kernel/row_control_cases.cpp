@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows of exceptions and their reactions, of signals, and of suspension.
+// Covers rows of exceptions and their reactions, of signals, and of suspension.
 #include "kernel/task/signal.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/time/timer.hpp"
@@ -21,7 +21,7 @@ constexpr std::uint32_t word(TaskException exception, Reaction reaction) {
     return (static_cast<std::uint32_t>(exception) << 16) | static_cast<std::uint32_t>(reaction);
 }
 
-// Created only: its context is known before it may be gone.
+// Only creates a task: its context is known before it may be gone.
 kernel::Pid create_with(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model,
                         const Reactions& reactions) {
     return must(kernel::task_create({.name = name, .body = body, .model = model, .reactions = reactions}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows of the families general, ipoint, user, data and filter: what the tracer and its users record.
+// Covers rows of the families general, ipoint, user, data and filter: what the tracer and its users record.
 #include "kernel/root/tracing.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "tests/kernel/row_cases.hpp"
@@ -146,8 +146,8 @@ int user(const kernel::AppArguments&) {
     return failures;
 }
 
-// An event of the family that anybody may record; null if the table has none. Of the general family trace_stop: a
-// reader would believe a made-up rate, count or identity.
+// Returns an event of the family that any caller may record, or null. For the general family it is trace_stop: a reader
+// would believe a made-up rate, count or identity.
 const tracer::EventRow* event_of_family(unsigned family) {
     if (family == 0) {
         return tracer::find_event(std::uint8_t{FTrace_EVT_trace_stop});

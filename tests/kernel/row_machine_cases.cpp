@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows of the families interrupt, processor and timer.
+// Covers rows of the families interrupt, processor and timer.
 #include "kernel/interrupt/interrupt.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/time/timer.hpp"
@@ -101,8 +101,8 @@ int timer(const kernel::AppArguments&) {
     return failures;
 }
 
-// A vector of the 8259 pair that nothing is in service for: the handler of the line must not run. The runner boots this
-// with irq=pic as well, where the vector is that of the line.
+// Raises a vector of the 8259 pair that nothing is in service for: the handler of the line must not run. The runner
+// boots this with irq=pic as well, where the vector is that of the line.
 int spurious_line(const kernel::AppArguments&) {
     static constinit int runs = 0;
     constexpr arch::Vector kLine7 = 0x27;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows of the family server, and those of arrivals: what CBS, GRUB, polling and deferrable servers record, in which
-// order, and what becomes of activations that come while a task is busy or too early. The main task is round robin:
-// every server of these cases runs before it.
+// Covers rows of the family server, and those of arrivals: what CBS, GRUB, polling and deferrable servers record, in
+// which order, and what becomes of activations that come while a task is busy or too early. The main task is round
+// robin: every server of these cases runs before it.
 #include "kernel/sched/admission/utilisation.hpp"
 #include "kernel/sched/server.hpp"
 #include "kernel/task/task_group.hpp"
@@ -39,7 +39,7 @@ int begin_servers() {
     return begin();
 }
 
-// The number of the server that serves this context; 0 if none was recorded.
+// Returns the number of the server that serves this context, or 0 if none was recorded.
 std::uint16_t server_of(std::uint32_t context) {
     for (const tracer::Record& record : recording.records()) {
         if (record.event_code() == FTrace_EVT_server_attach && record.par2 == context) {
@@ -49,7 +49,7 @@ std::uint16_t server_of(std::uint32_t context) {
     return 0;
 }
 
-// Whether records with these codes directly follow each other somewhere.
+// Returns whether records with these codes directly follow each other somewhere.
 bool in_a_row(std::initializer_list<WORD> codes) {
     const auto records = recording.records();
     for (std::size_t at = 0; at + codes.size() <= records.size(); ++at) {
@@ -64,7 +64,7 @@ bool in_a_row(std::initializer_list<WORD> codes) {
     return false;
 }
 
-// The last parameter of the first record like this; 0 if there is none.
+// Returns the last parameter of the first record like this, or 0 if there is none.
 std::uint32_t first_par2(WORD code, std::uint16_t par1) {
     for (const tracer::Record& record : recording.records()) {
         if (record.event_code() == code && record.par1 == par1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of mutex protocols, timed waits, condition variables and ports. The cases run in the main task, which is round
-// robin: every HARD task that they start preempts it at once.
+// Covers rows of mutex protocols, timed waits, condition variables and ports. The cases run in the main task, which is
+// round robin: every HARD task that they start preempts it at once.
 #include "kernel/sync/condition.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/port.hpp"
@@ -36,7 +36,7 @@ void init(Mutex& mutex, MutexProtocol protocol) {
     }
 }
 
-// Released now; a user of these mutexes.
+// Starts a user of these mutexes, released now.
 void start_user(kernel::TaskBody body, std::span<Mutex* const> mutexes) {
     const auto pid = must(kernel::task_create({.name = "high",
                                                .body = body,

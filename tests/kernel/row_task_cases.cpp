@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of the families task, attribute, mutex and semaphore. The levels are registered as RM 0, EDF 1, round robin 2,
-// background 3, CBS 4, GRUB 5, servers 6; the cases run in the main task, which is round robin.
+// Covers rows of the families task, attribute, mutex and semaphore. The levels are registered as RM 0, EDF 1, round
+// robin 2, background 3, CBS 4, GRUB 5, servers 6; the cases run in the main task, which is round robin.
 #include "kernel/sync/mutex.hpp"
 #include "tests/kernel/row_cases.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A task that never ends its job, in a constant bandwidth server: it gets its share and takes nothing from those
-// whose share was promised. Budgets that are none, and shares that are not free, are refused. Times in milliseconds:
+// A task that never ends its job, in a constant bandwidth server, gets its share and takes nothing from those whose
+// share was promised. Budgets that are none, and shares that are not free, are refused. Times are in milliseconds:
 //
 //   task     T    C      runaway: 3 every 10, wants all of it
 //   fast     4    1      sum: 0.25 + 0.4 + 0.3 = 0.95

@@ -41,7 +41,7 @@ struct Lone {
     bool full = false;
 };
 
-// A hundred events into one chunk that nothing follows.
+// Logs a hundred events into one chunk that nothing follows.
 Lone alone(int slots, FTrace_flags mode) {
     const int number = chunk(slots, mode);
     const std::uint64_t dropped = tracer::totals(0).dropped;
@@ -135,7 +135,7 @@ void give_back(std::size_t count) {
     }
 }
 
-// Of numbers by small chunks, of the arena by large ones; recording does not notice.
+// Numbers run out by small chunks, the arena by large ones; recording does not notice.
 int no_more_chunks(const kernel::AppArguments&) {
     filter_the_kernel();
     FTrace_set_filter(FTrace_filter_job, 1); // slices end meanwhile
@@ -193,7 +193,7 @@ std::size_t fill_timers() {
     return count;
 }
 
-// Three tasks and two timer events, or nothing at all.
+// Makes three tasks and two timer events, or nothing at all.
 bool attempt() {
     const std::array<kernel::TaskModel, 3> models{
         kernel::HardModel{lib::milliseconds(1), lib::milliseconds(10), {}, {}},
@@ -229,7 +229,7 @@ bool attempt() {
     return through;
 }
 
-// With room for 0, 1, 2, ... of one kind, until the scenario goes through; returns how many that were.
+// Tries with room for 0, 1, 2, ... of one kind until the scenario goes through, and returns how many that were.
 template <typename T, std::size_t Size>
 std::size_t with_every_room(std::size_t (*fill_all)(), lib::Result<void> (*release)(T), std::array<T, Size>& filling) {
     const std::size_t capacity = fill_all();

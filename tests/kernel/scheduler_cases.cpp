@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who runs when, on the real machine.
+// Tests who runs when, on the real machine.
 #include "tests/kernel/row_cases.hpp"
 #include "tests/kernel/working.hpp"
 
@@ -69,8 +69,8 @@ int level_order(const kernel::AppArguments&) {
     return failures;
 }
 
-// A letter for each time that one of the tasks is dispatched, and how long after it the next dispatch is, which is that
-// of another task.
+// Keeps a letter for each time that one of the tasks is dispatched, and how long after it the next dispatch is, which
+// is that of another task.
 struct Turns {
     lib::Text<40> letters;
     std::array<lib::Ticks, 40> lengths{};

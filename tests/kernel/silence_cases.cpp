@@ -15,7 +15,7 @@ namespace silence_cases {
 using namespace guest;
 using namespace guest::rows;
 
-// Reads every byte, a few at a time, and says so.
+// Reads every byte, a few at a time, and reports it.
 class ReadingSink final : public tracer::ChunkSink {
   public:
     constexpr ReadingSink() = default;

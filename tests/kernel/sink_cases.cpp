@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The published calls that open a sink, with a real volume and a real card: what they refuse, and why; what arrived is
-// checked from outside (tests/integration/guest.py).
+// Tests the published calls that open a sink, with a real volume and a real card: what they refuse, and why. What
+// arrived is checked from outside (tests/integration/guest.py).
 #include "tests/kernel/recording.hpp"
 
 #include <string_view>

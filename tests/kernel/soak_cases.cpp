@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The soak in the guest: records under the machine's own interrupts, which come in through the kernel's own stubs. A
-// timer event of the kernel posts itself again and again at random distances and logs; the PIT's line is an NMI (the
-// I/O APIC delivers it so), which interrupts the timer's handler as well. Before the two stubs there is a counter of
-// the test that looks where the interrupt hit and changes nothing.
+// The soak in the guest writes records under the machine's own interrupts, which come in through the kernel's own
+// stubs. A timer event of the kernel posts itself again and again at random distances and logs; the PIT's line is an
+// NMI (the I/O APIC delivers it so), which interrupts the timer's handler as well. Before the two stubs there is a
+// counter of the test that looks where the interrupt hit and changes nothing.
 //
 // QEMU takes interrupts between translated blocks only, and the record path is a few of them: on the host's clock this
 // proves little unless QEMU runs single instructions. On the exact clock (icount) a block ends where an interrupt is
@@ -77,8 +77,8 @@ constinit std::array<soak::Source, 2> g_sources = {soak::Source(0), soak::Source
 constinit std::uint64_t g_random = 1;
 constinit bool g_storm = false;
 
-// How dense the storm is: an exact clock allows interrupts every few hundred instructions; on the host's clock the
-// machine may be so slow that nothing else would run. Microseconds and PIT ticks (838 ns).
+// States how dense the storm is: an exact clock allows interrupts every few hundred instructions; on the host's clock
+// the machine may be so slow that nothing else would run. The units are microseconds and PIT ticks (838 ns).
 struct Density {
     std::uint32_t timer_us_min;
     std::uint32_t pit_ticks_min;
@@ -106,7 +106,7 @@ void io_apic_write(std::uint32_t index, std::uint32_t value) {
     arch::x86_64::mmio_write(kIoApicBase + 0x10, value);
 }
 
-// The line keeps its place; it is delivered as an NMI.
+// Makes an NMI of a line, which keeps its place.
 void make_nmi_of(arch::Vector vector) {
     bool found = false;
     for (std::uint32_t index = 0x10; index < 0x10 + 2 * 24; index += 2) {
@@ -119,7 +119,7 @@ void make_nmi_of(arch::Vector vector) {
     ASSERT(found);
 }
 
-// Channel 0, rate generator, so many PIT ticks (838 ns) a period.
+// Starts channel 0 as a rate generator with this period in PIT ticks (838 ns).
 void start_pit(std::uint16_t period) {
     PortIo::out8(0x43, 0x34);
     PortIo::out8(0x40, static_cast<std::uint8_t>(period));
@@ -146,7 +146,7 @@ void post_timer() {
     must(kernel::kern_event_post(kernel::after(distance), &on_timer, nullptr));
 }
 
-// Irq-off. The last NMI on its way is served before this returns.
+// Serves the last NMI on its way before it returns. Context: irq-off.
 void release_storm_irq_off() {
     g_storm = true;
     post_timer();

@@ -16,21 +16,21 @@ namespace guest {
 
 inline constexpr std::uint64_t kNeverInterrupted = ~std::uint64_t{0};
 
-// One event for the record path, as its registers carry it.
+// Is one event for the record path, as its registers carry it.
 struct RawEvent {
     std::uint64_t rdi = 0;
     std::uint64_t rsi = 0;
     void (*path)() = nullptr; // tracer_record or tracer_record_long
 };
 
-// Logs it in steps. Before its instruction number `step` (0: the first of the path) the stub of this vector is entered;
-// the rest then runs freely. True if there was such an instruction. The `ret` after the commit counts as one.
+// Logs the event in steps. Before instruction number `step` (0: the first of the path) this vector's stub is entered;
+// the rest then runs freely. It returns whether there was one. The `ret` after the commit counts as one.
 bool record_in_steps(const RawEvent& event, std::uint64_t step = kNeverInterrupted, std::uint8_t vector = 0);
 
-// Logs it without steps.
+// Logs the event without steps.
 void record_freely(const RawEvent& event);
 
-// The instructions that the last stepped record executed in the path: the first kPathMax of them.
+// Only the first kPathMax instructions that the last stepped record executed in the path are kept.
 inline constexpr std::size_t kPathMax = 2048;
 [[nodiscard]] std::span<const std::uint64_t> path();
 

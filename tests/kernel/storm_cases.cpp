@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Interrupts in masses: a line that storms is masked and tried again, a vector that is not served is counted, an NMI in
-// an NMI is survived. s_* need a device or an outside hand: tests/integration/guest.py.
+// Tests interrupts in masses: a line that storms is masked and tried again, a vector that is not served is counted, an
+// NMI in an NMI is survived. s_* need a device or an outside hand: tests/integration/guest.py.
 #include "kernel/interrupt/storm.hpp"
 
 #include "arch/x86_64/mmio.hpp"
@@ -226,7 +226,7 @@ int nested_nmi(const kernel::AppArguments&) {
     return failures;
 }
 
-// Of NMIs, in a chunk that holds more than a Recording.
+// Counts NMIs in a chunk that holds more than a Recording.
 std::size_t count_in(int chunk, std::uint16_t code) {
     std::size_t found = 0;
     const tracer::ChunkContents contents = tracer::ChunkStore::contents(*must(tracer::instance().store.find(chunk)));
@@ -239,7 +239,7 @@ std::size_t count_in(int chunk, std::uint16_t code) {
     return found;
 }
 
-// NMIs from outside (QEMU's monitor) until there were enough; every one is in the trace or counted as lost.
+// NMIs come from outside (QEMU's monitor) until there were enough; every one is in the trace or counted as lost.
 int nmi_storm(const kernel::AppArguments&) {
     constexpr std::uint64_t kEnough = 3'000;
     count_nmis();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two tasks whose worst case no run without shifts has: `urgent` needs the mutex that `slow` holds in the middle of its
-// job, but is released when slow's job is long over. Neither a simultaneous release shows it, for then urgent goes
-// first: urgent must be released just after slow has locked. For `make sweep` (tests/integration/sweep.py).
+// Two tasks have a worst case that no run without shifts has: `urgent` needs the mutex that `slow` holds in the middle
+// of its job, but is released when slow's job is long over. Neither a simultaneous release shows it, for then urgent
+// goes first: urgent must be released just after slow has locked. tests/integration/sweep.py finds it.
 #include "kernel/sync/mutex.hpp"
 #include "tests/kernel/working.hpp"
 

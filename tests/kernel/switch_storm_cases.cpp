@@ -43,7 +43,7 @@ int fresh_chunk() {
     return number;
 }
 
-// All that the chunk holds was recorded after it was selected.
+// Checks that all that the chunk holds was recorded after it was selected.
 void check_chunk(int chunk) {
     recording.read(chunk);
     for (const tracer::Record& record : recording.records()) {

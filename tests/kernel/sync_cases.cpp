@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mutexes with inheritance, and semaphores. Lower case letters are inside a critical section.
+// Tests mutexes with inheritance, and semaphores. Lower case letters are inside a critical section.
 #include "tests/kernel/case.hpp"
 
 #include "kernel/sync/mutex.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tasks that are stopped by the processor and whose reaction is `kill`: they end, all others continue, and the trace
-// says which task it was, at which instruction, over which address.
+// Tasks that the processor stops and whose reaction is `kill` end, all others continue, and the trace states which task
+// it was, at which instruction, over which address.
 #include "kernel/interrupt/interrupt.hpp"
 #include "kernel/state/task_table.hpp"
 #include "kernel/sync/mutex.hpp"
@@ -32,7 +32,7 @@ void faulty_body(void*) {
     order.add('!');
 }
 
-// Has work before and after; shares nothing with the one that dies.
+// Is a task that has work before and after, and shares nothing with the one that dies.
 void other_body(void*) {
     for (;;) {
         ++g_steps;
@@ -80,7 +80,7 @@ struct Vectors {
     std::uint32_t other;
 };
 
-// Runs it to its end and compares what was recorded; returns what was found.
+// Runs a task to its end and compares what was recorded; returns what was found.
 Found die(Fault fault, Vectors vectors) {
     g_fault = fault;
     const std::uint64_t killed = kernel::tasks_killed_by_faults();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Releases, deadlines and servers: each case shows what one theory promises, with the order computed by hand, and is
-// traced from outside: `remora check` must agree, and must object to the kernels of tests/mutants. The main task is
-// round robin: everybody else here comes before it. Times in milliseconds.
+// Tests releases, deadlines and servers: each case shows what one theory promises, with the order computed by hand, and
+// is traced from outside: `remora check` must agree, and must object to the kernels of tests/mutants. The main task is
+// round robin: every other task here precedes it. Times are in milliseconds.
 #include "kernel/sched/server.hpp"
 #include "kernel/task/task_group.hpp"
 #include "kernel/time/timer.hpp"
@@ -59,7 +59,7 @@ int edf_periodic(const kernel::AppArguments&) {
     return periodic(kernel::HardPriority::dynamic);
 }
 
-// Activated at 0 and again at 1, with 5 between two releases: the second one has to wait.
+// A task is activated at 0 and again at 1, with 5 between two releases: the second one has to wait.
 int sporadic_gap(const kernel::AppArguments&) {
     kernel::HardModel model{microseconds(300), milliseconds(5), {}, {}};
     model.arrival = kernel::Arrival::sporadic;

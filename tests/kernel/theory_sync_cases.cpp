@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mutex protocols: each case shows what one of them promises, with the order computed by hand, and is traced from
+// Tests mutex protocols: each case shows what one of them promises, with the order computed by hand, and is traced from
 // outside: `remora check` must agree, and must object to the kernels of tests/mutants. The main task is round robin:
 // every other task preempts it at once.
 #include "kernel/sync/mutex.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Timer events on the real one-shot timer.
+// Tests timer events on the real one-shot timer.
 #include "tests/kernel/case.hpp"
 
 #include "kernel/time/timer.hpp"

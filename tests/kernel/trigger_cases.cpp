@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Triggers in the running kernel: a black box that keeps what led to an event, and a window exact to the record.
+// Tests triggers in the running kernel: a black box that keeps what led to an event, and a window exact to the record.
 #include "tests/kernel/recording.hpp"
 
 namespace {
@@ -27,7 +27,7 @@ void log_numbers(std::uint32_t from, std::uint32_t to) {
     }
 }
 
-// The numbers in the chunk are first, first + 1, ..., last and nothing else.
+// Checks that the numbers in the chunk are first, first + 1, ..., last and nothing else.
 void check_numbers(int chunk, std::uint32_t first, std::uint32_t last) {
     recording.read(chunk);
     std::uint32_t expected = first;

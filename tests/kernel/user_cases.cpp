@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The application's own events in the running kernel: typed and formatted ones from a task, from an interrupt handler
-// and from a debug exception that cuts into the record path itself; filtered; without room; of one slot and of 64.
-// (An event of 65 slots does not compile: asserted here.)
+// Tests the application's own events in the running kernel: typed and formatted ones from a task, from an interrupt
+// handler and from a debug exception that cuts into the record path itself; filtered; without room; of one slot and of
+// 64. (That an event of 65 slots does not compile is asserted here.)
 #include "arch/x86_64/interrupts.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/kernel/recording.hpp"
@@ -38,7 +38,7 @@ int begin(int slots, FTrace_flags mode) {
     return number;
 }
 
-// The payload of the first event with this code, after its length word, and its slots; checks that it is whole.
+// Is the payload of the first event with this code, after its length word, and its slots; checks that it is whole.
 struct Found {
     std::array<std::byte, tracer::kLongEventBytesMax> bytes{};
     std::size_t slots = 0;
@@ -89,7 +89,7 @@ void on_timer(void*) {
     g_served = g_served + 1;
 }
 
-// #DB: runs on top of the interrupted record path, like an NMI.
+// Serves #DB on top of the interrupted record path, like an NMI.
 void on_breakpoint(arch::x86_64::InterruptFrame&) {
     asm volatile("movq %0, %%dr7" : : "r"(std::uint64_t{0}));
     s_two.log(-30, 3);
@@ -103,7 +103,7 @@ int contexts(const kernel::AppArguments&) {
     tracer::trace_printf<"task %d">(-10);
     must(kernel::kern_event_post(kernel::after(lib::milliseconds(1)), &on_timer, nullptr));
     spin_until([] { return g_served == 1; });
-    // The very first instruction of the long record path: the exception's events come before those of the task.
+    // This is the very first instruction of the long record path: the exception's events come before those of the task.
     arch::x86_64::set_debug_hook(&on_breakpoint);
     asm volatile("movq %0, %%dr0" : : "r"(reinterpret_cast<std::uint64_t>(&tracer_record_long)));
     asm volatile("movq %0, %%dr7" : : "r"(std::uint64_t{1}));

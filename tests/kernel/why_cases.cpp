@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Faults of configuration, each in a phase of its own and once more without the fault: a task misses its deadline for
-// one reason, which is known. The task of a fault is called by it, that of the repaired phase has a plus: "storm",
-// "storm+". tests/integration/why.py compares what `remora why` names. Times in milliseconds after the beginning of a
-// phase; all tasks declare what they execute, unless that is the fault.
+// Makes faults of configuration, each in a phase of its own and once more without the fault: a task misses its deadline
+// for one reason, which is known. The task of a fault is called by it, that of the repaired phase has a plus: "storm",
+// "storm+". tests/integration/why.py compares what `remora why` names. Times are in milliseconds after the beginning of
+// a phase; all tasks declare what they execute, unless that is the fault.
 #include "apps/phase.hpp"
 #include "kernel/sched/server.hpp"
 #include "kernel/sync/mutex.hpp"
@@ -37,7 +37,7 @@ kernel::Mutex& inner_mutex() {
     return g_inner_mutexes[g_number];
 }
 
-// Work that takes the same number of instructions, whatever interrupts it.
+// Does work that takes the same number of instructions, whatever interrupts it.
 void work(std::uint64_t us) {
     const std::uint64_t rounds = kernel::to_ticks(microseconds(us)).value / 3; // three instructions each
     for (std::uint64_t i = 0; i < rounds; ++i) {
@@ -61,7 +61,7 @@ void busy(void*) {
     }
 }
 
-// One job that does more, then ordinary ones.
+// Executes one job that does more, then ordinary ones.
 template <std::uint64_t FirstUs, std::uint64_t Us>
 void busy_at_first(void*) {
     work(g_repaired ? Us : FirstUs);
@@ -131,7 +131,7 @@ void holds(void*) {
     }
 }
 
-// The name of the task in question.
+// Returns the name of the task in question.
 std::string_view named(std::string_view fault, std::string_view repaired) {
     return g_repaired ? repaired : fault;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Work that takes a stated time of the processor, for cases whose schedule is reckoned in milliseconds.
+// Does work that takes a stated time of the processor, for cases whose schedule is reckoned in milliseconds.
 #pragma once
 
 #include "tests/kernel/case.hpp"
@@ -12,7 +12,7 @@ inline void compute(lib::Nanoseconds time) {
     spin_until([end] { return kernel::task_cpu_time() >= end; });
 }
 
-// A task whose jobs take so long each, and note when they are done.
+// Is a task whose jobs take this long each, and note when they are done.
 template <std::uint64_t Microseconds, char Letter>
 void letter_job(void*) {
     for (;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records for the accounting of response times: three tasks of fixed priorities, one of a server, one by deadline, and
-// the idle task. One tick is one nanosecond.
+// Makes records for the accounting of response times: three tasks of fixed priorities, one of a server, one by
+// deadline, and the idle task. One tick is one nanosecond.
 #pragma once
 
 #include "host/schedule/accounting.hpp"
@@ -102,7 +102,7 @@ class AccountingScene {
         return texts;
     }
 
-    // The shares of the only job.
+    // Returns the shares of the only job.
     [[nodiscard]] std::vector<std::string> details() const {
         std::vector<std::string> texts;
         for (const Share& share : m_accounts.at(0).shares) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much memory a test has allocated: of the sanitizer, or of the C library in a build without one.
+// Measures how much memory a test has allocated, by the sanitizer, or by the C library in a build without one.
 #pragma once
 
 #include <cstddef>

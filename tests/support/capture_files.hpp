@@ -12,7 +12,7 @@ namespace support {
 
 class BigBytes {
   public:
-    // More than eight bytes: with zeros before (big) or after.
+    // Puts a value, with more than eight bytes with zeros before (big) or after.
     BigBytes& put(std::uint64_t value, unsigned size, bool big = true) {
         for (unsigned i = 0; i < size; ++i) {
             const unsigned byte = big ? size - 1 - i : i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random chunks from a seed, and the path through the encoder and back.
+// Makes random chunks from a seed, and sends them through the encoder and back.
 #pragma once
 
 #include "tracer/compact/decoder.hpp"
@@ -25,8 +25,8 @@ using Bytes = std::vector<std::byte>;
     return bytes;
 }
 
-// A workload with repetition (the same few events in the same order, like a periodic task) and exceptions: rare codes,
-// wide parameters, fast-path bits, long events, single slots of broken ones, reserved bits, idle turns.
+// Returns a workload with repetition (the same few events in the same order, like a periodic task) and exceptions: rare
+// codes, wide parameters, fast-path bits, long events, single slots of broken ones, reserved bits, idle turns.
 [[nodiscard]] inline std::vector<tracer::Record> random_records(std::uint64_t seed, std::size_t count) {
     using tracer::Combine;
     std::mt19937_64 random(seed);
@@ -93,8 +93,8 @@ struct Decoded {
     std::uint64_t offset = 0; // of the fault, or the end
 };
 
-// The stream ends where its memory ends, so that reading past it is detected. announced_bytes: the length stated by the
-// chunk; window_bytes: the bytes that the decoder gets at once.
+// The stream ends where its memory ends, so that reading past it is detected. announced_bytes is the length stated by
+// the chunk, window_bytes what the decoder gets at once.
 inline void decode(std::span<const std::byte> stream, Decoded& decoded, tracer::compact::Decoder& decoder,
                    std::uint64_t announced_bytes, std::size_t window_bytes = ~std::size_t{0}) {
     using tracer::compact::Decoder;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Four small traces that have every kind of event, name, loss and damage in them: of a machine with two processors, of
-// a published kernel, and two of other systems. Tests compare what is made of them as a whole.
+// Has four small traces with every kind of event, name, loss and damage in them: of a machine with two processors, of a
+// published kernel, and two of other systems. Tests compare what is made of them as a whole.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -37,7 +37,7 @@ inline Bytes operator+(Bytes left, const Bytes& right) {
     return left;
 }
 
-// A long event: its length is put in front.
+// Adds a long event, with its length before it.
 inline void add_long(ChunkBuilder& chunk, std::uint8_t code, std::uint64_t ticks, const Bytes& payload) {
     const auto length = static_cast<unsigned>(payload.size() + 2);
     for (const tracer::Record& slot : combined(code, numbers({length & 0xFF, length >> 8}) + payload, {ticks})) {
@@ -45,7 +45,7 @@ inline void add_long(ChunkBuilder& chunk, std::uint8_t code, std::uint64_t ticks
     }
 }
 
-// What every chunk of the machine states in its preamble.
+// Returns a chunk with what every chunk of the machine states in its preamble.
 inline ChunkBuilder chunk_of(std::uint16_t number, std::uint16_t cpu) {
     ChunkBuilder chunk(number);
     chunk.begin.cpu = cpu;
@@ -116,7 +116,7 @@ inline void add_others(ChunkBuilder& chunk) {
     chunk.event(1'002'210, "task_fault", 2, 14).event(1'002'220, "fault_instruction", 0x12, 0x3456'789A);
 }
 
-// A task in steps; two turns of the clock's low half later its end.
+// Adds a task in steps, and its end two turns of the clock's low half later.
 inline void add_steps(ChunkBuilder& chunk) {
     const auto flow = [](Flow how) { return static_cast<std::uint16_t>(how); };
     chunk.event(200'000'000, "instruction_trace_begin", 2, 0)
@@ -142,7 +142,7 @@ inline ChunkBuilder second_processor() {
     return chunk;
 }
 
-// Two processors; the second has lost two records after its last one.
+// The machine has two processors; the second has lost two records after its last one.
 inline Bytes machine() {
     ChunkBuilder first = chunk_of(0, 0);
     first.begin.dropped = 9; // two more than the gap shows
@@ -155,7 +155,7 @@ inline Bytes machine() {
     return first.bytes() + second.with(more);
 }
 
-// Records of a published kernel: no preamble, a rate in between.
+// Returns records of a published kernel, without preamble, with a rate in between.
 inline Bytes records() {
     ChunkBuilder chunk;
     chunk.event(100, "ipoint", 1, 2).event(200, "cycles_per_msec", 0, 2'000'000).event(300, "context_switch", 7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A text that a program writes, against the file that holds what is expected. REMORA_UPDATE_DOCS=1 rewrites the file.
-// Paths are from the root of the checkout, where `make test-unit` runs the tests.
+// Compares a text that a program writes with the file that holds what is expected. REMORA_UPDATE_DOCS=1 rewrites the
+// file. Paths are from the root of the checkout, where `make test-unit` runs the tests.
 #pragma once
 
 #include "tests/support/host_trace_builder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A clock that only a test moves: each read advances it by one microsecond, so a bounded wait ends after a known number
+// Only a test moves this clock: each read advances it by one microsecond, so a bounded wait ends after a known number
 // of iterations and no test depends on real time. current() reads without advancing.
 #pragma once
 

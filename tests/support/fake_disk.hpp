@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A disk in memory that keeps a journal of sector writes and can fail. Its invariants: a request is whole sectors
-// inside the disk (as BlockDevice requires), a sector is written whole or not at all, and replaying the journal gives
-// the contents.
+// This disk in memory keeps a journal of sector writes and can fail. Its invariants: a request is whole sectors inside
+// the disk (as BlockDevice requires), a sector is written whole or not at all, and replaying the journal gives the
+// contents.
 #pragma once
 
 #include "drivers/block_device.hpp"
@@ -31,19 +31,19 @@ class FakeDisk final : public drivers::BlockDevice {
     explicit FakeDisk(std::vector<std::byte> image)
         : m_bytes(std::move(image)) {}
 
-    // The index-th sector write from now on (from 0) fails, before anything of that sector is changed.
+    // Lets the index-th sector write from now on (from 0) fail, before anything of that sector is changed.
     void fail_write(std::uint64_t index, Failure failure) {
         m_write_fault = index;
         m_failure = failure;
     }
 
-    // The same for reads, counted in requests.
+    // Does the same for reads, counted in requests.
     void fail_read(std::uint64_t index, Failure failure) {
         m_read_fault = index;
         m_failure = failure;
     }
 
-    // The index-th flush from now on fails, once.
+    // Lets the index-th flush from now on fail, once.
     void fail_flush(std::uint64_t index) {
         m_flush_fault = index;
         m_failure = Failure::once;
@@ -74,7 +74,7 @@ class FakeDisk final : public drivers::BlockDevice {
 
     [[nodiscard]] const std::vector<SectorWrite>& journal() const { return m_journal; }
 
-    // For each flush, how many of the journal's writes were before it.
+    // Returns for each flush how many of the journal's writes were before it.
     [[nodiscard]] const std::vector<std::size_t>& flushes() const { return m_flushes; }
 
     [[nodiscard]] std::vector<std::byte>& image() { return m_bytes; }

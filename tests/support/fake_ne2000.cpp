@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fake NE2000's behaviour. Every `violation` is a violated rule of the data sheet.
+// Implements the fake NE2000's behaviour. Every `violation` is a violated rule of the data sheet.
 #include "tests/support/fake_ne2000.hpp"
 
 #include <gtest/gtest.h>

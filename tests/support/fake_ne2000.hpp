@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// An NE2000 at register level, for the driver's unit tests: three register pages, remote DMA at 8, 16 and 32 bit, PROM,
-// buffer memory, transmitter and receive ring. Stricter than a real card: an access that the data sheet forbids fails
-// the test immediately. Interrupts are not modelled beyond ISR and IMR. Source: DP8390D data sheet, sections 5, 7, 8,
-// 10.
+// Fakes an NE2000 at register level for the driver's unit tests: three register pages, remote DMA at 8, 16 and 32 bit,
+// PROM, buffer memory, transmitter and receive ring. It is stricter than a real card: an access that the data sheet
+// forbids fails the test immediately. Interrupts are not modelled beyond ISR and IMR. Source: DP8390D data sheet,
+// sections 5, 7, 8, 10.
 #pragma once
 
 #include "drivers/ne2000/registers.hpp"
@@ -25,7 +25,7 @@ class FakeNe2000 {
     static constexpr std::uint16_t kBase = 0x300;
     static constexpr std::size_t kMemoryStart = 0x4000;
 
-    // What becomes of a 32-bit access to the data port.
+    // States what becomes of a 32-bit access to the data port.
     enum class DwordPort : std::uint8_t {
         whole,
         halved,       // a word is transferred, and the next one expected
@@ -36,7 +36,7 @@ class FakeNe2000 {
         never_access, // fails the test
     };
 
-    // The faults of the card, and differences from an idle and correct card.
+    // Has the faults of the card, and differences from an idle and correct card.
     struct Behaviour {
         bool absent = false;     // every port reads as ones
         bool reset_dead = false; // RST never appears
@@ -80,10 +80,10 @@ class FakeNe2000 {
 
     // --- the cable ------------------------------------------------------------------------------------------------
 
-    // A frame without CRC arrives. False if the card did not store it (stopped, filtered, ring full).
+    // Lets a frame without CRC arrive. Returns false if the card did not store it (stopped, filtered, ring full).
     bool arrive(std::span<const std::byte> frame);
 
-    // The transmitted frames, in order.
+    // Returns the transmitted frames, in order.
     [[nodiscard]] const std::vector<Frame>& sent() const { return m_sent; }
 
     // --- for the test ---------------------------------------------------------------------------------------------
@@ -95,10 +95,10 @@ class FakeNe2000 {
 
     void set_tally_counters(std::uint8_t alignment, std::uint8_t crc, std::uint8_t missed);
 
-    // A frame arrives that the card does not store, because it is damaged.
+    // Lets a frame arrive that the card does not store, because it is damaged.
     void raise_receive_error() { m_status |= drivers::ne2000::kIsrRXE; }
 
-    // How often the driver completed the overflow routine.
+    // Returns how often the driver completed the overflow routine.
     [[nodiscard]] int overflow_recoveries() const { return m_overflow_recoveries; }
 
     [[nodiscard]] int accesses() const { return m_accesses; }
@@ -111,7 +111,7 @@ class FakeNe2000 {
 
   private:
     enum class Direction : std::uint8_t { none, read, write };
-    // The driver's position in the overflow routine.
+    // Names the driver's position in the overflow routine.
     enum class Overflow : std::uint8_t { none, pending, stopped, started, removed, cleared };
 
     [[nodiscard]] std::uint8_t page() const { return static_cast<std::uint8_t>(m_command >> 6); }

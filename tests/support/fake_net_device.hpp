@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A network card that keeps transmitted frames and delivers the frames of a test, and the builder of the frames that a
-// peer would send. The builder writes bytes by hand, without the code under test, so that an error cannot affect both.
+// This network card keeps transmitted frames and delivers the frames of a test; a builder makes the frames that a peer
+// would send. The builder writes bytes by hand, without the code under test, so that an error cannot affect both.
 #pragma once
 
 #include "drivers/net/device.hpp"
@@ -118,7 +118,7 @@ inline void seal_udp(Bytes& packet) {
                  sum16(whole.subspan(20))));
 }
 
-// 192.168.1.1 to 192.168.1.10.
+// Makes a packet from 192.168.1.1 to 192.168.1.10.
 inline Bytes make_ipv4(int protocol, const Bytes& payload) {
     Bytes packet = bytes({0x45, 0, 0, 0, 0, 1, 0x40, 0, 64, protocol, 0, 0, 192, 168, 1, 1, 192, 168, 1, 10});
     packet += payload;
@@ -151,7 +151,7 @@ inline Bytes make_frame_to_us(int type, const Bytes& payload) {
     return frame;
 }
 
-// The peer announces that 192.168.1.1 is its card, or requests 192.168.1.10.
+// Makes the packet by which the peer announces that 192.168.1.1 is its card, or requests 192.168.1.10.
 inline Bytes make_arp(int operation) {
     return make_frame_to_us(0x0806,
                             bytes({0,   1,   8, 0, 6,    4,    0, operation, 0x52, 0x55, 0xC0, 0xA8, 0x01, 0x01,

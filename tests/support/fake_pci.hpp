@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PCI configuration mechanism #1 over a map of functions: absent functions read as ones. It fails the test on an access
-// without the enable bit and on writes to absent functions.
+// Fakes PCI configuration mechanism #1 over a map of functions: absent functions read as ones. It fails the test on an
+// access without the enable bit and on writes to absent functions.
 #pragma once
 
 #include <gtest/gtest.h>

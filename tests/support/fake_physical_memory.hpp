@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Physical memory with tables at chosen addresses. All other addresses are not mapped, so a parser that follows a wild
-// pointer or reads past a table gets an error, and one that reads past its mapping triggers the address sanitizer.
+// Fakes physical memory with tables at chosen addresses. All other addresses are not mapped, so a parser that follows a
+// wild pointer or reads past a table gets an error, and one that reads past its mapping triggers the address sanitizer.
 #pragma once
 
 #include "drivers/acpi/tables.hpp"
@@ -46,7 +46,7 @@ inline void fix_checksum(std::vector<std::byte>& bytes, std::size_t position, st
     bytes[position] = static_cast<std::byte>(0x100U - (sum & 0xFFU));
 }
 
-// A table with a correct header and these contents.
+// Returns a table with a correct header and these contents.
 inline std::vector<std::byte> make_table(std::string_view signature, const std::vector<std::byte>& contents) {
     std::vector<std::byte> bytes(36);
     std::memcpy(bytes.data(), signature.data(), 4);

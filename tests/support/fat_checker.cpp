@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See fat_checker.hpp.
+// Implements the checker of FAT images.
 #include "tests/support/fat_checker.hpp"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ class Checker {
         }
     }
 
-    // No entry, owned or lost, may point to a free cluster, and no two to the same one.
+    // Checks that no entry, owned or lost, points to a free cluster, and no two to the same one.
     void check_links() {
         std::vector<std::uint8_t> pointed(m_clusters + 2, 0);
         for (std::uint32_t cluster = 2; cluster < m_clusters + 2; ++cluster) {
@@ -118,7 +118,7 @@ class Checker {
         return chain;
     }
 
-    // False at the end mark.
+    // Returns false at the end mark.
     bool read_entries(std::size_t start, std::size_t bytes) {
         for (std::size_t at = start; at < start + bytes; at += 32) {
             if (u8(at) == 0) {

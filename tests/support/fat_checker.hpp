@@ -22,7 +22,7 @@ struct FatReport {
     [[nodiscard]] std::string text() const;
 };
 
-// `table_copy` selects the copy of the table to use.
+// Checks an image; `table_copy` selects the copy of the table to use.
 [[nodiscard]] FatReport check_fat(const std::vector<std::byte>& image, std::uint32_t table_copy = 0);
 
 } // namespace test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shared by the tests of the FAT writer: initial volumes, contents to write, and the check for "clean".
+// The tests of the FAT writer share these initial volumes, contents to write, and the check for "clean".
 #pragma once
 
 #include "drivers/fat/format.hpp"

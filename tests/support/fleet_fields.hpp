@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a question found, as texts: a row is its fields by key, those that are not known left out.
+// Shows what a question found as texts: a row is its fields by key, without those that are not known.
 #pragma once
 
 #include "fleet/questions/findings.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A run of a node, row by row, on its way into a store: chunks as a loader adds them, and the session's rows. Columns
-// that a test does not name are 0, empty or NULL.
+// Builds a run of a node, row by row, on its way into a store: chunks as a loader adds them, and the session's rows.
+// Columns that a test does not name are 0, empty or NULL.
 #pragma once
 
 #include "fleet/store.hpp"
@@ -34,7 +34,7 @@ class FleetRun {
         return *this;
     }
 
-    // Stored; its file is `body`.
+    // Stores a chunk, whose file is `body`.
     FleetRun& chunk(std::uint16_t cpu, std::uint16_t number, std::uint32_t generation, std::uint32_t records,
                     std::uint32_t crc32c = 1, const std::string& body = "chunk") {
         host::fleet::Message& message = m_messages.emplace_back();
@@ -50,7 +50,7 @@ class FleetRun {
         return *this;
     }
 
-    // The latest chunk() has lost so many.
+    // Sets how many records the latest chunk() has lost.
     FleetRun& lost(std::uint64_t dropped, std::uint64_t refused, std::uint64_t overwritten) {
         m_chunks.back().description.dropped = dropped;
         m_chunks.back().description.refused = refused;
@@ -58,7 +58,7 @@ class FleetRun {
         return *this;
     }
 
-    // The latest chunk() is a compact one.
+    // Makes the latest chunk() a compact one.
     FleetRun& compact() {
         m_chunks.back().description.encoding = tracer::Encoding::compact;
         return *this;
@@ -90,7 +90,7 @@ class FleetRun {
                                               {"outcome", "completed"}});
     }
 
-    // Of a session that has ended well, unless `columns` says otherwise.
+    // Adds the row of a session that has ended well, unless `columns` states otherwise.
     FleetRun& ended(FleetRow columns) {
         columns.insert({{"complete", 1}, {"application", "control"}, {"kernel", "remora 1"}});
         return row(host::fleet::Table::nodes, std::move(columns));
@@ -123,7 +123,7 @@ class FleetRun {
         }
     }
 
-    // `directory` is that of the session, with files in it.
+    // Returns the session; `directory` is that of the session, with files in it.
     [[nodiscard]] host::fleet::ReadSession session(const std::string& directory) const {
         return {.run = m_run,
                 .directory = directory,
@@ -133,7 +133,7 @@ class FleetRun {
                 }};
     }
 
-    // Stores it with its chunks, and a session directory with one file.
+    // Stores the run with its chunks, and a session directory with one file.
     void store(host::fleet::Store& store, const TemporaryDirectory& scratch) {
         store_chunks(store);
         const std::string directory = scratch / ("session-" + std::to_string(m_run.boot_id));

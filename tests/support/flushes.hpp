@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Says what the flushes of the program do: nothing, what a test wants, or what they always do. They are defined in
+// Sets what the flushes of the program do: nothing, what a test wants, or what they always do. They are defined in
 // tests/unit/host/collector/syncer_test.cpp in place of the system's.
 #pragma once
 
@@ -13,7 +13,7 @@ struct Flushes {
     std::function<int(int file)> of_name;        // the same for fsync()
 };
 
-// For the life of this object; one at a time.
+// Is in force for the life of this object, one at a time.
 class WithFlushes {
   public:
     explicit WithFlushes(Flushes flushes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See host_command.hpp.
+// Implements the runner of host tools.
 #include "tests/support/host_command.hpp"
 
 #include <array>

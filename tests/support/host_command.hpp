@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs the host's FAT tools on an image: a directory of its own per test, removed at the end; a command's output and
-// exit code as one value. A missing tool fails the test, it does not skip it.
+// Runs the host's FAT tools on an image. Each test has a directory of its own, removed at the end; a command's output
+// and exit code are one value. A missing tool fails the test, it does not skip it.
 #pragma once
 
 #include <cstddef>

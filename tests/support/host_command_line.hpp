@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs `remora` in process, in a directory of its own: its output and exit status. Also a sample chunk without errors
-// in which everything has a name, and standard input taken from a file, as in `cat FILE | remora ... -`.
+// Runs `remora` in process, in its own directory, and returns output and exit status. There is a sample chunk without
+// errors in which everything has a name, and standard input may come from a file, as in `cat FILE | remora ... -`.
 #pragma once
 
 #include "fleet/command/commands.hpp"

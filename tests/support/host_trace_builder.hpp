@@ -58,8 +58,8 @@ inline Bytes to_bytes(const std::vector<tracer::Record>& records) {
     return bytes;
 }
 
-// The chunk with a checksum in its header, found by hand: the kind is byte 27 of the payload of chunk_begin, the
-// checksum bytes 82 to 85.
+// Returns the chunk with a checksum in its header, found by hand: the kind is byte 27 of the payload of chunk_begin,
+// the checksum bytes 82 to 85.
 [[nodiscard]] inline Bytes sealed(Bytes image) {
     const auto payload_byte = [&image](std::size_t at) -> std::byte& {
         const std::size_t in_slot = at % 6;
@@ -104,7 +104,7 @@ class ChunkBuilder {
 
     ChunkBuilder& cost(const tracer::TraceCost& cost) { return add_metadata("trace_cost", cost); }
 
-    // kind: task, interrupt, mutex, semaphore, server, level.
+    // Adds a name; kind is task, interrupt, mutex, semaphore, server or level.
     ChunkBuilder& name(const std::string& kind, std::uint16_t id, std::string_view text) {
         return add_metadata(kind + "_name", tracer::NameOf{id, text});
     }
@@ -138,7 +138,7 @@ class ChunkBuilder {
         return *this;
     }
 
-    // The exported bytes.
+    // Returns the exported bytes.
     [[nodiscard]] Bytes bytes() const {
         tracer::ChunkBegin description = begin;
         description.records = static_cast<std::uint32_t>(m_records.size());
@@ -147,7 +147,7 @@ class ChunkBuilder {
         return with(description);
     }
 
-    // The same records after a header that states something else.
+    // Returns the same records after a header that states something else.
     [[nodiscard]] Bytes with(const tracer::ChunkBegin& description) const {
         Bytes bytes = to_bytes(metadata("chunk_begin", description, kExportStamp));
         append_record(bytes, tracer::make_record(0x10, 0, description.tsc_khz, kExportStamp));
@@ -169,13 +169,13 @@ class ChunkBuilder {
         return description;
     }
 
-    // A plain S.Ha.R.K. file: only the records.
+    // Returns a plain S.Ha.R.K. file: only the records.
     [[nodiscard]] Bytes plain() const { return to_bytes(m_records); }
 
     [[nodiscard]] std::size_t records() const { return m_records.size(); }
 
-    // As the tracer exports it when it is compressed, except for the last `emergency` records, which remain records
-    // (the emergency area).
+    // Returns the chunk as the tracer exports it when it is compressed, except for the last `emergency` records, which
+    // remain records (the emergency area).
     [[nodiscard]] Bytes compact(tracer::compact::Layout layout, std::size_t emergency = 0) const {
         const auto main = static_cast<std::ptrdiff_t>(m_records.size() - emergency);
         const Bytes plain = to_bytes({m_records.begin(), m_records.begin() + main});
@@ -237,7 +237,7 @@ inline std::vector<Bytes> packets(const Bytes& image, std::uint32_t& next_number
     return datagrams;
 }
 
-// A directory that is removed at the end of the test.
+// Is a directory that is removed at the end of the test.
 class TemporaryDirectory {
   public:
     TemporaryDirectory() {

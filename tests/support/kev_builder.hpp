@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Builds .kev files slot by slot, from the published layout and not with our writer's code: a test determines every
-// slot. Also reads a whole file into values that a test can compare.
+// slot. It also reads a whole file into values that a test can compare.
 #pragma once
 
 #include "foreign/kev/kev_stream.hpp"
@@ -71,7 +71,7 @@ class KevBuilder {
         return *this;
     }
 
-    // kind: 'S', 'B', 'C' or 'E'. The stamp is cut to its low half.
+    // Adds a slot of the kind 'S', 'B', 'C' or 'E'. The stamp is cut to its low half.
     KevBuilder& slot(char kind, unsigned cpu, unsigned class_number, unsigned event, std::uint64_t stamp,
                      std::uint32_t data1 = 0, std::uint32_t data2 = 0) {
         const auto bits = static_cast<std::uint32_t>(std::string_view("SBCE").find(kind));
@@ -92,7 +92,7 @@ class KevBuilder {
         return slot('S', cpu, 1, 2, stamp, number, slots);
     }
 
-    // A user event with a number that identifies it.
+    // Adds a user event with a number that identifies it.
     KevBuilder& user(unsigned cpu, std::uint64_t stamp, std::uint32_t number) {
         return slot('S', cpu, 6, 9, stamp, number, 0);
     }
@@ -137,7 +137,7 @@ struct KevReading {
     host::trace::ExitStatus status = host::trace::ExitStatus::nothing;
     host::trace::TraceFacts facts{};
 
-    // The first data words of the events.
+    // Returns the first data words of the events.
     [[nodiscard]] std::vector<std::uint32_t> numbers() const {
         std::vector<std::uint32_t> found;
         for (const KevSeen& seen : events) {

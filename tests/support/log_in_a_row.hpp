@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For programs in the guest that measure a record: many of them one after the other. Reading the clock is taken off;
-// the call of a row and the loop over the rows, a few instructions for each row, are not.
+// Logs many records one after the other, for programs in the guest that measure a record. Reading the clock is taken
+// off; the call of a row and the loop over the rows, a few instructions for each row, are not.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -31,7 +31,7 @@ std::uint64_t ticks_of(std::size_t rows, Row row) {
 
 } // namespace detail
 
-// The ticks of so many rows of Count records each, less those of no row.
+// Returns the ticks of this many rows of Count records each, less those of no row.
 template <std::size_t Count>
 std::uint64_t ticks_of_records(std::size_t rows) {
     constexpr std::make_index_sequence<Count> kNumbers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One row of the table of malformed inputs: the damage, and the required result of a reader. Rows have descriptive
+// A row of the table of malformed inputs has the damage, and the required result of a reader. Rows have descriptive
 // names; `row` is the number under which docs/malformed.md lists them.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace support {
 
-// The result of a reader, or a command, for an input.
+// Is the result of a reader, or a command, for an input.
 struct Outcome {
     host::trace::ExitStatus status = host::trace::ExitStatus::clean;
     std::string lines{};     // diagnostics
@@ -32,10 +32,10 @@ struct Outcome {
     std::vector<std::uint64_t> ticks{};
 };
 
-// The environment of rows: a directory, the command line, and the reader.
+// Is the environment of rows: a directory, the command line, and the reader.
 class MalformedInput : public CommandLine {
   public:
-    // The result of a command that reads everything.
+    // Returns the result of a command that reads everything.
     Outcome read(const Bytes& bytes, const host::trace::OpenOptions& options = {});
     Outcome read_path(const std::string& path, const host::trace::OpenOptions& options = {});
     Outcome run(std::vector<std::string> arguments);
@@ -49,7 +49,7 @@ class MalformedInput : public CommandLine {
     [[nodiscard]] const std::string& directory() const { return m_directory.path(); }
 };
 
-// The line that a reader must write.
+// Is the line that a reader must write.
 struct Says {
     std::string code;                          // empty: no diagnostic
     std::optional<std::uint64_t> offset_bytes; // in the line with the code
@@ -85,7 +85,7 @@ inline std::ostream& operator<<(std::ostream& out, const MalformedRow& row) {
     return out << row.row << ' ' << row.name;
 }
 
-// The table, by groups.
+// Return the table, by groups.
 [[nodiscard]] std::vector<MalformedRow> malformed_records();
 [[nodiscard]] std::vector<MalformedRow> malformed_chunks();
 [[nodiscard]] std::vector<MalformedRow> malformed_long_events();
@@ -94,14 +94,14 @@ inline std::ostream& operator<<(std::ostream& out, const MalformedRow& row) {
 [[nodiscard]] std::vector<MalformedRow> malformed_packets();
 [[nodiscard]] std::vector<MalformedRow> malformed_exports();
 
-// A chunk with three events, at 1000, 1500 and 2000 ticks.
+// Returns a chunk with three events, at 1000, 1500 and 2000 ticks.
 [[nodiscard]] inline ChunkBuilder three_events(std::uint16_t number = 3) {
     ChunkBuilder chunk(number);
     chunk.event(1000, "task_dispatch", 12).event(1500, "task_end_cycle", 12).event(2000, "context_switch", 13);
     return chunk;
 }
 
-// Another, which follows.
+// Returns another chunk, which follows.
 [[nodiscard]] inline ChunkBuilder one_event(std::uint16_t number = 4) {
     ChunkBuilder chunk(number);
     chunk.event(5000, "ipoint", 42);
@@ -133,12 +133,12 @@ inline std::ostream& operator<<(std::ostream& out, const MalformedRow& row) {
     return bytes;
 }
 
-// The offset of the first record after the preamble.
+// Returns the offset of the first record after the preamble.
 [[nodiscard]] inline std::size_t main_area(const ChunkBuilder& chunk) {
     return chunk.description().preamble_slots * tracer::kRecordBytes;
 }
 
-// The sizes of three_events(): the whole chunk, and where its main area begins.
+// These are the sizes of three_events(): the whole chunk, and where its main area begins.
 inline const std::size_t kSize = three_events().bytes().size();
 inline const std::size_t kMain = main_area(three_events());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory of a machine with a black box, made by hand: a descriptor at its address, a table of chunks, names, and an
+// Makes the memory of a machine with a black box by hand: a descriptor at its address, a table of chunks, names, and an
 // arena. It has no kernel: what the record path does to a chunk, a test does through write().
 #pragma once
 
@@ -62,7 +62,7 @@ class MemoryImage {
     MemoryImage& operator=(MemoryImage&&) = delete;
     ~MemoryImage() = default;
 
-    // To change, before seal().
+    // Returns the descriptor, to be changed before seal().
     [[nodiscard]] tracer::black_box::Descriptor& descriptor() { return m_descriptor; }
 
     // Stores the descriptor with the right checksum.
@@ -72,14 +72,14 @@ class MemoryImage {
         put(kBase, m_descriptor);
     }
 
-    // Visible to other threads and processes in the order of the calls, as on the machine.
+    // Stores a value, visible to other threads and processes in the order of the calls, as on the machine.
     template <typename T>
     void put(std::uint64_t address, const T& value) {
         std::atomic_signal_fence(std::memory_order_seq_cst);
         std::memcpy(at(address, sizeof(T)), &value, sizeof(T));
     }
 
-    // From here on the memory is this, of the same size, with the same contents: a file that is mapped.
+    // Moves the contents to this memory of the same size, a file that is mapped.
     void move_to(std::span<std::byte> memory) {
         ASSERT_EQ(memory.size(), m_bytes.size());
         std::ranges::copy(m_bytes, memory.begin());
@@ -93,7 +93,7 @@ class MemoryImage {
         return value;
     }
 
-    // Where a field of a chunk's control is.
+    // Returns where a field of a chunk's control is.
     [[nodiscard]] static std::uint64_t control(std::uint32_t chunk, std::size_t field) {
         return kTable + chunk * sizeof(tracer::Chunk) + tracer::black_box::kChunkFields.control + field;
     }
@@ -102,7 +102,7 @@ class MemoryImage {
         return kTable + chunk * sizeof(tracer::Chunk) + field;
     }
 
-    // An open, empty chunk of so many records. Its areas are in the arena, one after the other.
+    // Adds an open, empty chunk of this many records. Its areas are in the arena, one after the other.
     void add_chunk(std::uint32_t number, std::uint32_t records, std::uint32_t emergency_records = 4,
                    tracer::ChunkFlags flags = tracer::kFlagJumpToNext) {
         const tracer::black_box::ChunkFields& at = m_descriptor.chunk;
@@ -122,7 +122,7 @@ class MemoryImage {
         m_free += bytes + emergency_bytes;
     }
 
-    // As the record path writes one record; a cyclic chunk that is full begins its next lap.
+    // Writes one record as the record path does; a cyclic chunk that is full begins its next lap.
     void write(std::uint32_t chunk, const tracer::Record& record) {
         auto word = get<std::uint64_t>(control(chunk, TRACER_CHUNK_WORD));
         const auto limit = get<std::uint32_t>(control(chunk, TRACER_CHUNK_LIMIT));
@@ -160,7 +160,7 @@ class MemoryImage {
 
     void set_active(std::uint32_t chunk) { put(kProcessor + TRACER_CPU_ACTIVE, control(chunk, 0)); }
 
-    // The bytes begin at kBase.
+    // Returns the bytes, which begin at kBase.
     [[nodiscard]] const Bytes& bytes() const { return m_bytes; }
 
     // Makes the file that pmemsave writes: it begins some bytes before the descriptor.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytes as a source that readers can position: in a temporary file, or in a file in memory, for those who make
+// Makes bytes a source that readers can position: in a temporary file, or in a file in memory, for tests that make
 // thousands.
 #pragma once
 
@@ -27,7 +27,7 @@ inline std::shared_ptr<host::trace::ByteSource> memory_source(std::span<const st
     return std::make_shared<host::trace::ByteSource>(descriptor, true, bytes.size());
 }
 
-// Likewise, but as a pipe is: without a size, and read once.
+// Does the same, but as a pipe is: without a size, and read once.
 inline std::shared_ptr<host::trace::ByteSource> memory_stream(std::span<const std::byte> bytes) {
     const int descriptor = ::memfd_create("stream", 0);
     EXPECT_EQ(::write(descriptor, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));

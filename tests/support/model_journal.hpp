@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The model of the queues after each event, as text: the tasks, mutexes and servers that are other than before, with
-// everything that is known of them. One tick is one nanosecond.
+// Shows the model of the queues after each event as text: the tasks, mutexes and servers that are other than before,
+// with everything that is known of them. One tick is one nanosecond.
 #pragma once
 
 #include "host/analyse/oracle/model.hpp"
@@ -99,7 +99,7 @@ class Journal {
         note("forget");
     }
 
-    // What has changed since the lines were taken.
+    // Returns what has changed since the lines were taken.
     std::vector<std::string> take() { return std::exchange(m_lines, {}); }
 
     [[nodiscard]] const Model& model() const { return m_model; }

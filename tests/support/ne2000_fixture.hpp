@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A driver on a fake card with 16 KiB of buffer memory, and distinguishable frames.
+// Runs a driver on a fake card with 16 KiB of buffer memory, with distinguishable frames.
 #pragma once
 
 #include "drivers/ne2000/device.hpp"
@@ -16,7 +16,7 @@ namespace test {
 inline constexpr drivers::net::MacAddress kCardMac{
     {std::byte{0x52}, std::byte{0x54}, std::byte{0x00}, std::byte{0x12}, std::byte{0x34}, std::byte{0x56}}};
 
-// A frame to the fake card whose bytes depend on their position and on `seed`.
+// Returns a frame to the fake card whose bytes depend on their position and on `seed`.
 inline Frame make_frame(std::size_t size, std::size_t seed = 0) {
     Frame frame(size);
     for (std::size_t i = 0; i < size; ++i) {

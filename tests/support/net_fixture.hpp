@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A UDP endpoint on a fake card: 192.168.1.10:10000 towards 192.168.1.1:20000.
+// Runs a UDP endpoint on a fake card: 192.168.1.10:10000 towards 192.168.1.1:20000.
 #pragma once
 
 #include "drivers/net/udp_endpoint.hpp"
@@ -25,10 +25,10 @@ class NetFixture : public testing::Test {
         ASSERT_EQ(endpoint.state(), drivers::net::UdpEndpoint::State::ready);
     }
 
-    // The peer sends this IPv4 packet.
+    // Lets the peer send this IPv4 packet.
     void arrive(const Bytes& packet) { card.arriving.push_back(make_frame_to_us(0x0800, packet)); }
 
-    // The part of our frame that an ICMP message quotes: its IPv4 header and eight bytes more.
+    // Returns the part of our frame that an ICMP message quotes: its IPv4 header and eight bytes more.
     static Bytes quoted(const Bytes& frame) { return {frame.begin() + 14, frame.begin() + 14 + 28}; }
 
     FakeClock clock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Traces for the schedule oracle: a chunk with the kernel's levels and an idle task, to which tasks, jobs, decisions
-// and servers are added in the order of records that the kernel keeps. One tick is one nanosecond.
+// Makes traces for the schedule oracle: a chunk with the kernel's levels and an idle task, to which tasks, jobs,
+// decisions and servers are added in the order of records that the kernel keeps. One tick is one nanosecond.
 #pragma once
 
 #include "host/analyse/oracle/oracle.hpp"
@@ -24,7 +24,7 @@ class Scene {
     static constexpr std::uint16_t kGrub = 5;
     static constexpr std::uint16_t kServed = 6;
 
-    // khz, 0: the rate of the clock is not known.
+    // With khz 0 the rate of the clock is not known.
     explicit Scene(std::string_view text = "", std::uint32_t khz = 1'000'000) {
         chunk.begin.tsc_khz = khz;
         for (std::uint16_t level = 0; level < kLevels.size(); ++level) {
@@ -87,7 +87,7 @@ class Scene {
         event("task_create", parameters.context, parameters.context);
     }
 
-    // Whether the words are among those that records_of() does not know.
+    // Returns whether the words are among those that records_of() does not know.
     bool declares(SceneWords& words) {
         const std::string_view word = words.next();
         if (word == "hard") {
@@ -148,7 +148,7 @@ class OracleTest : public testing::Test {
   protected:
     static constexpr std::uint64_t kTolerance = 10;
 
-    // The rules that were violated, in order; sentences in m_texts.
+    // Returns the rules that were violated, in order; their sentences are in m_texts.
     std::vector<std::string> judge(const Bytes& bytes, std::optional<std::uint64_t> tolerance = kTolerance) {
         host::trace::Diagnostics diagnostics([](std::string_view) {});
         const auto opened = host::formats::Trace::open(m_directory.write("0trace.dat", bytes), {}, diagnostics);
@@ -175,7 +175,7 @@ class OracleTest : public testing::Test {
 
     std::vector<std::string> judge(const Scene& scene) { return judge(scene.chunk.bytes()); }
 
-    // What is violated, with stamp and task, then for each rule that was looked at: checked, undecided and violated.
+    // Returns what is violated, with stamp and task, then for each rule: checked, undecided and violated.
     std::vector<std::string> report(const Scene& scene, std::optional<std::uint64_t> tolerance = kTolerance) {
         judge(scene.chunk.bytes(), tolerance);
         std::vector<std::string> lines = m_reports;
@@ -194,7 +194,7 @@ class OracleTest : public testing::Test {
         return of(rule).violations != 0;
     }
 
-    // The rule accepts the scenes of these values, and of none beside them; none: there is no such limit.
+    // Checks that the rule accepts the scenes of these values, and of none beside them; none means no limit.
     template <typename SceneOf>
     void expect_limits(host::analyse::oracle::Rule rule, std::optional<std::uint64_t> first,
                        std::optional<std::uint64_t> last, SceneOf&& scene_of) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packed files to be damaged: their contents, and single headers that are changed while their checksum is correct.
+// Makes packed files to be damaged: contents, and single headers that are changed while their checksum is correct.
 #pragma once
 
 #include "host/formats/packed/archive.hpp"
@@ -35,7 +35,7 @@ inline Bytes busy_chunk(std::size_t events, std::uint16_t number = 0, std::uint1
     return builder.bytes();
 }
 
-// Two chunks in one file: two segments, four blocks.
+// Returns two chunks in one file: two segments, four blocks.
 inline Bytes two_chunks() {
     Bytes raw = busy_chunk(12);
     const Bytes more = busy_chunk(9, 1, 1);
@@ -47,7 +47,7 @@ inline void set32(Bytes& bytes, std::size_t at, std::uint32_t value) {
     lib::store_le(std::span(bytes).subspan(at), value);
 }
 
-// Where the n-th block starts.
+// Returns where the n-th block starts.
 inline std::size_t block_at(const Bytes& archive, std::size_t n) {
     std::size_t at = 0;
     for (; n != 0; --n) {
@@ -60,7 +60,7 @@ inline void renew_header_checksum(Bytes& archive, std::size_t at) {
     set32(archive, at + 60, lib::crc32c(std::span(archive).subspan(at, 60)));
 }
 
-// The archive with one changed header, whose checksum is correct.
+// Returns the archive with one changed header, whose checksum is correct.
 inline Bytes archive_with(std::size_t block, std::size_t at, std::uint32_t value, std::size_t size) {
     Bytes archive = pack(two_chunks());
     const std::size_t begin = block_at(archive, block);

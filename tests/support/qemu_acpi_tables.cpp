@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See qemu_acpi_tables.hpp.
+// Reads the texts of QEMU's ACPI tables.
 #include "tests/support/qemu_acpi_tables.hpp"
 
 #include <charconv>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ACPI tables as QEMU 7.2 with SeaBIOS puts them into memory, read back with `pmemsave`:
+// These are ACPI tables as QEMU 7.2 with SeaBIOS puts them into memory, read back with `pmemsave`:
 //   qemu-system-x86_64 -M q35,nvdimm=on -m 64,slots=2,maxmem=1G ...
 //     -object memory-backend-file,id=nv,size=8M,mem-path=rd.img,share=on -device nvdimm,memdev=nv,id=nv1
 // (and -M pc for the FADT of ACPI 1.0). Hexadecimal, whole tables with their own checksums.
@@ -11,7 +11,7 @@
 
 namespace test {
 
-// Revision 3, 244 bytes: DSDT at 0x3FDF040, PM1a_CNT 0x604, PM timer 0x608 (24 bits), reset through port 0xCF9.
+// It has revision 3, 244 bytes, DSDT at 0x3FDF040, PM1a_CNT 0x604, PM timer 0x608 (24 bits), reset by port 0xCF9.
 inline constexpr std::string_view kQemuQ35Fadt =
     "46414350f40000000367424f43485320425850432020202001000000425850430100000000f0fd0340f0fd0301000900b2000000"
     "0203000000060000000000000406000000000000000000000806000020060000000000000402000410000000ff0fff0f00000000"
@@ -19,24 +19,24 @@ inline constexpr std::string_view kQemuQ35Fadt =
     "00000000000000000000000000000000011000000406000000000000000000000000000000000000000000000000000000000000"
     "012000000806000000000000018000002006000000000000000000000000000000000000";
 
-// Revision 1, 116 bytes: no generic addresses, no reset register.
+// It has revision 1 and 116 bytes: no generic addresses, no reset register.
 inline constexpr std::string_view kQemuPcFadt =
     "4641435074000000011b424f43485320425850432020202001000000425850430100000000f0fd0340f0fd0301000900b2000000"
     "f1f00000000600000000000004060000000000000000000008060000e0af0000000000000402000404000000ff0fff0f00000000"
     "0000000032000000a5800000";
 
-// One processor, one I/O APIC, overrides for IRQ 0, 5, 9, 10, 11.
+// It has one processor, one I/O APIC, overrides for IRQ 0, 5, 9, 10, 11.
 inline constexpr std::string_view kQemuQ35Madt =
     "4150494378000000018a424f4348532042585043202020200100000042585043010000000000e0fe010000000008000001000000"
     "010c00000000c0fe00000000020a0000020000000000020a0005050000000d00020a0009090000000d00020a000a0a0000000d00"
     "020a000b0b0000000d000406ff000001";
 
-// Registers at 0xFED00000.
+// The registers are at 0xFED00000.
 inline constexpr std::string_view kQemuQ35Hpet =
     "485045543800000001b4424f43485320425850432020202001000000425850430100000001a28680000000000000d0fe00000000"
     "00000000";
 
-// One persistent range: 8 MiB at 4 GiB.
+// It has one persistent range: 8 MiB at 4 GiB.
 inline constexpr std::string_view kQemuNfit =
     "4e464954e00000000124424f43485320425850432020202001000000425850430100000000000000000038000200030000000000"
     "0000000079d3f066f3b47440ac430d3318b78cdb0000000001000000000080000000000008800000000000000100300001000000"
@@ -44,7 +44,7 @@ inline constexpr std::string_view kQemuNfit =
     "00000000000000000000000056341200010300000000000000000000000000000000000000000000000000000000000000000000"
     "00000000000000000000000000000000";
 
-// From the middle of the DSDT: Name (_S5_, Package () { 0, 0, 0, 0 }), with a few bytes of other code around.
+// It is from the middle of the DSDT: Name (_S5_, Package () { 0, 0, 0, 0 }), with a few bytes of other code around.
 inline constexpr std::string_view kQemuSoftOff = "10025C00085F53355F12060400000000103B5C2E";
 
 [[nodiscard]] std::vector<std::byte> from_hex(std::string_view text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sound events in which each code of the table comes as often as any other, of few tasks, mutexes and servers, so that
-// they meet; and the batches in which a stream may have them. One tick is one nanosecond.
+// Makes sound events in which each code of the table comes as often as any other, of few tasks, mutexes and servers, so
+// that they meet; and the batches in which a stream may have them. One tick is one nanosecond.
 #pragma once
 
 #include "host/formats/dat/chunk_begin.hpp"
@@ -45,8 +45,8 @@ class RandomEvents {
     RandomEvents(const RandomEvents&) = delete; // its events have its names
     RandomEvents& operator=(const RandomEvents&) = delete;
 
-    // At most so many events, as next_batch() has them: several only if they are plain, else one. Now and then the
-    // first one has an earlier stamp than the one before.
+    // Returns at most this many events, as next_batch() has them: several only if they are plain, else one. Now and
+    // then the first one has an earlier stamp than the one before.
     std::vector<host::trace::Event> batch(std::size_t most, std::uint16_t processors) {
         const auto cpu = static_cast<std::uint16_t>(below(processors));
         m_now -= below(40) == 0 ? m_now / 2 : 0;

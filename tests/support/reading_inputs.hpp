@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One small input of each format, to be read whole, cut and damaged: what readings_test.cpp reads.
+// Has one small input of each format, which readings_test.cpp reads whole, cut and damaged.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -42,7 +42,7 @@ inline ChunkBuilder chunk_of(std::uint16_t number, std::uint16_t cpu) {
     return chunk.name("task", 12, "sensor").parameters({.context = 12, .level = 1, .period_ns = 10'000});
 }
 
-// All names, a declaration and a format; lost, damaged, unknown and long events; a blackout.
+// It has all names, a declaration and a format; lost, damaged, unknown and long events; a blackout.
 inline Bytes machine() {
     ChunkBuilder first = chunk_of(0, 0);
     first.name("interrupt", 32, "timer").name("mutex", 1, "bus").name("semaphore", 2, "items").name("port", 4, "mail");
@@ -66,15 +66,15 @@ inline Bytes machine() {
     return bytes;
 }
 
-// One chunk with a checksum.
+// It is one chunk with a checksum.
 inline Bytes sealed() {
     ChunkBuilder chunk(2);
     chunk.name("task", 12, "s").event(1000, "task_dispatch", 12).event(1500, "ipoint", 7, 9);
     return support::sealed(chunk.event(1600, "ipoint", 8).event(2000, "task_end_cycle", 12).bytes());
 }
 
-// Two chunks; five bytes of the first are lost, three were added to the second, and the header of a third one has lost
-// its first slot.
+// It is two chunks; five bytes of the first are lost, three were added to the second, and the header of a third one has
+// lost its first slot.
 inline Bytes shifted() {
     Bytes bytes;
     for (std::uint16_t number = 0; number < 3; ++number) {
@@ -97,7 +97,7 @@ inline Bytes shifted() {
     return bytes;
 }
 
-// Records of a published kernel, a lap in memory order.
+// It is records of a published kernel, a lap in memory order.
 inline Bytes plain() {
     ChunkBuilder chunk;
     chunk.event(500, "ipoint", 5).event(600, "cycles_per_msec", 0, 2'000'000).event(700, "context_switch", 7);
@@ -130,7 +130,7 @@ inline Bytes kev_foreign() {
     return file.time(0, 0x1'0000'0000).user(0, 0x1'0000'0300, 9).user(2, 0x1'0000'0400, 9).bytes;
 }
 
-// Of a big-endian machine, whose stamps turn over.
+// It is of a big-endian machine, whose stamps turn over.
 inline Bytes kev_big() {
     KevBuilder file({.byte_order = "BIG", .cycles_per_second = "0", .processors = "1"});
     file.user(0, 0xFFFF'FFF0, 1).user(0, 0x10, 2).time(0, 0x5'0000'0100).user(0, 0x5'8000'0100, 3);
@@ -143,7 +143,7 @@ inline Bytes kev_big() {
         .bytes;
 }
 
-// As our writer has it.
+// It is as our writer has it.
 inline Bytes kev_ours() {
     KevBuilder file({.system = "Remora",
                      .more = "TRACE_TSC_SOURCE::3TRACE_CLOCK_MODE::2TRACE_TSC_ERROR_PPM::40TRACE_BOOT_ID::b007"
@@ -175,7 +175,7 @@ inline Bytes tlog_old() {
     return file.openmp(1, 2, 0.25).openmp(1, 40, 0.5, 1, 5).openmp(1, 1, 2).bytes();
 }
 
-// A chunk in two packets.
+// They are a chunk in two packets.
 inline std::vector<Bytes> datagrams() {
     ChunkBuilder chunk(3);
     chunk.name("task", 12, "s");
@@ -186,7 +186,7 @@ inline std::vector<Bytes> datagrams() {
     return packets(chunk.bytes(), number, 15);
 }
 
-// The second packet is there twice, and first; a fragment, another protocol, and a frame that was captured in part.
+// It has the second packet twice, and first; a fragment, another protocol, and a frame that was captured in part.
 inline Bytes pcap() {
     const std::vector<Bytes> parts = datagrams();
     Bytes other = ethernet(ip_packet(parts[0]));
@@ -206,7 +206,7 @@ inline Bytes pcapng() {
     return file.add(ip_packet(parts[1]), 1).simple(ethernet(ip_packet(parts[0]))).bytes();
 }
 
-// The smallest floppy: boot sector, two tables of one sector, four of the directory, the files.
+// It is the smallest floppy: boot sector, two tables of one sector, four of the directory, the files.
 inline Bytes fat() {
     const TemporaryDirectory directory;
     const std::string image = directory / "volume.img";

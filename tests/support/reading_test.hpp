@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A fixture that reads one file as a trace: the number of its events, and the diagnostics.
+// This fixture reads one file as a trace: the number of its events, and the diagnostics.
 #pragma once
 
 #include "host/formats/trace.hpp"
@@ -13,7 +13,7 @@ namespace support {
 
 class ReadingTest : public testing::Test {
   protected:
-    // The number of events of the workload.
+    // Returns the number of events of the workload.
     std::size_t read(const Bytes& bytes, host::trace::InputKind kind = host::trace::InputKind::detect) {
         using namespace host::trace;
         const std::string path = m_directory.write("input", bytes);

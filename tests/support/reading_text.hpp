@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All that a reader makes of an input, as lines of text that a test compares as a whole: every field of every event,
-// the diagnostics, and the facts about the trace.
+// Shows all that a reader makes of an input as lines of text that a test compares as a whole: every field of every
+// event, the diagnostics, and the facts about the trace.
 #pragma once
 
 #include "host/formats/trace.hpp"
@@ -20,7 +20,7 @@ namespace support {
 
 using Lines = std::vector<std::string>;
 
-// The fields of a payload of tracer/names/metadata.hpp, in their order.
+// Shows the fields of a payload of tracer/names/metadata.hpp, in their order.
 class FieldText {
   public:
     template <typename... Fields>
@@ -78,8 +78,8 @@ inline std::string event_text(const host::trace::Event& event) {
     return text;
 }
 
-// What the records of an event say, without what others determine: its time since the start, its place, whether it is
-// late; and of another system's event the numbers that the reader gives to tasks, and the turn of its stamp.
+// Returns what the records of an event state, without what others determine: its time since the start, place, lateness;
+// and of another system's event the numbers that the reader gives to tasks, and the turn of its stamp.
 inline std::string own_text(const host::trace::Event& event) {
     std::string text = fmt::format("{}{}", state_name(event.is_sound() ? host::trace::EventState::ok : event.state),
                                    event.metadata ? " metadata" : "");
@@ -162,7 +162,7 @@ inline void add_facts(const host::trace::TraceFacts& facts, Lines& lines) {
     }
 }
 
-// What a reader made of an input.
+// Is what a reader made of an input.
 struct Reading {
     Lines events; // if they are wanted
     Lines own;    // own_text() of each event
@@ -180,7 +180,7 @@ struct Reading {
     }
 };
 
-// open: opens the trace with the diagnostics that it is given. events: with their texts, which take time.
+// Reads a trace, which open() opens with the diagnostics that it is given; `events` adds their texts, which take time.
 template <typename Open>
 Reading read_by(const Open& open, bool events = true) {
     using namespace host::trace;

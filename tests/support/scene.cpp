@@ -14,8 +14,8 @@ namespace support {
 
 namespace {
 
-// A word for one event, with a letter for each argument: 1: a number or the name of a task, in the first parameter; in
-// the second one, 2: the same, t: a time, w: what is waited for.
+// Is a word for one event, with a letter for each argument: 1: a number or the name of a task, in the first parameter;
+// in the second one, 2: the same, t: a time, w: what is waited for.
 struct Word {
     std::string_view name;
     std::string_view event;
@@ -63,7 +63,7 @@ struct Task {
 constexpr auto kTasks = std::to_array<Task>(
     {{"idle", kIdle}, {"low", kLow}, {"middle", kMiddle}, {"high", kHigh}, {"served", kServed}, {"dated", kDated}});
 
-// Digits, in groups if wanted: 12, 60'000, 0xFF.
+// Reads digits, in groups if wanted: 12, 60'000, 0xFF.
 std::optional<std::uint64_t> number_of(std::string_view word) {
     std::string digits(word);
     std::erase(digits, '\'');
@@ -87,7 +87,7 @@ void add(Records& records, std::string_view event, std::uint16_t par1 = 0, std::
     records.push_back({.after = after, .event = event, .par1 = par1, .par2 = par2});
 }
 
-// T -> U, from the second word on.
+// Reads T -> U from the second word on.
 void change(Records& records, std::uint16_t from, SceneWords& words) {
     const std::uint16_t to = words.small();
     const std::uint16_t place = words.takes("for") ? words.small() : to;
@@ -144,7 +144,7 @@ void server(Records& records, SceneWords& words) {
     add(records, "server_attach", id, words.small());
 }
 
-// Which object of which kind, as in the second parameter of a wait.
+// Returns which object of which kind it is, as in the second parameter of a wait.
 std::uint32_t awaited(SceneWords& words) {
     const std::uint32_t kind = kind_of<lib::WaitKind>(words);
     return kind << 16 | (words.is_empty() ? 0U : words.small());

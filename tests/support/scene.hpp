@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a test lets happen, as a text that reads as the trace does: the stamp, and which records the kernel writes then.
+// Reads what a test lets happen, a text that reads as the trace does: a stamp, and the records that are written then.
 //
 //     0 switch low, acquire low 7; 20 release high due 120, low -> high
 //     40 wait high mutex 7, high -> low; 60 unlock low 7, wake high mutex 7, low -> high; 90 complete high
@@ -42,7 +42,7 @@
 
 namespace support {
 
-// The tasks that have names in scenes.
+// These tasks have names in scenes.
 inline constexpr std::uint16_t kIdle = 1;
 inline constexpr std::uint16_t kLow = 3;
 inline constexpr std::uint16_t kMiddle = 4;
@@ -50,7 +50,7 @@ inline constexpr std::uint16_t kHigh = 5;
 inline constexpr std::uint16_t kServed = 6; // by a server
 inline constexpr std::uint16_t kDated = 7;  // by deadlines
 
-// An event as it is written.
+// Is an event as it is written.
 struct SceneStep {
     std::optional<std::uint64_t> time; // of the first event of a group
     bool falls = false;                // the stamp may be lower than the one before
@@ -58,8 +58,8 @@ struct SceneStep {
     std::vector<std::string> words;
 };
 
-// The words of an event, which are taken from the left. Each function throws std::invalid_argument if the next word is
-// none of what it takes.
+// Has the words of an event, which are taken from the left. Each function throws std::invalid_argument if the next word
+// is none of what it takes.
 class SceneWords {
   public:
     explicit SceneWords(std::span<const std::string> words)
@@ -70,9 +70,9 @@ class SceneWords {
     [[nodiscard]] bool is_empty() const { return m_next == m_words.size(); }
 
     std::string_view next();
-    // Whether this word is next; then it is taken.
+    // Returns whether this word is next, which is then taken.
     bool takes(std::string_view word);
-    // A number (12, 60'000, 0xFF) or the name of a task.
+    // Takes a number (12, 60'000, 0xFF) or the name of a task.
     std::uint64_t number(std::uint64_t most = ~std::uint64_t{0});
 
     std::uint16_t small() { return static_cast<std::uint16_t>(number(0xFFFF)); }
@@ -82,7 +82,7 @@ class SceneWords {
     // Records have the low half of a time.
     std::uint32_t time() { return static_cast<std::uint32_t>(number()); }
 
-    // One of a few numbers by its word, or a number.
+    // Takes one of a few numbers by its word, or a number.
     std::uint16_t kind(std::string_view (*word_of)(std::uint8_t number));
 
   private:
@@ -90,7 +90,7 @@ class SceneWords {
     std::size_t m_next = 0;
 };
 
-// A record that is written for an event.
+// Is a record that is written for an event.
 struct SceneRecord {
     std::uint64_t after = 0; // ticks after the event's time
     std::string_view event;  // its name in the table
@@ -100,7 +100,7 @@ struct SceneRecord {
 
 // Both throw as well for a text that is no scene.
 [[nodiscard]] std::vector<SceneStep> steps_of(std::string_view text);
-// time: of the group in which the event is.
+// Returns the records of an event; time is that of its group.
 [[nodiscard]] std::vector<SceneRecord> records_of(const SceneStep& step, std::uint64_t time);
 
 // One tick is one nanosecond.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A session's writer in front of records that the test cuts into packets, and what it has made of them, in words.
+// Gives a session's writer records that the test cuts into packets, and shows what it has made of them, in words.
 #pragma once
 
 #include "host/collector/session_writer.hpp"
@@ -19,7 +19,7 @@ inline std::string number(const std::optional<std::uint64_t>& value) {
     return value ? std::to_string(*value) : std::string("-");
 }
 
-// All that a manifest states about a chunk besides its own description.
+// Returns all that a manifest states about a chunk besides its own description.
 inline std::string in_words(const formats::dat::ManifestChunk& chunk) {
     std::string words =
         fmt::format("{}{} {}+{} missing {} stamps {}..{}", chunk.file, chunk.described ? "" : " (plain)",
@@ -49,7 +49,7 @@ class SessionWriting : public testing::Test {
             [this](const formats::dat::ManifestChunk& chunk) { m_sealed.push_back(chunk.file); });
     }
 
-    // Events at the ticks 1000, 1001 and so on after its preamble of `preamble()` slots.
+    // Returns events at the ticks 1000, 1001 and so on after its preamble of `preamble()` slots.
     static ChunkBuilder chunk(std::uint16_t number, std::uint32_t records) {
         ChunkBuilder builder(number);
         for (std::uint32_t i = 0; i < records; ++i) {
@@ -60,7 +60,7 @@ class SessionWriting : public testing::Test {
 
     static std::uint32_t preamble() { return chunk(0, 1).description().preamble_slots; }
 
-    // The slots [begin, end) as one packet.
+    // Adds the slots [begin, end) as one packet.
     void add(const Bytes& image, std::size_t begin, std::size_t end, std::uint64_t lost_before = 0) {
         m_writer->add(std::span(image).subspan(16 * begin, 16 * (end - begin)), lost_before);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows on their way into a table, as texts: `name=value` for each column that is not NULL.
+// Shows rows on their way into a table as texts: `name=value` for each column that is not NULL.
 #pragma once
 
 #include "host/sql/tables.hpp"

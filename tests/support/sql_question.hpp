@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Asks a trace in SQL, as `remora sql` does: rows as text, and the work that it took. With m_literals, values are as
-// SQL writes them, so that their types show.
+// Asks a trace in SQL, as `remora sql` does, and returns rows as text, and the work that it took. With m_literals,
+// values are as SQL writes them, so that their types show.
 #pragma once
 
 #include "host/sql/database.hpp"

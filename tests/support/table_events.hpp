@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random sound events of one slot, for printers that prepare the texts of the event table: small and large parameters,
-// times of any size, some below 0 or unknown, metadata and late events among them; by names some of which need escapes
-// or are too long to be kept.
+// Makes random sound events of one slot, for printers that prepare the texts of the event table: small and large
+// parameters, times of any size, some below 0 or unknown, metadata and late events among them; by names some of which
+// need escapes or are too long to be kept.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -23,7 +23,7 @@ class TableEvents {
         m_names.set(Unit::level, 0, "EDF");
     }
 
-    // visit(event) for each event of one slot in the table, several times; a task is renamed meanwhile.
+    // Calls visit(event) for each event of one slot in the table, several times; a task is renamed meanwhile.
     template <typename Visit>
     void for_each(Visit visit) {
         for (unsigned round = 0; round < 60; ++round) {

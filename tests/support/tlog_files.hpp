@@ -46,7 +46,7 @@ class TlogFile {
         return *this;
     }
 
-    // To the end of the block.
+    // Pads to the end of the block.
     TlogFile& pad() {
         m_bytes.resize((m_bytes.size() + 1023) / 1024 * 1024);
         return *this;
@@ -54,7 +54,7 @@ class TlogFile {
 
     [[nodiscard]] const Bytes& bytes() const { return m_bytes; }
 
-    // START, one pair around a single event, END; one block.
+    // Adds START, one pair around a single event, and END: one block.
     TlogFile& small_process(std::uint16_t process, double begin) {
         record(process, 1, begin)
             .record(process, 10, begin + 0.5, 3, 7)

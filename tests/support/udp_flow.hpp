@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A real UDP flow over the loopback for the sender of the acknowledged export.
+// Is a real UDP flow over the loopback for the sender of the acknowledged export.
 #pragma once
 
 #include "tracer/reliable/datagram_peer.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scenes for the cause of a late job: tasks of fixed priorities, one of a server, one by deadline, and the idle task.
-// One tick is one nanosecond. The whole result is shown as text.
+// Plays scenes for the cause of a late job: tasks of fixed priorities, one of a server, one by deadline, and the idle
+// task. One tick is one nanosecond. The whole result is shown as text.
 #pragma once
 
 #include "host/analyse/why/diagnosis.hpp"
@@ -62,7 +62,7 @@ class WhyScene {
         return *this;
     }
 
-    // "cause gain", of those that would have sufficed.
+    // Returns "cause gain" of those that would have sufficed.
     [[nodiscard]] std::vector<std::string> needed() const {
         const Diagnosis diagnosis = diagnose(job(), 0);
         std::vector<std::string> texts;
@@ -93,7 +93,7 @@ inline std::string executor_text(const schedule::Executor& executor) {
     return fmt::format("{} {}", schedule::by_name(executor.by), who_text(executor.who));
 }
 
-// What is not as in a new item.
+// Returns what is not as in a new item.
 inline std::string text_of(const Item& item) {
     static constexpr std::array<std::string_view, 7> kRoles = {"own",       "path",      "until", "delay",
                                                                "preceding", "undecided", "note"};

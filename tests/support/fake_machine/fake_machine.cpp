@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See fake_machine.hpp. Contexts follow the sanitizer's fiber protocol, so the address sanitizer checks every stack.
-// The switch is ours instead of swapcontext(): the sanitizer warns of that one, and it enters the host's kernel twice.
+// Contexts follow the sanitizer's fiber protocol, so the address sanitizer checks every stack. The switch is ours
+// instead of swapcontext(): the sanitizer warns of that one, and it enters the host's kernel twice.
 #include "tests/support/fake_machine/fake_machine.hpp"
 
 #include "arch/arch.hpp"
@@ -90,7 +90,7 @@ std::unique_ptr<Fiber> make_fiber(void (*entry)(void*), void* argument) {
     fiber->size = kFiberStackBytes;
     fiber->entry = entry;
     fiber->argument = argument;
-    // The address at which it continues, and one word that aligns the stack as a call would.
+    // These are the address at which it continues, and one word that aligns the stack as a call would.
     std::uint64_t* const top = fiber->stack.get() + kWords;
     top[-2] = reinterpret_cast<std::uint64_t>(&fiber_main);
     fiber->stack_pointer = reinterpret_cast<std::uint64_t>(top - 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A hosted machine for the whole kernel: contexts are fibers with stacks of their own, the one-shot timer and the clock
-// are virtual. It checks errors that a real machine shows late or never: switching, arming or waiting with interrupts
-// on, waiting for an interrupt that cannot occur.
+// This hosted machine runs the whole kernel: contexts are fibers with stacks of their own, the one-shot timer and the
+// clock are virtual. It checks errors that a real machine shows late or never: switching, arming or waiting with
+// interrupts on, waiting for an interrupt that cannot occur.
 //
 // Interrupts are taken when time passes in burn() or while waiting, and when interrupts are enabled with one due. One
 // that is due exactly at the end of a burn is taken after the task's next kernel call: work that ends on its deadline
@@ -12,13 +12,13 @@
 
 namespace fake_machine {
 
-// The intervals of a burst of work between interrupts, in order.
+// Gets the intervals of a burst of work between interrupts, in order.
 using Interval = void (*)(void* context, std::uint64_t from, std::uint64_t to);
 
-// The running context works for a number of ticks of virtual time. Precondition: interrupts are on.
+// Lets the running context work for a number of ticks of virtual time. Precondition: interrupts are on.
 void burn(std::uint64_t ticks, Interval interval, void* context);
 
-// How often the one-shot timer was armed or disarmed.
+// Returns how often the one-shot timer was armed or disarmed.
 [[nodiscard]] std::uint64_t timer_settings();
 
 } // namespace fake_machine

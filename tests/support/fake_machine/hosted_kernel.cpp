@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See hosted_kernel.hpp. Process isolation gives every scenario the static state of a new boot.
+// Implements hosted_kernel.hpp. Process isolation gives every scenario the static state of a new boot.
 #include "tests/support/fake_machine/hosted_kernel.hpp"
 
 #include "kernel/panic/panic.hpp"
@@ -216,7 +216,7 @@ kernel::HardModel hard(std::uint64_t wcet_ms, std::uint64_t period_ms, std::uint
 
 } // namespace hosted
 
-// What the guest's panic does after printing: the functions of after_exit still run, as in an abort.
+// Does what the guest's panic does after printing: the functions of after_exit still run, as in an abort.
 void kernel::panic(std::string_view reason) {
     static_cast<void>(arch::irq_save());
     hosted::note("panic: " + std::string(reason));

@@ -18,10 +18,10 @@
 
 namespace hosted {
 
-// The scenario runs at the lowest priority of its time: as the NRT main task. The kernel ends when it returns.
+// Runs the scenario as the NRT main task, at the lowest priority of its time. The kernel ends when it returns.
 [[nodiscard]] std::string run(void (*scenario)());
 
-// As run(), and afterwards the functions of after_exit; appends "end" with the outcome.
+// Does the same, and afterwards runs the functions of after_exit; appends "end" with the outcome.
 [[nodiscard]] std::string run_to_the_end(void (*scenario)());
 
 // --- inside a scenario ---------------------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ namespace hosted {
 
 [[noreturn]] void fail(lib::Error error);
 
-// The absolute time `count` milliseconds after the scenario began.
+// Returns the absolute time `count` milliseconds after the scenario began.
 [[nodiscard]] lib::Ticks at(std::uint64_t count);
 
 // Ends the scenario with the error's name unless the call succeeded.
@@ -46,24 +46,24 @@ T must(const lib::Result<T>& result) {
     }
 }
 
-// Called at the beginning of each interrupt from now on, interrupts off.
+// Calls the hook at the beginning of each interrupt from now on, with interrupts off.
 void before_each_interrupt(void (*hook)());
 
-// The calling task waits until then.
+// Lets the calling task wait until then.
 void pause_until(std::uint64_t count);
 
-// The running task computes for this time.
+// Lets the running task compute for this time.
 void work(const char* name, std::uint64_t count_ms);
 
-// As work(), in nanoseconds; the report still rounds down to milliseconds.
+// Does the same in nanoseconds; the report still rounds down to milliseconds.
 void work_ns(const char* name, std::uint64_t count_ns);
 
 void note(std::string_view word);
 
-// The word and the time in milliseconds: "word@12".
+// Notes the word and the time in milliseconds: "word@12".
 void stamp(std::string_view word);
 
-// Creates or fails the scenario.
+// Creates a task, or fails the scenario.
 kernel::Pid create(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model,
                    void* argument = nullptr);
 

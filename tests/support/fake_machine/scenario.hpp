@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What scenarios of several suites share: bodies that work and end, models, actions at a time, notes. A test of the
+// Has what scenarios of several suites share: bodies that work and end, models, actions at a time, notes. A test of the
 // kernel includes this and says `using namespace hosted;`.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace hosted {
 
 // --- bodies --------------------------------------------------------------------------------------------------------
 
-// Each job works that many milliseconds, reported under the name.
+// Is a task each of whose jobs works that many milliseconds, reported under the name.
 template <char Name, std::uint64_t Count>
 void periodic(void*) {
     static constexpr char kName[] = {Name, '\0'};
@@ -86,12 +86,12 @@ void note_result(const char* what, const lib::Result<T>& result) {
     note(std::string(what) + ": " + std::string(result_text(result)));
 }
 
-// A handler that reports its signal.
+// Is a handler that reports its signal.
 inline void say(std::uint8_t signo, void*) {
     stamp("signal " + std::to_string(signo));
 }
 
-// The calling task handles these signals so.
+// Lets the calling task handle these signals so.
 inline void handle(std::initializer_list<std::uint8_t> signals, kernel::SignalHandler handler) {
     for (const std::uint8_t signo : signals) {
         must(kernel::signal_handler_set(signo, handler, nullptr));

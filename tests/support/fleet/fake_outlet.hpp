@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A server that stores messages by their ids, and that goes away when the test wants.
+// This server stores messages by their ids, and goes away when the test wants.
 #pragma once
 
 #include "fleet/stream.hpp"

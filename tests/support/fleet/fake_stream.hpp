@@ -29,7 +29,7 @@ using host::fleet::Run;
 using host::fleet::StoredChunk;
 using host::fleet::Table;
 
-// The calls of stream and store, counted together.
+// Counts the calls of stream and store together.
 struct Failures {
     enum class Kind : std::uint8_t { before, after };
 
@@ -38,7 +38,7 @@ struct Failures {
     lib::Error error = lib::Error::unreachable;
     std::uint64_t calls = 0;
 
-    // What `effect` returns, unless this call is the one that fails.
+    // Returns what `effect` returns, unless this call is the one that fails.
     template <typename Value>
     lib::Result<Value, NetworkFailure> call(const std::function<Value()>& effect) {
         const bool fails = ++calls == at;
@@ -233,7 +233,7 @@ class FakeStream final : public host::fleet::Source {
     std::function<void()> meanwhile; // what another loader does just before the next settled_before()
 
   private:
-    // The time that a loader has for them is over.
+    // Ends the time that a loader has for them.
     void give_again() {
         for (std::uint64_t sequence = 1; sequence <= all.size(); ++sequence) {
             if (!settled.contains(sequence)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A run of several chunks as messages: two tasks of which one preempts the other now and then, so that jobs cross the
-// borders of chunks.
+// Makes a run of several chunks as messages: two tasks of which one preempts the other now and then, so that jobs cross
+// the borders of chunks.
 #pragma once
 
 #include "fleet/message.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chunks with records, an exporter to step until it is idle, and what the images it made contain.
+// Makes chunks with records, steps an exporter until it is idle, and reads the images it made.
 #pragma once
 
 #include "tests/support/tracer/fixture.hpp"
@@ -10,7 +10,7 @@
 
 namespace tests {
 
-// Of the combined event that starts at this slot.
+// Returns the payload of the combined event that starts at this slot.
 [[nodiscard]] inline Bytes payload_bytes(const std::vector<tracer::Record>& records, std::size_t first) {
     Bytes bytes;
     for (std::size_t i = first; i < records.size(); ++i) {
@@ -47,7 +47,7 @@ class Exporting : public testing::Test {
   protected:
     tracer::Exporter& exporter() { return m_fixture.tracer().exporter; }
 
-    // A chunk with this many records, no longer current.
+    // Returns a chunk with this many records, no longer current.
     tracer::Chunk& filled(std::uint32_t slots, std::uint32_t records, tracer::ChunkFlags mode = tracer::kFlagStop) {
         tracer::Chunk& chunk = m_fixture.chunk(slots, 4, mode);
         m_fixture.select_and_enable(chunk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The other end of a flow, played by the test: what was sent, what is to arrive, and the time.
+// Plays the other end of a flow: what was sent, what is to arrive, and the time.
 #pragma once
 
 #include "tests/support/tracer/sinks.hpp"

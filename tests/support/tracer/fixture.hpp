@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A whole tracer on the heap for one test, with GS pointing at its CpuTrace: the object code that the kernel links runs
-// in user space (glibc does not use GS on x86-64). The arena is filled with a pattern first, so that a byte written
-// outside an area, or a slot exported but never written, is detected.
+// Makes a whole tracer on the heap for one test, with GS pointing at its CpuTrace: the object code that the kernel
+// links runs in user space (glibc does not use GS on x86-64). The arena is filled with a pattern first, so that a byte
+// written outside an area, or a slot exported but never written, is detected.
 #pragma once
 
 #include "tests/support/attempts/attempts.hpp"
@@ -29,7 +29,7 @@ inline constexpr std::byte kPattern{0xC5};
 
 class TracerFixture {
   public:
-    // Whether the program counts attempts (attempts.hpp); then they are compared with the totals at the end.
+    // States whether the program counts attempts (attempts.hpp); then they are compared with the totals at the end.
     enum class Attempts : std::uint8_t { counted, uncounted };
 
     explicit TracerFixture(std::size_t arena_bytes = 1U << 20, Attempts attempts = Attempts::counted)
@@ -63,7 +63,7 @@ class TracerFixture {
 
     [[nodiscard]] std::span<std::byte> arena() { return m_storage->arena(); }
 
-    // A chunk of this many records. Fails the test if there is no space.
+    // Returns a chunk of this many records. Fails the test if there is no space.
     tracer::Chunk& chunk(std::uint32_t records, std::uint32_t emergency_records, tracer::ChunkFlags mode) {
         const auto made =
             tracer().store.create(records * 16, emergency_records * 16, static_cast<tracer::ChunkFlags>(mode | 0x01));
@@ -78,25 +78,25 @@ class TracerFixture {
         EXPECT_TRUE(tracer().control.enable().ok());
     }
 
-    // From here on the test runs on this tracer's processor. For a test with several, which cannot count attempts.
+    // Lets a test with several tracers, which cannot count attempts, run on this one's processor from here on.
     void enter() {
         current() = &m_storage->tracer;
         set_gs(&m_storage->tracer.cpu);
     }
 
-    // For a test that breaks the record path on purpose.
+    // Is for a test that breaks the record path on purpose.
     void expect_miscounts() { m_counts_hold = false; }
 
-    // Attempts that must not be in any total.
+    // Leaves out attempts that must not be in any total.
     void leave_out(std::uint64_t attempts) { m_attempts_before += attempts; }
 
-    // What tracer::instance() returns in the test programs.
+    // Is what tracer::instance() returns in the test programs.
     static tracer::Instance*& current() {
         static tracer::Instance* instance = nullptr;
         return instance;
     }
 
-    // Called whenever a published call asks for the instance: what another context could do there. The calls access
+    // Is called whenever a published call asks for the instance: what another context could do there. The calls access
     // the lock in no other way.
     static std::function<void()>& on_access() {
         static std::function<void()> hook;
@@ -140,7 +140,7 @@ class TracerFixture {
     return records;
 }
 
-// Main area in time order, without the emergency area.
+// Returns the main area in time order, without the emergency area.
 [[nodiscard]] inline std::vector<tracer::Record> main_records(const tracer::Chunk& chunk) {
     const auto contents = tracer::ChunkStore::contents(chunk);
     auto records = records_in(contents.older);

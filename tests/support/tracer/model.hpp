@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The required behaviour of chunks, in plain C++ with vectors: the published modes, closing, jumping, blackouts, the
-// counts. It does not model words, bits and restarts; the property test compares the real tracer with it after every
-// operation.
+// Models the required behaviour of chunks in plain C++ with vectors: the published modes, closing, jumping, blackouts,
+// the counts. It does not model words, bits and restarts; the property test compares the real tracer with it after
+// every operation.
 #pragma once
 
 #include "tracer/chunk/control.hpp"
@@ -157,7 +157,7 @@ class TracerModel {
         chunk.free = chunk.closed = chunk.resume = chunk.blackout = false;
     }
 
-    // One step towards placing the event; true when it is stored or dropped.
+    // Takes one step towards placing the event; returns true when it is stored or dropped.
     bool place(std::uint8_t code, std::uint32_t par2) {
         ModelChunk& chunk = at(active);
         if (!chunk.closed && chunk.has_room()) {

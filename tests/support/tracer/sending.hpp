@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sender of acknowledged packets in front of a collector that the test plays, packet by packet, and what it sends
-// in words: "4 data 3 ask" is packet 3, sent at 4 ms. One step takes one millisecond.
+// Runs the sender of acknowledged packets against a collector that the test plays, packet by packet, and shows what it
+// sends in words: "4 data 3 ask" is packet 3, sent at 4 ms. One step takes one millisecond.
 #pragma once
 
 #include "tests/support/tracer/fake_peer.hpp"
@@ -47,7 +47,7 @@ class Sending : public testing::Test {
         make_image(kPackets);
     }
 
-    // Makes an image of so many packets; the last one has one record less than the others.
+    // Makes an image of this many packets; the last one has one record less than the others.
     void make_image(std::size_t packets) {
         m_memory.resize(packets * tracer::reliable::kBodyBytesMax - tracer::kRecordBytes);
         m_image.parts[0] = m_memory;
@@ -67,7 +67,7 @@ class Sending : public testing::Test {
         return header.value();
     }
 
-    // To the last datagram, unless `stamp` says to which.
+    // Answers the last datagram, unless `stamp` names another.
     template <typename Body>
     void answer(tracer::reliable::PacketType type, std::uint64_t seq, const Body& body, std::uint8_t flags = 0,
                 std::optional<std::uint64_t> stamp = {}) {
@@ -101,7 +101,7 @@ class Sending : public testing::Test {
         static_cast<void>(m_sink.step());
     }
 
-    // Until that time since the start, unless the sender has ended before.
+    // Runs until that time since the start, unless the sender has ended before.
     void run_until_ms(std::uint64_t end) {
         while (m_peer.time < lib::milliseconds(end) && m_sink.state() == tracer::SinkState::busy) {
             step();
@@ -110,7 +110,7 @@ class Sending : public testing::Test {
 
     void run_for_ms(std::uint64_t time) { run_until_ms(m_peer.time.value / 1'000'000 + time); }
 
-    // What was sent since the last question.
+    // Returns what was sent since the last question.
     Said said() {
         Said words;
         for (; m_asked < m_peer.sent.size(); ++m_asked) {
@@ -119,7 +119,7 @@ class Sending : public testing::Test {
         return words;
     }
 
-    // HELLO at 2 and 3 ms, and the first four packets at 5 ms.
+    // Connects with HELLO at 2 and 3 ms, and the first four packets at 5 ms.
     void connect() {
         ASSERT_TRUE(m_sink.submit(m_image).ok());
         greeted();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fake sinks and the devices below them: a sink that takes several steps and checks that an image does not change while
-// it has it; a network that is busy or silent on demand; a volume that checks its announced sizes.
+// Fakes sinks and the devices below them: a sink that takes several steps and checks that an image does not change
+// while it has it; a network that is busy or silent on demand; a volume that checks its announced sizes.
 #pragma once
 
 #include "tracer/export/sink_disk.hpp"

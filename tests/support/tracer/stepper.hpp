@@ -46,7 +46,7 @@ class Stepper {
     Stepper(const Stepper&) = delete;
     Stepper& operator=(const Stepper&) = delete;
 
-    // One record, stepped. Returns the instructions executed in the record path, ret included (if nothing interrupted).
+    // Steps one record. Returns the instructions executed in the record path, ret included (if nothing interrupted).
     int record(std::uint16_t code, std::uint16_t par1, std::uint32_t par2) {
         const int level = begin_level();
         if (!stepped(level)) {
@@ -87,7 +87,7 @@ class Stepper {
         return m_instructions[level];
     }
 
-    // The number of boundaries that the outermost logger passed inside the region.
+    // Returns the number of boundaries that the outermost logger passed inside the region.
     [[nodiscard]] int boundaries() const { return m_boundaries[0]; }
 
     // Steps any function and counts its instructions, the final ret included.
@@ -163,7 +163,7 @@ class Stepper {
         registers[REG_EFL] &= ~kTrapFlag; // no choice left: the rest runs freely
     }
 
-    // From the first instruction of the counted function until its frame is removed.
+    // Counts from the first instruction of the counted function until its frame is removed.
     void count(std::uintptr_t address, greg_t stack) {
         if (m_counted_from == address && m_counted == 0) {
             m_counted_stack = stack;

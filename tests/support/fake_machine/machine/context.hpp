@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The switch of contexts in hosted tests, which the sanitizer is informed of (fake_machine.cpp).
+// Switches contexts in hosted tests, and informs the sanitizer of it (fake_machine.cpp).
 #pragma once
 
 #include "arch/stack_pointer.hpp"

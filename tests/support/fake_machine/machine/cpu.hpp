@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The processor of hosted tests: an interrupt flag and a clock of virtual nanoseconds that advances only when a test
+// The processor of hosted tests is an interrupt flag and a clock of virtual nanoseconds that advances only when a test
 // moves it (fake_machine.hpp). Code takes no time here, so schedules are exactly as computed by hand.
 #pragma once
 
