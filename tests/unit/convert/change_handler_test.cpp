@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which function takes which change.
+// Tests which function takes which change.
 #include "convert/track_writer.hpp"
 #include "host/text/format.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each converter over each input of the fuzzers, under the sanitizers: no input makes one of them misbehave.
+// Tests each converter over each input of the fuzzers, under the sanitizers: no input makes one of them misbehave.
 #include "convert/convert.hpp"
 #include "host/text/format.hpp"
 #include "tests/support/host_trace_builder.hpp"

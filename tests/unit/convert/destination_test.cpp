@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a conversion may write and where not, and what is there when it has ended early, failed, or is complete.
+// Tests where a conversion may write and where not, and what is there when it has ended early, failed, or is complete.
 #include "convert/writer/writer.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many records a trace says it lost that no gap shows, and where.
+// Tests how many records a trace says it lost that no gap shows, and where.
 #include "convert/losses.hpp"
 
 #include <gmock/gmock.h>

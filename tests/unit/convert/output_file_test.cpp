@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a writer asks of its file, whatever the length of a text in the trace.
+// Tests what a writer asks of its file, whatever the length of a text in the trace.
 #include "convert/writer/writer.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

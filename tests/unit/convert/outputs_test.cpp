@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What each converter writes, byte for byte: four small traces that have every kind of event, name, loss and damage in
-// them, and the outputs in tests/unit/convert/outputs/, one file per format. That other programs read these
+// Tests what each converter writes, byte for byte: four small traces that have every kind of event, name, loss and
+// damage in them, and the outputs in tests/unit/convert/outputs/, one file per format. That other programs read these
 // formats as they are meant is what tests/viewers/ shows; a change of an output is seen here. REMORA_UPDATE_DOCS=1
 // rewrites the files. Runs in the root of the checkout, as `make test-unit` does.
 #include "convert/convert.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words in which viewers are shown the schedule.
+// Tests the words in which viewers are shown the schedule.
 #include "convert/schedule_words.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files that QEMU hands over, on a fake of its two ports.
+// Tests files that QEMU hands over, on a fake of its two ports.
 #include "drivers/fw_cfg.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The PCI scan and the decoding of registers, on a fake configuration space.
+// Tests the PCI scan and the decoding of registers, on a fake configuration space.
 #include "drivers/pci.hpp"
 #include "tests/support/fake_pci.hpp"
 

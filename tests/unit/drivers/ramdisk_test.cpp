@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The RAM disk's bounds and copies, on both media.
+// Tests the RAM disk's bounds and copies, on both media.
 #include "drivers/ramdisk.hpp"
 
 #include <gtest/gtest.h>

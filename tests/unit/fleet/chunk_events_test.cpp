@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is accepted as a chunk, and the events of it.
+// Tests what is accepted as a chunk, and the events of it.
 #include "fleet/chunk_events.hpp"
 
 #include "tests/support/fleet/runs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A loader between a source and a store that fail, or end, at any call.
+// Tests a loader between a source and a store that fail, or end, at any call.
 #include "fleet/loader.hpp"
 
 #include "fleet/chunk_events.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ids, subjects and headers: read back, and refused in any other form.
+// Tests ids, subjects and headers: read back, and refused in any other form.
 #include "fleet/message.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is published of a session, in which order, and what is left after a failure at any message.
+// Tests what is published of a session, in which order, and what is left after a failure at any message.
 #include "fleet/session_publisher.hpp"
 
 #include "host/trace/byte_source.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of a run, and the classes of its responses.
+// Tests the rows of a run, and the classes of its responses.
 #include "fleet/session_rows.hpp"
 
 #include "tests/support/fleet/runs.hpp"

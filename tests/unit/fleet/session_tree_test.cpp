@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sessions in a tree of directories, and the names that these give them.
+// Tests sessions in a tree of directories, and the names that these give them.
 #include "fleet/session_tree.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

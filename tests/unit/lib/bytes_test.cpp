@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Byte order, byte cursors and the checksum.
+// Tests byte order, byte cursors and the checksum.
 #include "lib/crc32c.hpp"
 #include "lib/crc32c_folded.hpp"
 #include "lib/crc32c_joined.hpp"

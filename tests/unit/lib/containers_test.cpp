@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Intrusive list, static pool, fixed text, Result.
+// Tests intrusive list, static pool, fixed text, Result.
 #include "lib/intrusive_list.hpp"
 #include "lib/result.hpp"
 #include "lib/static_pool.hpp"

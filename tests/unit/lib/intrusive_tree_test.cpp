@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tree against a sorted vector, over random insertions and removals; its height against the theoretical bound.
+// Tests the tree against a sorted vector over random insertions and removals, and its height against the bound.
 #include "lib/intrusive_tree.hpp"
 
 #include <gtest/gtest.h>

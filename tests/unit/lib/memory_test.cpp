@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernel's own memcpy() and its kin, beside those of this machine: every size up to some blocks, every alignment of
-// both sides, and every overlap. They are compiled here by other names.
+// Tests the kernel's own memcpy() and its kin, beside those of this machine: every size up to some blocks, every
+// alignment of both sides, and every overlap. They are compiled here by other names.
 #define memcpy kernel_memcpy   // NOLINT(bugprone-reserved-identifier)
 #define memmove kernel_memmove // NOLINT(bugprone-reserved-identifier)
 #define memset kernel_memset   // NOLINT(bugprone-reserved-identifier)

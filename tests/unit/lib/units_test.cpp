@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tick and nanosecond conversion at the limits where 64-bit products overflow.
+// Tests tick and nanosecond conversion at the limits where 64-bit products overflow.
 #include "lib/units.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FTrace_compress_chunk: both sinks get the same records as without it, the counts remain balanced, the memory is
+// Tests FTrace_compress_chunk: both sinks get the same records as without it, the counts remain balanced, the memory is
 // freed, and a refused call changes nothing.
 #include "tests/support/compact_streams.hpp"
 #include "tests/support/tracer/fixture.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chunk modes end to end through the real record path: a random comparison with a simple model, and each published mode
-// by hand.
+// Tests chunk modes end to end through the real record path: a random comparison with a simple model, and each
+// published mode by hand.
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/model.hpp"
 

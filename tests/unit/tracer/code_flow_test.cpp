@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The flow to an instruction, derived from the bytes of the previous one.
+// Tests the flow to an instruction, derived from the bytes of the previous one.
 #include "tracer/record/code_flow.hpp"
 
 #include <gtest/gtest.h>

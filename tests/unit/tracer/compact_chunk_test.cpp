@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chunks written compactly from the start, by the record path itself: the decoder returns the logged events, in every
-// layout, interrupted at every instruction boundary, across turns, chunks and blackouts.
+// Tests chunks written compactly from the start, by the record path itself: the decoder returns the logged events, in
+// every layout, interrupted at every instruction boundary, across turns, chunks and blackouts.
 #include "tracer/chunk/compact_chunk.hpp"
 
 #include "tests/support/tracer/fixture.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tracer's measurement of itself: the figures against a clock of the test, and what it leaves unchanged.
+// Tests the tracer's measurement of itself: the figures against a clock of the test, and what it leaves unchanged.
 #include "tracer/chunk/cost_meter.hpp"
 
 #include "tests/support/tracer/fixture.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Steps of the exporter that never end, because their task is ended in the middle of one or the kernel panics there:
-// the polling at the end of the run must neither lose a chunk nor count one twice. An exception simulates the end of
-// the task.
+// Tests steps of the exporter that never end, because their task is ended in the middle of one or the kernel panics
+// there: the polling at the end of the run must neither lose a chunk nor count one twice. An exception simulates the
+// end of the task.
 #include "tracer/export/exporter.hpp"
 
 #include "tests/support/tracer/fixture.hpp"

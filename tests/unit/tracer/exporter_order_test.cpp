@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an exporter does once for all sinks and what it does for one after the other, and which declarations an image
-// contains.
+// Tests what an exporter does once for all sinks and what it does for one after the other, and which declarations an
+// image contains.
 #include "tests/support/tracer/exporting.hpp"
 #include "tracer/typed_event.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the exporter owes its sinks: whole headers and totals, the order of requests, what a failed sink loses, and what
-// it reports.
+// Tests what the exporter owes its sinks: whole headers and totals, the order of requests, what a failed sink loses,
+// and what it reports.
 #include "tests/support/tracer/exporting.hpp"
 
 #include <gmock/gmock.h>

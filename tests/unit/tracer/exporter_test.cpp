@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The exported images: in order and complete, each chunk once per sink, the same bytes for both, for any interleaving
-// of steps.
+// Tests the exported images: in order and complete, each chunk once per sink, the same bytes for both, for any
+// interleaving of steps.
 #include "tracer/export/exporter.hpp"
 
 #include "lib/crc32c.hpp"

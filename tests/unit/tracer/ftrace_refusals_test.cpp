@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every bad argument of every published function: -1, the reason with name, argument and value, and no change in
+// Tests every bad argument of every published function: -1, the reason with name, argument and value, and no change in
 // anything that a caller can observe and everything that the record path uses.
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/sinks.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The published interface: its example, its list of peculiarities (each implemented correctly), and that a refused call
-// changes nothing and returns a reason.
+// Tests the published interface: its example, its list of peculiarities (each implemented correctly), and that a
+// refused call changes nothing and returns a reason.
 #include "tracer/ftrace.hpp"
 
 #include "tests/support/tracer/fixture.hpp"

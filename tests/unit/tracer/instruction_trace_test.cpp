@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The records that steps leave: on one processor, and on two that step at the same time.
+// Tests the records that steps leave: on one processor, and on two that step at the same time.
 #include "tracer/record/instruction_trace.hpp"
 
 #include "tests/support/tracer/fixture.hpp"

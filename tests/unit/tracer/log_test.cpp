@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The logging call: its cost in instructions, its result in memory, and what it refuses.
+// Tests the logging call: its cost in instructions, its result in memory, and what it refuses.
 #include "tracer/log.hpp"
 
 #include "tests/support/tracer/fixture.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bytes of each metadata payload, written down here field by field as docs/trace-format.md has them: an encoder and
-// a decoder that share a list of fields agree about any order.
+// Tests the bytes of each metadata payload, written down here field by field as docs/trace-format.md has them: an
+// encoder and a decoder that share a list of fields agree about any order.
 #include "tracer/names/metadata.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Payloads of metadata as bytes: what their lengths may be, what an older writer leaves out, the seal of export_end,
-// and how they are spread over slots.
+// Tests payloads of metadata as bytes: what their lengths may be, what an older writer leaves out, the seal of
+// export_end, and how they are spread over slots.
 #include "tracer/names/metadata.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The record path where a chunk ends: which next chunk is entered, and what a full cyclic one does with an event that
-// is larger than itself.
+// Tests the record path where a chunk ends: which next chunk is entered, and what a full cyclic one does with an event
+// that is larger than itself.
 #include "tests/support/tracer/fixture.hpp"
 
 namespace record_path_edges_test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Control calls (link, select, disable, next_chunk) that interrupt a writer, at every instruction boundary of the
+// Tests control calls (link, select, disable, next_chunk) that interrupt a writer, at every instruction boundary of the
 // record path: nothing is lost without being counted, and every loss is reported once.
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/stepper.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The record path's object code, interrupted at every instruction boundary in every situation, by a logger that may
-// itself be interrupted. The same without the stub's rewind, or with a region that is one instruction too short: then
-// it must fail, otherwise these tests prove nothing.
+// Tests the record path's object code, interrupted at every instruction boundary in every situation, by a logger that
+// may itself be interrupted. The same without the stub's rewind, or with a region that is one instruction too short:
+// then it must fail, otherwise these tests prove nothing.
 #include "tracer/record/record_path.hpp"
 
 #include "tests/support/tracer/fixture.hpp"

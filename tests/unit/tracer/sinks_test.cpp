@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packets and files: numbering, sizes, pace, and every failure.
+// Tests packets and files: numbering, sizes, pace, and every failure.
 #include "tests/support/tracer/sinks.hpp"
 
 #include "tracer/names/metadata_writer.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Triggers: windows exact to the record in every mode, across chunks, and at every instruction boundary of the record
-// that fires the trigger.
+// Tests triggers: windows exact to the record in every mode, across chunks, and at every instruction boundary of the
+// record that fires the trigger.
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/stepper.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The registry that any context may append to, and the records of typed and formatted events.
+// Tests the registry that any context may append to, and the records of typed and formatted events.
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/sinks.hpp"
 #include "tracer/trace_printf.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The UEFI loader's view of a kernel file: a valid image is accepted, and each kind of invalid image is refused with
-// its own message. The images are built byte by byte, and each test damages exactly one property.
+// Tests the UEFI loader's view of a kernel file: a valid image is accepted, and each kind of invalid image is refused
+// with its own message. The images are built byte by byte, and each test damages exactly one property.
 #include "arch/uefi/elf_image.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The firmware's memory map in BootInfo: neighbours merge in any order, kinds remain separate, and ranges that do not
-// fit are counted.
+// Tests the firmware's memory map in BootInfo: neighbours merge in any order, kinds remain separate, and ranges that do
+// not fit are counted.
 #include "arch/uefi/range_list.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The calibrations and the one-shot timer at the ends of their ranges: wrapping counters, disturbed windows, a host
-// that was suspended, and times beyond the counter.
+// Tests the calibrations and the one-shot timer at the ends of their ranges: wrapping counters, disturbed windows, a
+// host that was suspended, and times beyond the counter.
 #include "arch/x86_64/clock_arithmetic.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words of the descriptor tables, taken apart by the fields that the processor's manual draws.
+// Tests the words of the descriptor tables, taken apart by the fields that the processor's manual draws.
 #include "arch/x86_64/descriptors.hpp"
 
 #include "arch/x86_64/interrupt_frame.hpp"

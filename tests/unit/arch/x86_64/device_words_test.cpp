@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words of interrupt controllers, HPET, power management and the BIOS's vectors, as their data sheets draw them.
+// Tests words of interrupt controllers, HPET, power management and the BIOS's vectors, as their data sheets draw them.
 #include "arch/x86_64/hpet_words.hpp"
 #include "arch/x86_64/interrupt_words.hpp"
 #include "arch/x86_64/power.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The identity map as a processor sees it: a model of the walk through the tables says what may be done at an address.
+// Tests the identity map as a processor sees it: a model of the walk through the tables states what may be done where.
 #include "arch/x86_64/page_tables.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the kernel takes of a hypervisor's start information: of each version, of any number of memory ranges.
+// Tests what the kernel takes of a hypervisor's start information: of each version, of any number of memory ranges.
 #include "arch/x86_64/pvh_start_info.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The calibration of the TSC on a machine of which the true rate is known: its references count exactly, wrap, stop,
-// and are read in the middle of disturbances.
+// Tests the calibration of the TSC on a machine of which the true rate is known: its references count exactly, wrap,
+// stop, and are read in the middle of disturbances.
 #include "arch/x86_64/reference_clock.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions that a task in steps is in: calls, returns, and what a reader makes of records that are missing.
+// Tests functions that a task in steps is in: calls, returns, and what a reader makes of records that are missing.
 #include "convert/json/call_stack.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Our traces as .kev files and back: what is written (slots, stamps, buffers, header), and that nothing changes on the
-// way there and back.
+// Tests our traces as .kev files and back: what is written (slots, stamps, buffers, header), and that nothing changes
+// on the way there and back.
 #include "convert/kev/kev.hpp"
 
 #include "foreign/kev/event_names.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The contents of the single ACPI tables: real ones from QEMU, the same ones damaged, and corner cases that QEMU does
-// not produce.
+// Tests the contents of the single ACPI tables: real ones from QEMU, the same ones damaged, and corner cases that QEMU
+// does not produce.
 #include "drivers/acpi/contents.hpp"
 #include "lib/endian.hpp"
 #include "tests/support/fake_physical_memory.hpp"

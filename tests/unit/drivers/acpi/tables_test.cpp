@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The path to the ACPI tables, and \_S5_ in their byte code: a machine like QEMU's, and damaged machines.
+// Tests the path to the ACPI tables, and \_S5_ in their byte code: a machine like QEMU's, and damaged machines.
 #include "drivers/acpi/contents.hpp"
 #include "drivers/acpi/tables.hpp"
 #include "tests/support/fake_physical_memory.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of clusters alone, on a small disk on which every entry is placed by hand: values, counts, the order of
-// allocation, and what is written when.
+// Tests the table of clusters alone, on a small disk on which every entry is placed by hand: values, counts, the order
+// of allocation, and what is written when.
 #include "drivers/fat/allocation_table.hpp"
 #include "lib/endian.hpp"
 #include "tests/support/fake_disk.hpp"

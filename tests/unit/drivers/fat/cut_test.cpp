@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The state after every failing or missing sector write: tests the argument in drivers/fat/volume.hpp. The images
+// Tests the state after every failing or missing sector write: tests the argument in drivers/fat/volume.hpp. The images
 // are checked by tests/support/fat_checker, which shares no code with the driver.
 #include "tests/support/fat_volumes.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One directory entry: its 32 bytes in both directions, the kinds of entry, and what a name, a label and a date may be.
+// Tests one directory entry: its 32 bytes in both directions, its kinds, and what a name, a label and a date may be.
 #include "drivers/fat/directory.hpp"
 
 #include <gtest/gtest.h>

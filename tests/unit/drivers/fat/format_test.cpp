@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A new volume, byte by byte: the expected image is written down here from the specification, without the driver's
-// code. And the sizes, from the smallest volume to the largest, on a disk that keeps only its boot sector.
+// Tests a new volume, byte by byte: the expected image is written down here from the specification, without the
+// driver's code. And the sizes, from the smallest volume to the largest, on a disk that keeps only its boot sector.
 #include "lib/endian.hpp"
 #include "tests/support/fat_volumes.hpp"
 

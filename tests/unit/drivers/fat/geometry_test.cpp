@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Boot sectors: the type of FAT, every field that can be wrong, partitions, and the effect of seeded mutations on a
-// mount.
+// Tests boot sectors: the type of FAT, every field that can be wrong, partitions, and the effect of seeded mutations on
+// a mount.
 #include "drivers/fat/format.hpp"
 #include "drivers/fat/volume.hpp"
 #include "lib/endian.hpp"

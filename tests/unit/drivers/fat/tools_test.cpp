@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The driver against common programs: fsck.fat and mkfs.fat (dosfstools), mformat, mcopy and mdir (mtools). Images are
-// exchanged through a scratch directory; contents are compared byte for byte, in both directions.
+// Tests the driver against common programs: fsck.fat and mkfs.fat (dosfstools), mformat, mcopy and mdir (mtools).
+// Images are exchanged through a scratch directory; contents are compared byte for byte, in both directions.
 #include "lib/endian.hpp"
 #include "tests/support/fat_volumes.hpp"
 #include "tests/support/host_command.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finding and reading on volumes whose entries and chains were made by hand: foreign, damaged, and as large as the
-// format allows.
+// Tests finding and reading on volumes whose entries and chains were made by hand: foreign, damaged, and as large as
+// the format allows.
 #include "lib/endian.hpp"
 #include "tests/support/fat_volumes.hpp"
 

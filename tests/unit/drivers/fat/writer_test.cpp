@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Adding files, in memory: names, contents, and full volumes. The images are checked by tests/support/fat_checker,
-// which shares no code with the driver.
+// Tests adding files, in memory: names, contents, and full volumes. The images are checked by
+// tests/support/fat_checker, which shares no code with the driver.
 #include "lib/endian.hpp"
 #include "tests/support/fat_volumes.hpp"
 

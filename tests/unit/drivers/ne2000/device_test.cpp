@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The NE2000 driver on the register-level fake: start-up, sending, receiving. The fake fails a test on any access that
-// the data sheet forbids. Recovery is tested in a file of its own.
+// Tests the NE2000 driver on the register-level fake: start-up, sending, receiving. The fake fails a test on any access
+// that the data sheet forbids. Recovery is tested in a file of its own.
 #include "drivers/ne2000/device.hpp"
 #include "tests/support/fake_ne2000.hpp"
 #include "tests/support/ne2000_fixture.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The location of the PCI variety of the NE2000, and the behaviour if its registers are invalid.
+// Tests the location of the PCI variety of the NE2000, and the behaviour if its registers are invalid.
 #include "drivers/ne2000/probe.hpp"
 #include "tests/support/fake_pci.hpp"
 

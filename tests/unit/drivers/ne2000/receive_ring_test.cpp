@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The header check of the receive ring, each rule alone: every header here is correct except for one field, so that no
-// other rule hides a missing one.
+// Tests the header check of the receive ring, each rule alone: every header here is correct except for one field, so
+// that no other rule hides a missing one.
 #include "drivers/ne2000/buffers.hpp"
 #include "drivers/ne2000/registers.hpp"
 

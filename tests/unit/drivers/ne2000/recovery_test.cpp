@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The NE2000 driver when the controller hangs, reports wrong values or overflows. QEMU's model never does any of this,
-// so these paths run only on the fake. The fake checks the overflow routine step by step.
+// Tests the NE2000 driver when the controller hangs, reports wrong values or overflows. QEMU's model never does any of
+// this, so these paths run only on the fake. The fake checks the overflow routine step by step.
 #include "drivers/ne2000/device.hpp"
 #include "tests/support/fake_ne2000.hpp"
 #include "tests/support/ne2000_fixture.hpp"

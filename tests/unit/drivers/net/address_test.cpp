@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Dotted decimal addresses, and addresses of cards.
+// Tests dotted decimal addresses, and addresses of cards.
 #include "drivers/net/address.hpp"
 
 #include <gtest/gtest.h>

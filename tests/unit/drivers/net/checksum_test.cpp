@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The Internet checksum against published values, and beside its definition: one 16-bit word after the other, in
+// Tests the Internet checksum against published values, and beside its definition: one 16-bit word after the other, in
 // network order.
 #include "drivers/net/packets.hpp"
 

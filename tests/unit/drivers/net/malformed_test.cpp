@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The endpoint against input that violates the standards: one case for each class of violation, and a hundred thousand
-// mutated frames. Each frame is in a heap block of its own, so that the address sanitizer detects a read one byte past
-// its end.
+// Tests the endpoint against input that violates the standards: one case for each class of violation, and a hundred
+// thousand mutated frames. Each frame is in a heap block of its own, so that the address sanitizer detects a read one
+// byte past its end.
 #include "drivers/net/udp_endpoint.hpp"
 #include "tests/support/net_fixture.hpp"
 

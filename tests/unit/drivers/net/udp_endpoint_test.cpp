@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The UDP endpoint with a correct peer and a correct or broken card: resolution, sending, receiving, refusal, echo.
-// Malformed input is tested in a file of its own.
+// Tests the UDP endpoint with a correct peer and a correct or broken card: resolution, sending, receiving, refusal,
+// echo. Malformed input is tested in a file of its own.
 #include "drivers/net/udp_endpoint.hpp"
 #include "tests/support/net_fixture.hpp"
 

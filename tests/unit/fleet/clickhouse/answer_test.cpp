@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows and exceptions as ClickHouse sends them.
+// Has rows and exceptions as ClickHouse sends them.
 #include "fleet/clickhouse/client.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the store sends to which host, in which order, and what it makes of the answers. The server is a fake.
+// Tests what the store sends to which host, in which order, and what it makes of the answers. The server is a fake.
 #include "fleet/clickhouse/clickhouse_store.hpp"
 
 #include "fleet/clickhouse/clickhouse_store.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bytes of rows, as the documentation of ClickHouse's format RowBinary describes them.
+// Tests the bytes of rows, as the documentation of ClickHouse's format RowBinary describes them.
 #include "fleet/clickhouse/row_binary.hpp"
 
 #include <algorithm>

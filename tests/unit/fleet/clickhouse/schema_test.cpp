@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The statements that make the schema, for the oldest and for current releases. That servers take them is in
+// Tests the statements that make the schema, for the oldest and for current releases. That servers take them is in
 // tests/fleet/clickhouse.py.
 #include "fleet/clickhouse/schema.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The address of a store: what it may be, and what a refusal says.
+// Tests the address of a store: what it may be, and what a refusal says.
 #include "fleet/clickhouse/url.hpp"
 
 #include <gmock/gmock.h>

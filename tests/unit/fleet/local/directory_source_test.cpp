@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Session directories as messages.
+// Tests session directories as messages.
 #include "fleet/local/directory_source.hpp"
 
 #include "tests/support/fleet/runs.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The store in a directory: what is added twice is there once, writers wait for each other, an earlier version's tables
-// get their columns, and a process that ends in the middle leaves nothing half done.
+// Tests the store in a directory: what is added twice is there once, writers wait for each other, an earlier version's
+// tables get their columns, and a process that ends in the middle leaves nothing half done.
 #include "fleet/local/directory_store.hpp"
 
 #include "fleet/local/schema.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each question to a store that was made by hand, and what it must find; and of verify, each kind of gap.
+// Tests each question to a store that was made by hand, and what it must find; and of verify, each kind of gap.
 #include "fleet/questions/question.hpp"
 
 #include "fleet/network/network.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times and selections in the words of a user, and the conditions that they become.
+// Tests times and selections in the words of a user, and the conditions that they become.
 #include "fleet/questions/selection.hpp"
 
 #include "fleet/questions/response_classes.hpp"

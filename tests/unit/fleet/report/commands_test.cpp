@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The commands that a page of a fleet shows to be copied.
+// Tests the commands that a page of a fleet shows to be copied.
 #include "fleet/report/gathered.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Jobs over time: as fine as the store counts them, coarser if that were too many, and never fewer jobs.
+// Tests jobs over time: as fine as the store counts them, coarser if that were too many, and never fewer jobs.
 #include "fleet/report/gathered.hpp"
 
 #include "fleet/local/directory_store.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Our events as events of .kev files, word by word, and which of their events are ours again: what the writer never
-// writes is none.
+// Tests our events as events of .kev files, word by word, and which of their events are ours again: what the writer
+// never writes is none.
 #include "foreign/kev/codes.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

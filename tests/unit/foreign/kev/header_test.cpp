@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Headers of .kev files: any text, any key, both byte orders, and an error for each way in which one can be wrong. Then
-// damage of every kind to a small file: nothing may crash, hang or grow.
+// Tests headers of .kev files: any text, any key, both byte orders, and an error for each way in which one can be
+// wrong. Then damage of every kind to a small file: nothing may crash, hang or grow.
 #include "foreign/kev/header.hpp"
 
 #include "tests/support/kev_builder.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// .kev files, read: slots, combine events in every interlacing, what is lost, 64-bit time across rollovers. The files
-// are built slot by slot in the tests.
+// Tests .kev files, read: slots, combine events in every interlacing, what is lost, 64-bit time across rollovers. The
+// files are built slot by slot in the tests.
 #include "foreign/kev/kev_stream.hpp"
 
 #include "foreign/kev/event_names.hpp"

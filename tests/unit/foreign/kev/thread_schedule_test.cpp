@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threads and interrupts of other systems' .kev files as events of ours: which one each becomes, and how threads are
-// called.
+// Tests threads and interrupts of other systems' .kev files as events of ours: which one each becomes, and how threads
+// are called.
 #include "foreign/kev/thread_schedule.hpp"
 #include "host/text/format.hpp"
 

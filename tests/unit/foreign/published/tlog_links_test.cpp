@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The meeting of the processes of one recording, as threads of this program, over TCP on this machine.
+// Tests the meeting of the processes of one recording, as threads of this program, over TCP on this machine.
 #include "foreign/published/tlog_links.hpp"
 
 #include "foreign/published/tlog_event.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recording of tlog files: several nodes as threads of this program, each with a clock of its own, connected by socket
-// pairs; what they write is read by the library and by the reader of traces.
+// Tests recording of tlog files: several nodes as threads of this program, each with a clock of its own, connected by
+// socket pairs; what they write is read by the library and by the reader of traces.
 #include "foreign/published/tlog_recorder.hpp"
 
 #include "foreign/published/tlog.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The published calls, and what they return where the original ends the program or crashes.
+// Tests the published calls, and what they return where the original ends the program or crashes.
 #include "foreign/published/tlog_event.h"
 
 #include "foreign/published/tlog.h"

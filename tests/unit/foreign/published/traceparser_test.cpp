@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libtraceparser: registration, what callbacks are given, what get_info answers, error codes; over .kev files and over
-// our own traces. Checklist 10.
+// Tests libtraceparser: registration, what callbacks are given, what get_info answers, error codes; over .kev files and
+// over our own traces. Checklist 10.
 #include "foreign/published/traceparser.h"
 
 #include "tests/support/kev_builder.hpp"

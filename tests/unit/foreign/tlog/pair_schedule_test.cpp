@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pairs of tlog files as a schedule: what runs after each record, and what rests.
+// Tests pairs of tlog files as a schedule: what runs after each record, and what rests.
 #include "foreign/tlog/tlog_stream.hpp"
 #include "host/text/format.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading tlog files: every byte, the merge, and what the format promises and a file may break.
+// Tests reading tlog files: every byte, the merge, and what the format promises and a file may break.
 #include "host/formats/trace.hpp"
 
 #include "foreign/tlog/process.hpp"

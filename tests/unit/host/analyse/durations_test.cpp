@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Least, mean, greatest and sum, also of none and of more than fit.
+// Tests least, mean, greatest and sum, also of none and of more than fit.
 #include "host/analyse/durations.hpp"
 
 #include <gtest/gtest.h>

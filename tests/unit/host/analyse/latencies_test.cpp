@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The legs of latencies against a trace that was computed by hand. One tick is one nanosecond.
+// Tests the legs of latencies against a trace that was computed by hand. One tick is one nanosecond.
 #include "host/analyse/latencies.hpp"
 
 #include "host/trace/event.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each task did between two looks at a machine that runs.
+// Tests what each task did between two looks at a machine that runs.
 #include "host/analyse/load.hpp"
 
 #include "host/formats/trace.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A manifest that says something else than its files, key by key: verify names the key and both numbers, and summary
-// never calls such a session complete.
+// Tests a manifest that says something else than its files, key by key: verify names the key and both numbers, and
+// summary never calls such a session complete.
 #include "tests/support/host_command_line.hpp"
 
 #include "host/analyse/account.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The line for each decision, word by word, and which records make none.
+// Tests the line for each decision, word by word, and which records make none.
 #include "host/analyse/narrator.hpp"
 
 #include "host/text/format.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Percentiles at both ends, between two ranks, and where a fraction is not exact.
+// Tests percentiles at both ends, between two ranks, and where a fraction is not exact.
 #include "host/analyse/durations.hpp"
 
 #include <gtest/gtest.h>

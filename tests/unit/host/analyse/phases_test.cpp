@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When user_event_0 numbers the phases of a run, and when it does not.
+// Tests when user_event_0 numbers the phases of a run, and when it does not.
 #include "host/analyse/run_comparison.hpp"
 
 #include <gmock/gmock.h>

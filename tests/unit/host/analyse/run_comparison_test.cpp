@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two runs of one task each, whose releases, decisions and response times are known. One tick is one nanosecond.
+// Tests two runs of one task each, whose releases, decisions and response times are known. One tick is one nanosecond.
 #include "host/analyse/run_comparison.hpp"
 
 #include "host/formats/trace.hpp"

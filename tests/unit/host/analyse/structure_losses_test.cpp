@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What blackouts report against what the export counts, over several processors and chunks; then each sentence of the
-// structure check, whole.
+// Tests what blackouts report against what the export counts, over several processors and chunks; then each sentence of
+// the structure check, whole.
 #include "host/analyse/structure_check.hpp"
 
 #include "host/formats/trace.hpp"

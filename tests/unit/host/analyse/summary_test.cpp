@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Figures against traces that were computed by hand. One tick is one nanosecond.
+// Tests figures against traces that were computed by hand. One tick is one nanosecond.
 #include "host/analyse/summary.hpp"
 
 #include "host/formats/trace.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counting, against figures that were added up by hand; and the conversion of ticks.
+// Tests counting, against figures that were added up by hand; and the conversion of ticks.
 #include "host/analyse/summary.hpp"
 #include "host/formats/trace.hpp"
 #include "host/trace/tick_scale.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The figures of docs/metrics.md for jobs that were computed by hand. One tick is one nanosecond.
+// Tests the figures of docs/metrics.md for jobs that were computed by hand. One tick is one nanosecond.
 #include "host/analyse/summary.hpp"
 
 #include "host/formats/trace.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What times that do not add up are reported as. That those of real traces do is what `remora verify` tests.
+// Tests what times that do not add up are reported as. That those of real traces do is what `remora verify` tests.
 #include "host/analyse/time_check.hpp"
 
 #include "host/formats/trace.hpp"

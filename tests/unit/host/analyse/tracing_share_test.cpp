@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tracing took of a run, against figures computed by hand, and where the commands show it.
+// Tests what tracing took of a run, against figures computed by hand, and where the commands show it.
 #include "host/analyse/summary.hpp"
 
 #include "host/trace/json.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Acknowledged sessions without a socket and with a clock of the test's own: what is passed on and when, whose journals
-// are kept, how long an answer may be awaited, and what is reported.
+// Tests acknowledged sessions without a socket and with a clock of the test's own: what is passed on and when, whose
+// journals are kept, how long an answer may be awaited, and what is reported.
 #include "host/collector/reliable_sessions.hpp"
 
 #include "host/text/format.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The receive loop: when it ends, what it does in a flood, what it reports, and which version of the protocol it takes.
+// Tests the receive loop: when it ends, what it does in a flood and reports, and which version of the protocol it has.
 #include "host/collector/collector.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

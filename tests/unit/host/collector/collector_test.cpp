@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The collector: chunks and manifests, over a real UDP socket on the loopback. Packet numbers: packet_order_test.cpp;
-// which packet belongs to which session: session_table_test.cpp.
+// Tests the collector: chunks and manifests, over a real UDP socket on the loopback. Packet numbers:
+// packet_order_test.cpp; which packet belongs to which session: session_table_test.cpp.
 #include "host/collector/collector.hpp"
 
 #include "host/collector/session_directory.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Acknowledged packets through the whole collector, over a real UDP socket: the session has what a sender of version 1
-// would have left, and a collector that is stopped and started again continues.
+// Tests acknowledged packets through the whole collector, over a real UDP socket: the session has what a sender of
+// version 1 would have left, and a collector that is stopped and started again continues.
 #include "host/collector/reliable_sessions.hpp"
 
 #include "host/collector/collector.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The directory of a collector: what it may replace, and that no second one writes to it.
+// Tests the directory of a collector: what it may replace, and that no second one writes to it.
 #include "host/collector/session_directory.hpp"
 
 #include "host/formats/dat/manifest.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The directories of sessions: their names, how many there may be, and what earlier ones count.
+// Tests the directories of sessions: their names, how many there may be, and what earlier ones count.
 #include "host/collector/session_table.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which packet belongs to which session, without a socket or a clock: machines that are reset, strangers, limits, many
-// machines at once.
+// Tests which packet belongs to which session, without a socket or a clock: machines that are reset, strangers, limits,
+// many machines at once.
 #include "host/collector/session_table.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The verdict of one session, word for word: what makes it incomplete, and what its manifest counts.
+// Tests the verdict of one session, word for word: what makes it incomplete, and what its manifest counts.
 #include "host/collector/session.hpp"
 
 #include "tests/support/flushes.hpp"

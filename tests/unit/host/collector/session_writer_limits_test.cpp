@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much a session's writer writes, what it does when it cannot, and when a manifest lists what it has written.
+// Tests how much a session's writer writes, what it does when it cannot, and when a manifest lists what it has written.
 #include "tests/support/flushes.hpp"
 #include "tests/support/session_writing.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which file each record is stored in, and what the manifest states about it: chunks one after the other, gaps of every
-// length, chunks without a beginning, streams that are no records. Limits and errors: session_writer_limits_test.cpp.
+// Tests which file each record is stored in, and what the manifest states of it: chunks in a row, gaps of every length,
+// chunks without a beginning, streams that are no records. Limits and errors: session_writer_limits_test.cpp.
 #include "tests/support/session_writing.hpp"
 
 namespace host::collector {

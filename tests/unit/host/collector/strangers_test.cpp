@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Senders whose packets belong to no session yet: what could be a trace without metadata, how long it is held, and how
-// much of it.
+// Tests senders whose packets belong to no session yet: what could be a trace without metadata, how long it is held,
+// and how much of it.
 #include "host/collector/session_table.hpp"
 
 #include "tracer/record/event_table.hpp"

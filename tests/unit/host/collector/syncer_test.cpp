@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is flushed, in which order, and what a session gets to know if it fails: with flushes that the test holds up,
-// counts and lets fail.
+// Tests what is flushed, in which order, and what a session gets to know if it fails: with flushes that the test holds
+// up, counts and lets fail.
 #include "host/collector/syncer.hpp"
 
 #include "tests/support/flushes.hpp"

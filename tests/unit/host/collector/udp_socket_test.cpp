@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Addresses as text, and datagrams from one socket to another on the loopback.
+// Tests addresses as text, and datagrams from one socket to another on the loopback.
 #include "host/collector/udp_socket.hpp"
 
 #include <arpa/inet.h>

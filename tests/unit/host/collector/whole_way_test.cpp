@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// From the sender in a machine to the files of the sessions, over a virtual network and clock and a real disk: whatever
+// Tests all from a machine's sender to the sessions' files, over a virtual network and clock and a real disk: whatever
 // the network loses, wherever collectors are killed, machines pause or are reset, a run whose sender had everything
-// acknowledged is on the disk whole, and no file joins two runs. A failing seed is printed: --gtest_filter=... SEED=n.
+// acknowledged is on the disk whole, and no file joins two runs. A failure prints --gtest_filter=... SEED=n.
 #include "host/collector/reliable_sessions.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/collector/session_table.hpp"

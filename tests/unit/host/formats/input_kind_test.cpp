@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What kind of input a file is by its first bytes: each mark whole and with one byte of it changed, and the reason for
-// which a file of another tool is refused.
+// Tests what kind of input a file is by its first bytes: each mark whole and with one byte of it changed, and the
+// reason for which a file of another tool is refused.
 #include "host/formats/input_kind.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

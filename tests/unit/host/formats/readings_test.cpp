@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the readers make of one small input of each format: whole, field for field, as the texts in
+// Tests what the readers make of one small input of each format: whole, field for field, as the texts in
 // tests/unit/host/formats/readings/ have it; and cut at every byte and with every byte changed, as properties. No
 // damage crashes a reader or makes it grow. What differs from the sound reading is reported, with a place;
 // exceptions.txt has the fields of which no format promises that. Events in front of the damage stay as they are.

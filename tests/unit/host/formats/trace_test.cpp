@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reader: round trips through the exporter's own encoders. Damaged input: malformed/ and readings_test.cpp.
+// Tests the reader: round trips through the exporter's own encoders. Damaged input: malformed/ and readings_test.cpp.
 #include "host/formats/trace.hpp"
 
 #include "host/trace/names.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines as QEMU 7.2 and 10 write them, and what they mean for the interrupts that the processor takes.
+// Tests lines as QEMU 7.2 and 10 write them, and what they mean for the interrupts that the processor takes.
 #include "host/observer/request_log.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers in columns, decoded as the page decodes them.
+// Tests numbers in columns, decoded as the page decodes them.
 #include "host/report/columns.hpp"
 
 #include <array>

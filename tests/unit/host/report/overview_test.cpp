@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a task did, by buckets that grow.
+// Tests what a task did, by buckets that grow.
 #include "host/report/schedule_tables.hpp"
 
 #include <gmock/gmock.h>

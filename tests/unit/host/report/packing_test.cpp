@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Deflate, base64 and SHA-256, by their standards.
+// Tests deflate, base64 and SHA-256, by their standards.
 #include "host/report/frame.hpp"
 
 #include "host/text/format.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Response times divided among their culprits: scenes that were computed by hand from docs/metrics.md, and random
+// Tests response times divided among their culprits: scenes that were computed by hand from docs/metrics.md, and random
 // sequences, of which no job may have a residue.
 #include "tests/support/accounting_scene.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which of two tasks precedes the other by its own parameters, and which server keeps a task from running. One tick is
-// one nanosecond.
+// Tests which of two tasks precedes the other by its own parameters, and which server keeps a task from running. One
+// tick is one nanosecond.
 #include "host/schedule/base_priority.hpp"
 
 #include "host/text/format.hpp"

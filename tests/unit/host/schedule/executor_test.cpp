@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a processor executes at each moment, and what of it is remembered.
+// Tests what a processor executes at each moment, and what of it is remembered.
 #include "host/schedule/executor.hpp"
 
 #include "host/text/format.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Interrupt handlers as they are nested: their depth, the task that they interrupted, and what a trace does not show of
-// them. One tick is one nanosecond.
+// Tests interrupt handlers as they are nested: their depth, the task that they interrupted, and what a trace does not
+// show of them. One tick is one nanosecond.
 #include "host/schedule/intervals.hpp"
 
 #include "host/text/format.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who held which mutex, and where records were dropped: both from the same records. One tick is one nanosecond.
+// Tests who held which mutex, and where records were dropped: both from the same records. One tick is one nanosecond.
 #include "host/schedule/intervals.hpp"
 
 #include "host/text/format.hpp"

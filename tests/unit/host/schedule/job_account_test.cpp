@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the account of a job has beside the parts: counts, records, pieces; and the culprits in chains of mutexes, in
-// sections, and on several processors.
+// Tests what the account of a job has beside the parts: counts, records, pieces; and the culprits in chains of mutexes,
+// in sections, and on several processors.
 #include "tests/support/accounting_scene.hpp"
 
 #include <gmock/gmock.h>

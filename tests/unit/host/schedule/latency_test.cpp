@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From an interrupt to the first instruction of the task that its handler wakes, and the raises that an observer saw:
-// scenes computed by hand. One tick is one nanosecond.
+// Tests the time from an interrupt to the first instruction of the task that its handler wakes, and the raises that an
+// observer saw: scenes computed by hand. One tick is one nanosecond.
 #include "host/schedule/latency.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts that are built on the schedule: intervals, jobs, the time of processors. Scenes that were computed by hand,
-// and random sequences, of which invariants hold. One tick is one nanosecond.
+// Tests the parts that are built on the schedule: intervals, jobs, the time of processors. Scenes that were computed by
+// hand, and random sequences, of which invariants hold. One tick is one nanosecond.
 #include "host/schedule/intervals.hpp"
 #include "host/schedule/jobs.hpp"
 #include "host/schedule/processor_time.hpp"

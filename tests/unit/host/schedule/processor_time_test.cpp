@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the time of one processor is divided among tasks and handlers, record by record.
+// Tests how the time of one processor is divided among tasks and handlers, record by record.
 #include "host/schedule/processor_time.hpp"
 
 #include "host/text/format.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Everything that the schedule and its parts make of fixed sequences of records of two processors, damaged ones among
-// them, field for field, as checksums of texts. What is right is shown by the other tests of this folder; a change of
-// what is made of a record is seen here, and a test that fails prints the text of its records.
+// Tests everything that the schedule and its parts make of fixed sequences of records of two processors, damaged ones
+// among them, field for field, as checksums of texts. What is right is shown by the other tests of this folder; a
+// change of what is made of a record is seen here, and a test that fails prints the text of its records.
 #include "tests/support/accounting_scene.hpp"
 
 #include "host/schedule/intervals.hpp"

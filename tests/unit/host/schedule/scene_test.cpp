@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The texts by which the tests of this folder and of others say what happens (tests/support/scene.hpp).
+// Tests the texts by which the tests of this folder and of others say what happens (tests/support/scene.hpp).
 #include "tests/support/scene.hpp"
 
 #include "host/text/format.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each record changes in the schedule: each test feeds records and reads the changes.
+// Tests what each record changes in the schedule: each test feeds records and reads the changes.
 #include "host/schedule/schedule.hpp"
 #include "host/text/format.hpp"
 #include "tests/support/scene.hpp"

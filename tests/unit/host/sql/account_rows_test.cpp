@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of a job's account, every column of them. The clock has 2 ticks per nanosecond.
+// Tests the rows of a job's account, every column of them. The clock has 2 ticks per nanosecond.
 #include "host/sql/schedule_rows.hpp"
 
 #include "tests/support/sql_cells.hpp"

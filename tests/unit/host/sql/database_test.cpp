@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a statement gives back: names, values of each type, and of one that is refused the reason and the place.
+// Tests what a statement gives back: names, values of each type, and of one that is refused the reason and the place.
 #include "host/sql/database.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

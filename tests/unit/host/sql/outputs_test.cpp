@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every row of every table and view, of four small traces that have every kind of event, name, loss and damage in them,
-// and the files in tests/unit/host/sql/outputs/ that hold them. Runs in the root of the checkout, as `make test-unit`
-// does.
+// Tests every row of every table and view, of four small traces that have every kind of event, name, loss and damage in
+// them, and the files in tests/unit/host/sql/outputs/ that hold them. Runs in the root of the checkout, as `make
+// test-unit` does.
 #include "host/sql/tables.hpp"
 #include "tests/support/example_traces.hpp"
 #include "tests/support/expected_text.hpp"

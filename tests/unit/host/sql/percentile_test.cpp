@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// percentile() as a query uses it, without a trace: its numbers, their type, and what has none.
+// Tests percentile() as a query uses it, without a trace: its numbers, their type, and what has none.
 #include "host/sql/database.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times of rows at the ends of what a number holds. What the rows are: tests/unit/host/cli and
+// Tests times of rows at the ends of what a number holds. What the rows are: tests/unit/host/cli and
 // tests/unit/host/schedule.
 #include "host/sql/schedule_rows.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The trace that statements ask: how many records it has about, that a pipe is read as often as a file, that damage
-// is reported once, and that the watch ends walks.
+// Tests the trace that statements ask: how many records it has about, that a pipe is read as often as a file, that
+// damage is reported once, and that the watch ends walks.
 #include "host/sql/database.hpp"
 
 #include "tests/support/kev_builder.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a processor did, in windows of time: every column of every row. The clock has 5 ticks in 2 ns, so that windows
-// of 3 ns begin between two ticks.
+// Tests what a processor did, in windows of time: every column of every row. The clock has 5 ticks in 2 ns, so that
+// windows of 3 ns begin between two ticks.
 #include "host/sql/schedule_rows.hpp"
 
 #include "host/trace/event.hpp"

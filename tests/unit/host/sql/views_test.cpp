@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A schedule computed by hand. One tick is a nanosecond, the trace begins at tick 1000:
+// Tests a schedule computed by hand. One tick is a nanosecond, the trace begins at tick 1000:
 //
 //            0  50  100 110      210      500 510 520   600    700 750 760  800 810      900 910  1000
 //   low      |run------|         |run---------|

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fields of CSV.
+// Tests fields of CSV.
 #include "host/text/escape.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a terminal shows of text from outside.
+// Tests what a terminal shows of text from outside.
 #include "host/text/escape.hpp"
 
 #include <gtest/gtest.h>

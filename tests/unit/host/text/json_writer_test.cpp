@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The JSON writer, compared with documents written by hand and with the library that reads manifests.
+// Tests the JSON writer, compared with documents written by hand and with the library that reads manifests.
 #include "host/text/json_writer.hpp"
 
 #include "host/trace/json.hpp"

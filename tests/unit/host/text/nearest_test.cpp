@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which word is the nearest, and when none is near enough to be named.
+// Tests which word is the nearest, and when none is near enough to be named.
 #include "host/text/nearest.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text that a reader of XML 1.0 accepts; tests/viewers/junit.py has readers.
+// Tests text that a reader of XML 1.0 accepts; tests/viewers/junit.py has readers.
 #include "host/text/escape.hpp"
 
 #include <gtest/gtest.h>

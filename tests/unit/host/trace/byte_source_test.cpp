@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where bytes come from: files, which are read anywhere, and streams, which are read once; and the files without a name
-// that make a stream one of the first kind.
+// Tests where bytes come from: files, which are read anywhere, and streams, which are read once; and the files without
+// a name that make a stream one of the first kind.
 #include "host/trace/byte_source.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lines in which a reader says what is wrong with its input, and the exit status that follows from them.
+// Tests the lines in which a reader says what is wrong with its input, and the exit status that follows from them.
 #include "host/trace/diagnostics.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a kernel image states: functions by address, from an ELF file built here byte by byte, from hostile ones, and
-// from a session's copy. What formats become: rendering_test.cpp.
+// Tests what a kernel image states: functions by address, from an ELF file built here byte by byte, from hostile ones,
+// and from a session's copy. What formats become: rendering_test.cpp.
 #include "host/trace/kernel_image.hpp"
 
 #include "host/trace/value_text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The decoder of metadata events, which every format that carries them uses: what it takes, and what it refuses whole.
+// Tests the decoder of metadata events, which all formats that carry them use: what it takes and what it refuses whole.
 #include "host/trace/facts.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The names of numbers, and the version by which a caller knows that what it kept still holds.
+// Tests the names of numbers, and the version by which a caller knows that what it kept still holds.
 #include "host/trace/names.hpp"
 
 #include "host/trace/event.hpp"

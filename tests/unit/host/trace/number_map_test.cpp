@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A map that finds values by one look-up after the first.
+// Tests a map that finds values by one look-up after the first.
 #include "host/trace/event.hpp"
 
 #include <gtest/gtest.h>

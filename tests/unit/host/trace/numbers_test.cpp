@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fast ways of readers: stamps to nanoseconds, checksums, texts of values that are kept; each gives what the plain
-// way gives.
+// Tests the fast ways of readers: stamps to nanoseconds, checksums, texts of values that are kept; each gives what the
+// plain way gives.
 #include "host/trace/byte_source.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/tick_scale.hpp"

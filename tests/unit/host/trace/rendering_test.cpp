@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The text of each type of value, and of each conversion of a format: as printf writes them.
+// Tests the text of each type of value, and of each conversion of a format: as printf writes them.
 #include "host/trace/names.hpp"
 #include "host/trace/value_text.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values of parameters as text: every unit that has words, names of the trace, functions of the image.
+// Tests values of parameters as text: every unit that has words, names of the trace, functions of the image.
 #include "host/trace/value_text.hpp"
 
 #include "host/trace/kernel_image.hpp"

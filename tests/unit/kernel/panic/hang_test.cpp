@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What counts as a hang: each kind alone, after the limit and not before, and what is none.
+// Tests what counts as a hang: each kind alone, after the limit and not before, and what is none.
 #include "kernel/panic/hang.hpp"
 
 #include <gtest/gtest.h>

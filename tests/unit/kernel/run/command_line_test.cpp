@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's command line: every key, every refusal.
+// Tests the kernel's command line: every key, every refusal.
 #include "kernel/run/command_line.hpp"
 
 #include "tracer/compact/layout.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Running out of every pool at every place: a scenario that allocates from all of them is run with room for 0, 1, 2,
-// ... objects of one pool, until it goes through. A call that finds no room says no_space; whatever happened,
+// Tests running out of every pool at every place: a scenario that allocates from all of them is run with room for 0, 1,
+// 2, ... objects of one pool, until it goes through. A call that finds no room says no_space; whatever happened,
 // afterwards the pool has as much room as before, and what the scenario made works or does not exist.
 #include "kernel/config.hpp"
 #include "kernel/run/runlevel.hpp"

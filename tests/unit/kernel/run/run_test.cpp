@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run levels, the end of a run, and the life of tasks.
+// Tests run levels, the end of a run, and the life of tasks.
 #include "kernel/config.hpp"
 #include "kernel/panic/panic.hpp"
 #include "kernel/run/app.hpp"

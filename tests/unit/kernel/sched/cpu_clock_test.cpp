@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The clock of a task's processor time, and its alarm, in whole schedules.
+// Tests the clock of a task's processor time, and its alarm, in whole schedules.
 #include "kernel/sched/cpu_clock.hpp"
 
 #include "kernel/task/task.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whole schedules of the whole kernel, against schedules computed by hand. Each expected text is the Gantt chart.
+// Tests whole schedules of the whole kernel, against schedules computed by hand. Each expected text is the Gantt chart.
 #include "kernel/run/runlevel.hpp"
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task/task.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Condition variables: who is woken, what becomes of the mutex, limits, ends.
+// Tests condition variables: who is woken, what becomes of the mutex, limits, ends.
 #include "kernel/sync/condition.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/time/timer.hpp"

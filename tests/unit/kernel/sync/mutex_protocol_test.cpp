@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The mutex protocols in whole schedules computed by hand. Upper case letters are work outside a critical section,
-// lower case letters and digits work inside. Sources of the examples: the inversion on Mars Pathfinder (1997); Sha,
-// Rajkumar, Lehoczky (1990) and Buttazzo, "Hard Real-Time Computing Systems", chapter 7, for ceiling and stack.
+// Tests the mutex protocols in whole schedules computed by hand. Upper case letters are work outside a critical
+// section, lower case letters and digits work inside. Sources of the examples: the inversion on Mars Pathfinder (1997);
+// Sha, Rajkumar, Lehoczky (1990) and Buttazzo, "Hard Real-Time Computing Systems", chapter 7, for ceiling and stack.
 #include "kernel/sched/level.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/task/task.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Priority inheritance in whole schedules. Lower case letters are work inside a critical section.
+// Tests priority inheritance in whole schedules. Lower case letters are work inside a critical section.
 #include "kernel/sched/chain.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/state/task_table.hpp"

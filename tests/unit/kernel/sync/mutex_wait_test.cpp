@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Locks that give up, and mutexes whose owners end. Lower case letters are work inside a critical section.
+// Tests locks that give up, and mutexes whose owners end. Lower case letters are work inside a critical section.
 #include "kernel/sync/mutex.hpp"
 #include "kernel/task/task.hpp"
 #include "tests/support/fake_machine/scenario.hpp"

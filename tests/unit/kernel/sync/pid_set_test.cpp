@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A set of pids over the whole pool.
+// Tests a set of pids over the whole pool.
 #include "kernel/sync/mutex.hpp"
 
 #include <gtest/gtest.h>

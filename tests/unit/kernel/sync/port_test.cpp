@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Message ports: order of messages, order of waiters, limits, ends; and a long random run against a plain queue.
+// Tests message ports: order of messages, order of waiters, limits, ends; and a long random run against a plain queue.
 #include "kernel/sync/port.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/time/timer.hpp"

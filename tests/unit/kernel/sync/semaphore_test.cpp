@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Semaphores: order of waiters, hand-over, posts from interrupt context.
+// Tests semaphores: order of waiters, hand-over, posts from interrupt context.
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/time/timer.hpp"

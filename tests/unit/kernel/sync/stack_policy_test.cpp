@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which jobs the stack policy stops, and whose place is given back when its task is killed meanwhile. Lower case
+// Tests which jobs the stack policy stops, and whose place is given back when its task is killed meanwhile. Lower case
 // letters are work inside a critical section.
 #include "kernel/sync/mutex.hpp"
 #include "kernel/task/task.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What follows a broken promise, in whole schedules. A body that notes its name at the top shows that it was entered.
+// Tests what follows a broken promise, in whole schedules. A body that notes its name at its top was entered.
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task/task.hpp"

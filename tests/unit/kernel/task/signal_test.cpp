@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Signals in whole schedules: when handlers run, in which order, and which task gets a signal that several could have.
+// Tests signals in whole schedules: when handlers run, in which order, and which of several tasks gets a signal.
 #include "kernel/sched/upcalls.hpp"
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task/signal.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Suspension: every state is met once, and what continues while a task is suspended.
+// Tests suspension: every state is met once, and what continues while a task is suspended.
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task/signal.hpp"

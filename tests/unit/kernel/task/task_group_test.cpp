@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Groups of tasks, and what NRT tasks may choose: FIFO, and what becomes of activations while they are busy.
+// Tests groups of tasks, and what NRT tasks may choose: FIFO, and what becomes of activations while they are busy.
 #include "kernel/task/task.hpp"
 #include "kernel/task/task_group.hpp"
 #include "kernel/time/clock.hpp"

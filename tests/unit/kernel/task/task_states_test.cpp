@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of states and operations: a task is brought into each state it can have, and there it is killed, suspended,
-// resumed and aborted. Afterwards everything that it held or waited for must be as if it had never been.
+// Tests the table of states and operations: a task is brought into each state it can have, and there it is killed,
+// suspended, resumed and aborted. Afterwards everything that it held or waited for must be as if it had never been.
 #include "kernel/sched/exception.hpp"
 #include "kernel/state/task_table.hpp"
 #include "kernel/sync/mutex.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a task has from its creation on, what it may not be created with, and what it can read about itself.
+// Tests what a task has from its creation on, what it may not be created with, and what it can read about itself.
 #include "kernel/task/task.hpp"
 
 #include "kernel/config.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The compensator on a machine whose clock moves only as the test says: each guard one below, at and one above its
-// bound, before and after the record, and random sequences with the promises that hold whatever happens.
+// Tests the compensator on a machine whose clock moves only as the test says: each guard one below, at and one above
+// its bound, before and after the record, and random sequences with the promises that hold whatever happens.
 #include "kernel/time/compensator.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words shift= and event_shift=: what is valid, and what they delay.
+// Tests the words shift= and event_shift=: what is valid, and what they delay.
 #include "kernel/time/phase_shift.hpp"
 
 #include "kernel/task/task.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A processor's clock over its counter: what it reads, and that several of them know nothing of each other.
+// Tests a processor's clock over its counter: what it reads, and that several of them know nothing of each other.
 #include "kernel/time/compensator.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The timer heap against the obvious model: a list kept in order by insertion.
+// Tests the timer heap against the obvious model: a list kept in order by insertion.
 #include "kernel/time/timer_heap.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Timer events in virtual time.
+// Tests timer events in virtual time.
 #include "kernel/config.hpp"
 #include "kernel/run/runlevel.hpp"
 #include "kernel/task/task.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A trace that an earlier boot left: a whole one is recovered record by record, and every damaged field is named and
-// costs its own chunk alone.
+// Tests a trace that an earlier boot left: a whole one is recovered record by record, and every damaged field is named
+// and costs its own chunk alone.
 #include "tracer/black_box/black_box.hpp"
 
 #include "tests/support/tracer/fixture.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the decoder refuses in streams without a checksum, where nothing else notices it: each field on both sides of
-// its bounds.
+// Tests what the decoder refuses in streams without a checksum, where nothing else notices it: each field on both sides
+// of its bounds.
 #include "tests/support/compact_streams.hpp"
 
 #include <initializer_list>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the encoder gives an id to: the map for a chunk that is worked out by hand, and chunks that its tables are too
-// small for.
+// Tests what the encoder gives an id to: the map for a chunk that is worked out by hand, and chunks that its tables are
+// too small for.
 #include "tests/support/compact_streams.hpp"
 
 namespace encoder_map_test {

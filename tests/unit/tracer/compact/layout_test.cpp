@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The headers bit by bit, and the error when ids are exhausted.
+// Tests the headers bit by bit, and the error when ids are exhausted.
 #include "tracer/compact/layout.hpp"
 #include "tracer/compact/stream_header.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which layout follows from what was measured: the published numbers, and the choice on both sides of each bound.
+// Tests which layout follows from what was measured: the published numbers, and the choice on both sides of each bound.
 #include "tracer/compact/layout.hpp"
 
 #include "tracer/compact/stream_header.hpp"

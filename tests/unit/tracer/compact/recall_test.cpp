@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the predictor expects, and that nothing of an earlier stream remains in it.
+// Tests what the predictor expects, and that nothing of an earlier stream remains in it.
 #include "tracer/compact/recall.hpp"
 
 #include <gtest/gtest.h>

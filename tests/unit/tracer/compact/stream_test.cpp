@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records through the encoder and back, in every layout; and every kind of damage to a stream: no crash, and detectable
-// damage is detected.
+// Tests records through the encoder and back, in every layout; and every kind of damage to a stream: no crash, and
+// detectable damage is detected.
 #include "tests/support/compact_streams.hpp"
 #include "tracer/compact/stream_header.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whole stamps from cut ones: never decreasing, never more than a granule off, and a lost turn is reported.
+// Tests whole stamps from cut ones: never decreasing, never more than a granule off, and a lost turn is reported.
 #include "tracer/compact/decoder.hpp"
 
 #include <gtest/gtest.h>

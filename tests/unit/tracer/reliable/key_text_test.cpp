@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The text of a key: the bytes in their order, and nothing but a key is one.
+// Tests the text of a key: the bytes in their order, and nothing but a key is one.
 #include "tracer/reliable/siphash.hpp"
 
 #include <gtest/gtest.h>

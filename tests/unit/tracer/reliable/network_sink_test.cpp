@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which protocol the chunks of a run leave by: what is chosen, what answers, and that the first chunk decides.
+// Tests which protocol the chunks of a run leave by: what is chosen, what answers, and that the first chunk decides.
 #include "tracer/reliable/network_sink.hpp"
 
 #include "tests/support/tracer/fake_peer.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bytes of each type of packet, written down here field by field as docs/trace-format.md has them: an encoder and a
-// decoder that share a list of fields agree about any order.
+// Tests the bytes of each type of packet, written down here field by field as docs/trace-format.md has them: an encoder
+// and a decoder that share a list of fields agree about any order.
 #include "tracer/reliable/packet.hpp"
 
 #include <gtest/gtest.h>

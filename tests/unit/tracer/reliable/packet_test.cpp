@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The packet on the wire: SipHash by the vectors of its authors, places of the fields, and what decode() refuses. The
-// protocol as a whole: tests/simulation/.
+// Tests the packet on the wire: SipHash by the vectors of its authors, places of the fields, and what decode() refuses.
+// The protocol as a whole: tests/simulation/.
 #include "tracer/reliable/packet.hpp"
 
 #include "tracer/reliable/sender.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The end of a run: the totals as a last packet, FIN for each stream, and what its answers must say.
+// Tests the end of a run: the totals as a last packet, FIN for each stream, and what its answers must say.
 #include "tests/support/tracer/sending.hpp"
 
 #include "tracer/record/event_table.hpp"

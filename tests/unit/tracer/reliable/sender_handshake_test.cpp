@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HELLO and its answers: when it is said, what is believed, and what a collector may already have.
+// Tests HELLO and its answers: when it is said, what is believed, and what a collector may already have.
 #include "tests/support/tracer/sending.hpp"
 
 namespace sender_handshake_test {

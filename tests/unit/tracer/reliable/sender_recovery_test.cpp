@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a sender does after a loss, an absence, and the end of a chunk: how much it sends at once, in which order, and
-// what its timeout counts from.
+// Tests what a sender does after a loss, an absence, and the end of a chunk: how much it sends at once, in which order,
+// and what its timeout counts from.
 #include "tests/support/tracer/sending.hpp"
 
 namespace sender_recovery_test {

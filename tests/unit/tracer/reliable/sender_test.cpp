@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sender in front of a collector that the test plays, packet by packet: order of the handshake, the window read
-// again from the chunk, and steps that are abandoned. Loss, delay and restarts: tests/simulation/.
+// Tests the sender in front of a collector that the test plays, packet by packet: order of the handshake, the window
+// read again from the chunk, and steps that are abandoned. Loss, delay and restarts: tests/simulation/.
 #include "tests/support/tracer/sending.hpp"
 
 #include <set>

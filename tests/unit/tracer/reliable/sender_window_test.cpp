@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many packets are on their way, which of them are sent again and when, and which acknowledgements are believed.
+// Tests how many packets are on their way, which are sent again and when, and which acknowledgements are believed.
 #include "tests/support/tracer/sending.hpp"
 
 namespace sender_window_test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cases beside the usual course of jobs, servers and decisions: what they violate, and what they leave undecided.
+// Tests cases beside the usual course of jobs, servers and decisions: what they violate, and what they leave undecided.
 #include "tests/support/oracle_scene.hpp"
 
 #include <gmock/gmock.h>

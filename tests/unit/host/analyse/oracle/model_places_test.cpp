@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Questions to the model: which place comes first, where a chain of owners ends, whom a stack mutex stops. Each answer
-// may be yes, no, or unknown.
+// Tests questions to the model: which place comes first, where a chain of owners ends, whom a stack mutex stops. Each
+// answer may be yes, no, or unknown.
 #include "tests/support/model_journal.hpp"
 
 #include <gmock/gmock.h>

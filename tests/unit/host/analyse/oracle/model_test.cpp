@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each record changes in the model of the queues.
+// Tests what each record changes in the model of the queues.
 #include "tests/support/model_journal.hpp"
 
 #include <gmock/gmock.h>

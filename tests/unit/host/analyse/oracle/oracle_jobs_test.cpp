@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Jobs, wake-ups and servers: for each rule a trace that keeps it and one that breaks it, and the values at the edge.
+// Tests jobs, wake-ups and servers: for each rule a trace that keeps it, one that breaks it, and values at the edge.
 #include "tests/support/oracle_scene.hpp"
 
 #include <gmock/gmock.h>

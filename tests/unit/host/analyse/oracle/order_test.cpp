@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Order, states, chains and mutex protocols: for each rule a trace that keeps it and one that breaks it.
+// Tests order, states, chains and mutex protocols: for each rule a trace that keeps it and one that breaks it.
 #include "tests/support/oracle_scene.hpp"
 
 #include <algorithm>

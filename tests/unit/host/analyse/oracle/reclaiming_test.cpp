@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which shares of the processor are active beside a GRUB server, and when that is not known.
+// Tests which shares of the processor are active beside a GRUB server, and when that is not known.
 #include "tests/support/oracle_scene.hpp"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Everything that is reported of a scene: each violation with its stamp, its task and its sentence, then each rule with
-// how often it was checked, undecided and violated.
+// Tests everything that is reported of a scene: each violation with its stamp, its task and its sentence, then each
+// rule with how often it was checked, undecided and violated.
 #include "tests/support/oracle_scene.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Up to which budgets and times the rules about servers accept a trace, and from where on not. The tolerance is 10
-// ticks for each interval.
+// Tests up to which budgets and times the rules about servers accept a trace, and from where on not. The tolerance is
+// 10 ticks for each interval.
 #include "tests/support/oracle_scene.hpp"
 
 #include <gmock/gmock.h>

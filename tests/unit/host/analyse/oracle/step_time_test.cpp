@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How long steps count: from the end of a timer's interrupt to the next one, and for eight times as long after it.
+// Tests how long steps count: from the end of a timer's interrupt to the next, and for eight times as long after it.
 #include "host/analyse/oracle/oracle.hpp"
 
 #include "host/trace/event.hpp"

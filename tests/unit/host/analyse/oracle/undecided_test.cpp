@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is left to decide of a scene with something of everything if times, the rate of the clock, or a family of events
-// are not known: each rule with how often it was checked, undecided and violated.
+// Tests what is left to decide of a scene with something of everything if times, the rate of the clock, or a family of
+// events are not known: each rule with how often it was checked, undecided and violated.
 #include "tests/support/oracle_scene.hpp"
 
 #include <gmock/gmock.h>

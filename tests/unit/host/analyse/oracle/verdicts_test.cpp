@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What counts as checked, undecided and violated, rule by rule and in sums, and the arithmetic of the theories.
+// Tests what counts as checked, undecided and violated, rule by rule and in sums, and the arithmetic of the theories.
 #include "host/analyse/oracle/servers.hpp"
 #include "host/analyse/oracle/verdicts.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which of the causes of a late job come first, and how many are named, at each limit. The windows are made by hand:
-// the job is released at 0, its response time is 1000, and all of it is the task's own path.
+// Tests which of the causes of a late job come first, and how many are named, at each limit. The windows are made by
+// hand: the job is released at 0, its response time is 1000, and all of it is the task's own path.
 #include "tests/support/why_scene.hpp"
 
 #include <gmock/gmock.h>

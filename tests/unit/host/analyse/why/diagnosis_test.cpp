@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cause of a late job, in scenes of few records that were computed by hand: one for each cause, and what is claimed
-// where nothing is known. One tick is a nanosecond.
+// Tests the cause of a late job, in scenes of few records that were computed by hand: one for each cause, and what is
+// claimed where nothing is known. One tick is a nanosecond.
 #include "tests/support/why_scene.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is gathered of one job beside its window: counts, servers, protocols, places, and which job it is.
+// Tests what is gathered of one job beside its window: counts, servers, protocols, places, and which job it is.
 #include "tests/support/why_scene.hpp"
 
 #include <gmock/gmock.h>

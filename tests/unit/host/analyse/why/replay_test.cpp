@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When a job would have ended without some of the work around it: each role of an item alone, then with work that
+// Tests when a job would have ended without some of the work around it: each role of an item alone, then with work that
 // precedes the task.
 #include "host/analyse/why/job_case.hpp"
 

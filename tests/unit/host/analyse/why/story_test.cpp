@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which passages are united, what they keep, and where the limits are. A culprit is a task that interferes.
+// Tests which passages are united, what they keep, and where the limits are. A culprit is a task that interferes.
 #include "host/analyse/why/job_case.hpp"
 #include "host/text/format.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How much of a long time a window keeps, and how what is too much is united. Pieces alternate between execution of the
-// task, of 3 ticks, and a handler, of 2.
+// Tests how much of a long time a window keeps, and how what is too much is united. Pieces alternate between execution
+// of the task, of 3 ticks, and a handler, of 2.
 #include "tests/support/why_scene.hpp"
 
 #include <gmock/gmock.h>

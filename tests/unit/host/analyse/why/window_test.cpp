@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The items of a job's window, whole, and the causes that follow from them, in scenes of few records. A text is what
-// text_of() in tests/support/why_scene.hpp makes of an item: begin..end role cause, then what is not as usual.
+// Tests the items of a job's window, whole, and the causes that follow from them, in scenes of few records. A text is
+// what text_of() in tests/support/why_scene.hpp makes of an item: begin..end role cause, then what is not as usual.
 #include "tests/support/why_scene.hpp"
 
 #include <gmock/gmock.h>

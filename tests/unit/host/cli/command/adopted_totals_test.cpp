@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The totals that a ramdisk has beside its chunks (endtrace.dat): with them the account of a session of files closes or
-// names what is missing; without them, as earlier versions left it, it stays open.
+// Tests the totals that a ramdisk has beside its chunks (endtrace.dat): with them the account of a session of files
+// closes or names what is missing; without them, as earlier versions left it, it stays open.
 #include "tests/support/host_command.hpp"
 #include "tests/support/host_command_line.hpp"
 

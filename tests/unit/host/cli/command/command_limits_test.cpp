@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arguments out of range, an output that ends, signals that come twice: the edges of the command line.
+// Tests arguments out of range, an output that ends, signals that come twice: the edges of the command line.
 #include "tests/support/host_command_line.hpp"
 
 #include "lib/version.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line as a whole: its examples, completion and manual page are derived from what is parsed.
+// Tests the command line as a whole: its examples, completion and manual page are derived from what is parsed.
 #include "fleet/command/commands.hpp"
 
 #include "host/cli/elsewhere.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The whole command line in process: golden lines, exit statuses, what a script depends on.
+// Tests the whole command line in process: golden lines, exit statuses, what a script depends on.
 #include "host/cli/command/commands.hpp"
 
 #include "host/formats/dat/manifest.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// remora fleet as a user sees it: tables, JSON, SQL, exit statuses, and what is refused.
+// Tests remora fleet as a user sees it: tables, JSON, SQL, exit statuses, and what is refused.
 #include "fleet/network/network.hpp"
 #include "tests/support/fleet_run.hpp"
 #include "tests/support/host_command_line.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// remora goto: the place that was named is marked, as many events as asked for are around it, and what is no place, or
-// is not there, is refused.
+// Tests remora goto: the place that was named is marked, as many events as asked for are around it, and what is no
+// place, or is not there, is refused.
 #include "tests/support/host_command_line.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// --jobs: with any number of threads a command prints the same bytes, reports the same, and ends with the same status,
-// whatever the trace is like.
+// Tests --jobs: with any number of threads a command prints the same bytes, reports the same, and ends with the same
+// status, whatever the trace is like.
 #include "tests/support/host_command_line.hpp"
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines between a recorder and its publisher.
+// Tests lines between a recorder and its publisher.
 #include "fleet/command/publish_follower.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sessions of runs, found by the names that a store has: which are never a path to somewhere else.
+// Tests sessions of runs, found by the names that a store has: which are never a path to somewhere else.
 #include "fleet/command/fleet_report.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

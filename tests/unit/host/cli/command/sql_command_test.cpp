@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// remora sql as a command: its limits, and what its help promises.
+// Tests remora sql as a command: its limits, and what its help promises.
 #include "tests/support/host_command_line.hpp"
 
 #include "host/sql/tables.hpp"

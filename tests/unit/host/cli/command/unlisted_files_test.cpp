@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a collector leaves that was killed: files that its manifest does not list. Readers read them and say so, and
-// `remora adopt --force` lists them.
+// Tests what a collector leaves that was killed: files that its manifest does not list. Readers read them and say so,
+// and `remora adopt --force` lists them.
 #include "tests/support/host_command_line.hpp"
 
 #include "host/collector/session_directory.hpp"

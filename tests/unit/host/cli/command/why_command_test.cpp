@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// remora why: its text stays within twenty lines and is harmless whatever the trace calls its tasks, what it refuses,
-// and what a script gets.
+// Tests remora why: its text stays within twenty lines and is harmless whatever the trace calls its tasks, what it
+// refuses, and what a script gets.
 #include "host/trace/json.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tests/support/host_command_line.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// objdump's listing, as it prints it.
+// Tests objdump's listing, as it prints it.
 #include "host/cli/event/disassembly.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times as the user writes them, and which events a selection holds.
+// Tests times as the user writes them, and which events a selection holds.
 #include "host/cli/event/selection.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Typed and formatted events on the host: what a sound one shows, and that no malformed one passes for sound.
+// Tests typed and formatted events on the host: what a sound one shows, and that no malformed one passes for sound.
 #include "host/trace/json.hpp"
 #include "tests/support/host_command.hpp"
 #include "tests/support/host_command_line.hpp"

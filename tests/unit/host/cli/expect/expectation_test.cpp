@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a file of expectations can say, and what is wrong with one that says something else.
+// Tests what a file of expectations can say, and what is wrong with one that says something else.
 #include "host/cli/expect/expectation.hpp"
 
 #include <gmock/gmock.h>

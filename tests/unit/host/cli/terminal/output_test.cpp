@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a command prints, as the other end of its stream sees it: a socket that keeps writes apart.
+// Tests what a command prints, as the other end of its stream sees it: a socket that keeps writes apart.
 #include "host/cli/terminal/output.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Flushes that fail. The system counts the pages of a failed flush as written (fsync(2), EIO), so that a second flush
-// succeeds although nothing reached the disk: a page cache of that kind is played here, in place of pwrite() and
+// Tests flushes that fail. The system counts the pages of a failed flush as written (fsync(2), EIO), so that a second
+// flush succeeds although nothing reached the disk: a page cache of that kind is played here, in place of pwrite() and
 // fdatasync().
 #include "host/collector/reliable/file_store.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams and journals on a real disk: what an earlier process left, cut anywhere and damaged, and a collector that is
-// killed again and again while a real sender sends to it over UDP.
+// Tests streams and journals on a real disk: what an earlier process left, cut anywhere and damaged, and a collector
+// that is killed again and again while a real sender sends to it over UDP.
 #include "host/collector/reliable/file_store.hpp"
 
 #include "host/collector/reliable/receiver.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bytes of a journal's entry: another collector reads what this one has written.
+// Tests the bytes of a journal's entry: another collector reads what this one has written.
 #include "host/collector/reliable/file_store.hpp"
 
 #include <gtest/gtest.h>

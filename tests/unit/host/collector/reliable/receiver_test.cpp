@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The receiver in front of a sender that the test plays: no state without a cookie, limits, rates, and what a stranger
-// can make it do. Whole transfers: tests/simulation/.
+// Tests the receiver in front of a sender that the test plays: no state without a cookie, limits, rates, and what a
+// stranger can make it do. Whole transfers: tests/simulation/.
 #include "host/collector/reliable/receiver.hpp"
 
 #include <algorithm>

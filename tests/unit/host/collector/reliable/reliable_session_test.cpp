@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One session and its streams, without peers and cookies: what is answered and when, what is counted, and what the
-// store is asked to keep.
+// Tests one session and its streams, without peers and cookies: what is answered and when, what is counted, and what
+// the store is asked to keep.
 #include "host/collector/reliable/receiver.hpp"
 
 #include "lib/crc32c.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Network captures as traces. Malformed ones: malformed/capture_rows.cpp.
+// Tests network captures as traces. Malformed ones: malformed/capture_rows.cpp.
 #include "tests/support/capture_files.hpp"
 #include "tests/support/reading_test.hpp"
 

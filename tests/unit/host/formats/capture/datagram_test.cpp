@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a frame to the datagram in it: what each length must be, and what a frame that ends one byte earlier is.
+// Tests how a datagram is found in a frame: what each length must be, and what a frame that ends a byte earlier is.
 #include "host/formats/capture/capture.hpp"
 
 #include "tests/support/capture_files.hpp"

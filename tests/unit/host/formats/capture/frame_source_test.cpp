@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The frames of a capture file: each with its place, its link type and its bytes; the greatest and the least lengths
-// that hold, and what is reported of those beyond them.
+// Tests the frames of a capture file: each with its place, its link type and its bytes; the greatest and the least
+// lengths that hold, and what is reported of those beyond them.
 #include "host/formats/capture/capture.hpp"
 
 #include "host/text/format.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// "Does a whole chunk begin here?": the one test for files, packets, blocks and pipes.
+// Tests "Does a whole chunk begin here?": the one test for files, packets, blocks and pipes.
 #include "host/formats/dat/chunk_begin.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the counters, stamps and gaps of all chunks say together: each report at its limit, with its place and text.
+// Tests what counters, stamps and gaps of all chunks state together: each report at its limit, with place and text.
 #include "host/formats/dat/chunk_ledger.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Very many chunks that overlap: what is open and what is kept in memory while they are merged.
+// Tests very many chunks that overlap: what is open and what is kept in memory while they are merged.
 #include "host/formats/dat/manifest.hpp"
 #include "host/formats/trace.hpp"
 #include "host/trace/byte_source.hpp"

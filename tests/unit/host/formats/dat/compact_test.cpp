@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compact chunks on the host: the same events as from records, in every layout; damage with its place; a session that
-// was received.
+// Tests compact chunks on the host: the same events as from records, in every layout; damage with its place; a session
+// that was received.
 #include "host/analyse/account.hpp"
 #include "host/collector/session_writer.hpp"
 #include "host/formats/trace.hpp"

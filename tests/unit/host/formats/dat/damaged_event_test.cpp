@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is read of a long event whose slots were damaged, and of a chunk whose header was.
+// Tests what is read of a long event whose slots were damaged, and of a chunk whose header was.
 #include "tests/support/reading_text.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chunks that are in the input twice: the first counts, and whether the other is the same is decided by all of its
-// bytes.
+// Tests chunks that are in the input twice: the first counts, and whether the other is the same is decided by all of
+// its bytes.
 #include "tests/support/reading_text.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

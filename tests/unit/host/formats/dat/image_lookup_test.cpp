@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Formatted events without their texts: why they have none is reported once.
+// Tests formatted events without their texts: why they have none is reported once.
 #include "tests/support/reading_text.hpp"
 
 #include "tests/support/host_trace_builder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's clock by the records that set it back: the time of each event, and what is counted.
+// Tests the kernel's clock by the records that set it back: the time of each event, and what is counted.
 #include "host/formats/dat/record_stream.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The text of a manifest, every key of it, and what is read back; what is refused, and why.
+// Tests the text of a manifest, every key of it, and what is read back; what is refused, and why.
 #include "host/formats/dat/manifest.hpp"
 
 #include "host/text/format.hpp"

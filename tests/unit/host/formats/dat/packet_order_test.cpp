@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Order, loss and duplication by packet number.
+// Tests order, loss and duplication by packet number.
 #include "host/formats/dat/packet_order.hpp"
 
 #include <array>

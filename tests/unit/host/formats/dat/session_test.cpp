@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A session directory as a trace: what is missing, changed or not listed costs its own records and is reported.
+// Tests a session directory as a trace: what is missing, changed or not listed costs its own records and is reported.
 #include "host/formats/dat/manifest.hpp"
 #include "tests/support/reading_text.hpp"
 

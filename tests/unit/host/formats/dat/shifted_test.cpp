@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Chunks that have lost or gained bytes at several places: what is shown between these places was logged, at the number
-// that it has in the chunk; all records but those beside a place are shown; each place is named once, and `check`
-// decides nothing.
+// Tests chunks that have lost or gained bytes at several places: what is shown between these places was logged, at the
+// number that it has in the chunk; all records but those beside a place are shown; each place is named once, and
+// `check` decides nothing.
 #include "host/formats/trace.hpp"
 
 #include "tests/support/host_command_line.hpp"

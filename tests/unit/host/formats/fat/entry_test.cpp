@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names in the entries of a FAT directory: short ones with their dot, long ones in their pieces, which belong to the
-// short entry after them or are ignored.
+// Tests names in the entries of a FAT directory: short ones with their dot, long ones in their pieces, which belong to
+// the short entry after them or are ignored.
 #include "host/formats/fat/volume.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Images of FAT volumes as traces, against volumes that mtools made.
+// Tests images of FAT volumes as traces, against volumes that mtools made.
 #include "tests/support/host_command.hpp"
 #include "tests/support/reading_test.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows D46 to D53: captures, from the file down to our own packets.
+// Has rows D46 to D53: captures, from the file down to our own packets.
 #include "tests/support/capture_files.hpp"
 #include "tests/support/malformed_row.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows D17 to D20 and D58: what chunks say about each other.
+// Has rows D17 to D20 and D58: what chunks say about each other.
 #include "tests/support/malformed_row.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows D27 to D39: long events whose slots do not fit each other; compact stamps and turns of the clock.
+// Has rows D27 to D39: long events whose slots do not fit each other; compact stamps and turns of the clock.
 #include "tests/support/kev_builder.hpp"
 #include "tests/support/malformed_row.hpp"
 

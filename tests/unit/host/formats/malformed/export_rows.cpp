@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows D54 to D60: what is written from an input that is damaged or extreme, and where it cannot be written. What
+// Has rows D54 to D60: what is written from an input that is damaged or extreme, and where it cannot be written. What
 // viewers make of the files is tested in tests/viewers.
 #include "tests/support/kev_builder.hpp"
 #include "tests/support/malformed_row.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of malformed inputs: each row's code, the place in its line, its exit status, and what must still come out.
-// No row may be missing, and docs/malformed.md is the table. The rows are in the *_rows.cpp beside this file.
+// Tests the table of malformed inputs: each row's code, the place in its line, its exit status, and what must still
+// come out. No row may be missing, and docs/malformed.md is the table. The rows are in the *_rows.cpp beside this file.
 #include "host/text/format.hpp"
 #include "tests/support/malformed_row.hpp"
 

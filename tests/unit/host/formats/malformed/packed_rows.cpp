@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Row D8, and rows D40 to D45: what a checksum guards, and what is compressed.
+// Has row D8, and rows D40 to D45: what a checksum guards, and what is compressed.
 #include "tests/support/malformed_row.hpp"
 #include "tests/support/packed_archives.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows D1 to D16 and D21 to D26: files, records, stamps, and what surrounds them.
+// Has rows D1 to D16 and D21 to D26: files, records, stamps, and what surrounds them.
 #include "tests/support/malformed_row.hpp"
 
 #include "host/formats/trace.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the machine does between the reader's look at a head and its copy of the records: nothing of it is taken for
-// something else.
+// Tests what the machine does between the reader's look at a head and its copy of the records: nothing of it is taken
+// for something else.
 #include "host/formats/memory/chunk_copy.hpp"
 
 #include "host/trace/event.hpp"

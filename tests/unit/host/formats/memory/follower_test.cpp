@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A memory that changes while it is read: every record is taken once, whole and in order, or counted as lost.
+// Tests a memory that changes while it is read: every record is taken once, whole and in order, or counted as lost.
 #include "host/formats/memory/memory.hpp"
 
 #include "host/formats/dat/record_stream.hpp"

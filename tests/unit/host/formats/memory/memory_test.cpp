@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A machine's memory as a trace: found in each kind of file, read chunk by chunk, and never believed further than it
-// holds.
+// Tests a machine's memory as a trace: found in each kind of file, read chunk by chunk, and never believed further than
+// it holds.
 #include "host/formats/input_kind.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/facts.hpp"

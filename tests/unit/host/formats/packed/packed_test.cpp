@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packed sessions: every byte comes back, and no damage ever shows an event that was not logged.
+// Tests packed sessions: every byte comes back, and no damage ever shows an event that was not logged.
 #include "host/formats/input_kind.hpp"
 #include "host/formats/packed/archive.hpp"
 #include "host/formats/packed/column_codec.hpp"

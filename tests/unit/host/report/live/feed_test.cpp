@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a page gets of a run that continues, request by request.
+// Tests what a page gets of a run that continues, request by request.
 #include "host/report/live/feed.hpp"
 #include "host/report/live/http_server.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Admission at its edges, and against a simulation of EDF on small sets.
+// Tests admission at its edges, and against a simulation of EDF on small sets.
 #include "kernel/config.hpp"
 #include "kernel/sched/admission/exact_tests.hpp"
 #include "kernel/sched/admission/utilisation.hpp"

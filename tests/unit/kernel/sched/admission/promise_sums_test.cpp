@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the sums of all promises decide, against the tests that they replace.
+// Tests what the sums of all promises decide, against the tests that they replace.
 #include "kernel/sched/admission/exact_tests.hpp"
 #include "kernel/sched/admission/reservations.hpp"
 #include "kernel/sched/admission/utilisation.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Admission over several levels: response times at their edges, the whole processor and one unit more, and random sets
-// against a simulation of the schedule in unit steps.
+// Tests admission over several levels: response times at their edges, the whole processor and one unit more, and random
+// sets against a simulation of the schedule in unit steps.
 #include "arch/arch.hpp"
 #include "kernel/sched/admission/exact_tests.hpp"
 #include "kernel/sched/admission/reservations.hpp"

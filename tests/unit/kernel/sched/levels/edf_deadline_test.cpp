@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// task_set_deadline(): who runs then, what is admitted then, and what is refused. Each expected text is the Gantt
+// Tests task_set_deadline(): who runs then, what is admitted then, and what is refused. Each expected text is the Gantt
 // chart, computed by hand.
 #include "kernel/task/task.hpp"
 #include "kernel/time/timer.hpp"

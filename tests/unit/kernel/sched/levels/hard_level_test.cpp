@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What HARD tasks do beyond EDF: fixed priorities, sporadic arrivals, single jobs, and what becomes of a reservation
-// when its task ends. Each expected text is the Gantt chart, computed by hand.
+// Tests what HARD tasks do beyond EDF: fixed priorities, sporadic arrivals, single jobs, and what becomes of a
+// reservation when its task ends. Each expected text is the Gantt chart, computed by hand.
 #include "kernel/task/task.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"

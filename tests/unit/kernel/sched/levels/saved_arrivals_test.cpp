@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Activations that find their task busy, and which release a job has that follows one.
+// Tests activations that find their task busy, and which release a job has that follows one.
 #include "kernel/sched/levels/level_parts.hpp"
 
 #include "kernel/config.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Polling and deferrable servers: schedules computed by hand. Everything is set up in one interrupt at time 0, so that
-// the servers' periods begin with the schedule.
+// Tests polling and deferrable servers: schedules computed by hand. Everything is set up in one interrupt at time 0, so
+// that the servers' periods begin with the schedule.
 #include "kernel/sched/server.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/task/task.hpp"
