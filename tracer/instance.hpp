@@ -37,7 +37,7 @@ class SinkProvider {
     // it is V1, although there is a key.
     [[nodiscard]] virtual lib::Result<void> choose_protocol(reliable::Protocol protocol) = 0;
 
-    // Opens the disk for files 0<name>, 1<name>, ... invalid_argument: the name is invalid; refused: there are files.
+    // Opens the disk: chunks become 0<name>, 1<name>, ... invalid_argument: the name is invalid; refused: files exist.
     [[nodiscard]] virtual lib::Result<ChunkSink*> open_disk(std::string_view name) = 0;
 
   protected:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The first instructions of the kernel. Two entries lead to one continuation:
+# The first instructions of the kernel are here. Two entries lead to one continuation:
 #
 #   PVH  (qemu -kernel): 32-bit protected mode, paging off, EBX = hvm_start_info   --> long mode, RSI = hvm_start_info
 #   UEFI (BOOTX64.EFI):  64-bit long mode, RDI = arch::BootInfo                    --> kernel_entry

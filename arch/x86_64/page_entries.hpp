@@ -37,7 +37,7 @@ enum class TableLevel : std::uint8_t { pages = 12, directory = 21, pointers = 30
     return (address >> static_cast<unsigned>(level)) % kEntries;
 }
 
-// Precondition for every address below: page-aligned.
+// Precondition for every address below: it is page-aligned.
 [[nodiscard]] constexpr std::uint64_t page_entry(std::uint64_t address, PageUse use) {
     switch (use) {
     case PageUse::absent:

@@ -301,7 +301,7 @@ std::string_view persistence_defect(const PersistentRange& range) {
         std::string_view text;
     };
 
-    // Table 5.139; the other flags concern its health, not its contents.
+    // These are the flags of table 5.139 that concern the contents; the others concern the module's health.
     constexpr std::array<Flag, 5> kDefects{{{3, "is not armed"},
                                             {0, "failed to save its contents"},
                                             {1, "failed to restore its contents"},

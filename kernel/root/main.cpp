@@ -160,7 +160,7 @@ bool is_memory(const arch::BootInfo& boot, std::uint64_t address, std::uint64_t 
     return true;
 }
 
-// Panics if memory is missing, which nothing else would notice: it accepts the trace and reads as zeros.
+// Ends the machine if memory is missing, which nothing else would notice: it accepts the trace and reads as zeros.
 void require_memory(const arch::BootInfo& boot, const std::byte* first, const std::byte* last) {
     const auto begin = reinterpret_cast<std::uint64_t>(first);
     const auto end = reinterpret_cast<std::uint64_t>(last);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A counting semaphore. The most urgent waiter is served first (waiting.hpp), and a post hands its unit to that waiter
+// A semaphore counts. The most urgent waiter is served first (waiting.hpp), and a post hands its unit to that waiter
 // directly, so that no later task can take it. There is no inheritance, because a semaphore has no owner.
 #pragma once
 

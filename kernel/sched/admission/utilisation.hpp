@@ -44,9 +44,9 @@ struct Demand {
     std::uint64_t period_ns = 0;   // deadline <= period
     std::uint64_t deadline_ns = 0; // relative; also the priority where priorities are fixed: the shorter, the higher
     std::uint64_t jitter_ns = 0;   // how long a release may be put off: of a deferrable server, else 0
-    // True for a constant bandwidth server: its demand in an interval is bounded by the interval's length times wcet /
-    // period alone. It may come back with an old deadline and the rest of an old budget, so that work is due sooner
-    // than a whole period after the interval's begin.
+    // It is true for a constant bandwidth server: its demand in an interval is bounded by the interval's length times
+    // wcet / period alone. It may come back with an old deadline and the rest of an old budget, so that work is due
+    // sooner than a whole period after the interval's begin.
     bool server = false;
 
     friend constexpr bool operator==(const Demand&, const Demand&) = default;
