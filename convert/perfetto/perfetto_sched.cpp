@@ -43,8 +43,7 @@ std::uint32_t SchedBundle::name_index(std::uint32_t context, const TaskLabel& la
     return index - 1;
 }
 
-void SchedBundle::switched(std::uint64_t time_ns, TaskState left, std::uint32_t context,
-                                            const TaskLabel& next) {
+void SchedBundle::switched(std::uint64_t time_ns, TaskState left, std::uint32_t context, const TaskLabel& next) {
     m_switch_times.put_difference(time_ns);
     m_switch_states.put(linux_state(left, kExitDead));
     m_switch_tids.put(next.tid);
@@ -63,7 +62,7 @@ void SchedBundle::woken(std::uint64_t time_ns, std::uint32_t context, const Task
 }
 
 void SchedBundle::interrupt_began(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector,
-                                                   std::string_view name) {
+                                  std::string_view name) {
     add_event(time_ns, running, FtraceEvent::irq_handler_entry, kNumberMax + kFrameMax + name.size(), [&](char* at) {
         at = put_number(at, IrqEntry::irq, vector);
         return text::put(put_frame(at, IrqEntry::name, name.size()), name);

@@ -174,8 +174,8 @@ void Tracks::declare_processor(std::uint16_t cpu) {
     }
 }
 
-void Tracks::slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t number,
-                                          const TaskLabel& task, std::string_view name) {
+void Tracks::slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t number, const TaskLabel& task,
+                         std::string_view name) {
     declare_task(kind, number, task);
     m_rest = name;
     add_event(time_ns, kHeadMax + kFrameMax, [&](char* at) {
@@ -259,8 +259,7 @@ void Tracks::add_event(std::uint64_t time_ns, std::size_t room, Put put) {
     }
 }
 
-void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, const text::TextOf<8>& head,
-                                      Flow flow) {
+void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, const text::TextOf<8>& head, Flow flow) {
     restore_state(time_ns); // it may clear names, which are interned here
     const Prepared& prepared = m_prepared[event.code];
     const bool plain = event.row != nullptr && prepared.plain && event.is_sound() && !trace::is_foreign(event);
