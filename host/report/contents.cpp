@@ -19,11 +19,7 @@ using Json = text::JsonText;
 using tracer::Unit;
 
 void add_texts(Json& json, std::string_view name, std::span<const std::string> texts, std::size_t after = 0) {
-    json.begin_array(name);
-    for (const std::string& text : texts.subspan(after)) {
-        json.value(text);
-    }
-    json.end_array();
+    json.array(name, texts.subspan(after), [&](const std::string& text) { json.value(text); });
 }
 
 void add_judgement(Json& json, const Judgement& judgement) {
@@ -31,9 +27,7 @@ void add_judgement(Json& json, const Judgement& judgement) {
     json.member("checked", judgement.checked);
     json.member("undecided", judgement.undecided);
     json.member("violations", judgement.violations);
-    json.begin_array("shown");
-    for (const Violation& violation : judgement.shown) {
-        json.begin_object();
+    json.objects("shown", judgement.shown, [&](const Violation& violation) {
         json.member("at", violation.at);
         json.member("task", violation.task);
         json.member("rule", violation.rule);
@@ -41,9 +35,7 @@ void add_judgement(Json& json, const Judgement& judgement) {
         json.member("file", violation.file);
         json.member("chunk", violation.chunk);
         json.member("record", violation.record);
-        json.end_object();
-    }
-    json.end_array();
+    });
     add_texts(json, "relaxed", judgement.relaxations);
     json.end_object();
 }
@@ -95,9 +87,7 @@ void add_head(Json& json, const Trace& trace) {
 }
 
 void add_tasks(Json& json, const Trace& trace) {
-    json.begin_array("tasks");
-    for (const TaskRow& row : trace.schedule.tasks().rows()) {
-        json.begin_object();
+    json.objects("tasks", trace.schedule.tasks().rows(), [&](const TaskRow& row) {
         json.member("context", row.context);
         json.member("name", row.name.empty() ? fmt::format("#{}", row.context) : row.name);
         if (row.parameters) {
@@ -109,9 +99,7 @@ void add_tasks(Json& json, const Trace& trace) {
         }
         json.member("misses", row.misses);
         json.member("jobs_before", row.jobs_before);
-        json.end_object();
-    }
-    json.end_array();
+    });
 }
 
 // Writes all names of a kind in the trace: pairs of number and name.
@@ -143,8 +131,7 @@ void add_details(Json& json, const Trace& trace, std::size_t after) {
 }
 
 void add_culprits(Json& json, const Trace& trace, std::size_t after) {
-    json.begin_array("culprits");
-    for (const CulpritRow& culprit : trace.schedule.culprits().subspan(after)) {
+    json.array("culprits", trace.schedule.culprits().subspan(after), [&](const CulpritRow& culprit) {
         const bool suspends = culprit.part == schedule::Part::suspension;
         const std::uint32_t wait = suspends ? culprit.object : culprit.end_waits;
         json.begin_object();
@@ -158,8 +145,7 @@ void add_culprits(Json& json, const Trace& trace, std::size_t after) {
         json.member("holder", culprit.holder);
         json.member("chain_end", culprit.chain_end);
         json.end_object();
-    }
-    json.end_array();
+    });
 }
 
 // Writes, by vector and task, the legs of which something is known.
@@ -211,16 +197,12 @@ void add_served(Json& json, const EventTables& events) {
 }
 
 void add_plots(Json& json, std::span<const Plot> plots) {
-    json.begin_array("plots");
-    for (const Plot& plot : plots) {
-        json.begin_object();
+    json.objects("plots", plots, [&](const Plot& plot) {
         json.member("event", plot.event);
         json.member("field", plot.field);
         json.member("unit", plot.unit);
         json.member("fraction_bits", plot.fraction_bits);
-        json.end_object();
-    }
-    json.end_array();
+    });
 }
 
 // The columns of a table as they are in the block: the part after a mark.
@@ -245,9 +227,7 @@ struct Stored {
 };
 
 void add_directory(Json& json, std::span<const Stored> tables) {
-    json.begin_array("tables");
-    for (const Stored& stored : tables) {
-        json.begin_object();
+    json.objects("tables", tables, [&](const Stored& stored) {
         json.member("name", stored.table->name());
         json.member("of", stored.table->subject());
         json.member("rows", stored.rows());
@@ -255,9 +235,7 @@ void add_directory(Json& json, std::span<const Stored> tables) {
         stored.each(
             [&](const std::string& name, std::span<const std::byte> bytes) { json.member(name, bytes.size()); });
         json.end_object();
-        json.end_object();
-    }
-    json.end_array();
+    });
 }
 
 // Returns all tables except those of the overview.

@@ -183,6 +183,39 @@ class JsonWriter {
         value(content);
     }
 
+    // Writes an array as the member of this name: add(element) writes each element.
+    template <typename Name, typename Range, typename Add>
+    void array(const Name& name, Range&& elements, Add add) {
+        begin_array(name);
+        for (auto&& element : elements) {
+            add(element);
+        }
+        end_array();
+    }
+
+    // Writes an array of objects: members(element) writes the members of each.
+    template <typename Name, typename Range, typename Members>
+    void objects(const Name& name, Range&& elements, Members members) {
+        array(name, elements, [&](const auto& element) {
+            begin_object();
+            members(element);
+            end_object();
+        });
+    }
+
+    // Writes an object, or null if there is no content: members(*content) writes its members.
+    template <typename Name, typename Content, typename Members>
+    void object_or_null(const Name& name, const Content& content, Members members) {
+        key(name);
+        if (!content) {
+            value(nullptr);
+            return;
+        }
+        begin_object();
+        members(*content);
+        end_object();
+    }
+
     // Writes a text that json_encoded() has made.
     void encoded(std::string_view text) {
         place(text.size() + 2, [text](char* at) {

@@ -128,11 +128,7 @@ void add_foreign(text::JsonText& json, const trace::Event& event) {
     json.member("class", event.event_class);
     json.member("number", event.number);
     json.member("state", trace::state_name(event.state));
-    json.begin_array("words");
-    for (const std::uint32_t word : event.words) {
-        json.value(word);
-    }
-    json.end_array();
+    json.array("words", event.words, [&](const std::uint32_t word) { json.value(word); });
 }
 
 // --- metadata --------------------------------------------------------------------------------------------------------
@@ -355,11 +351,7 @@ void add_user_event(text::JsonText& json, const trace::Event& event) {
     json.member("format", view->id);
     const auto text = trace::rendered(event, view.value());
     json.member("text", text ? std::optional(text::escaped(*text)) : std::nullopt);
-    json.begin_array("arguments");
-    for (const trace::FieldValue& value : view->arguments.values()) {
-        add_value(json, value);
-    }
-    json.end_array();
+    json.array("arguments", view->arguments.values(), [&](const trace::FieldValue& value) { add_value(json, value); });
 }
 
 } // namespace host::cli

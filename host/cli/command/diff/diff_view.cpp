@@ -252,11 +252,8 @@ void write_diff_json(fmt::memory_buffer& buffer, const DiffView& view) {
     } else {
         json.member("first_difference", nullptr);
     }
-    json.begin_array("tasks");
-    for (const analyse::TaskChange& task : view.tasks ? *view.tasks : std::vector<analyse::TaskChange>{}) {
-        add_task(json, view, task);
-    }
-    json.end_array();
+    json.array("tasks", view.tasks ? *view.tasks : std::vector<analyse::TaskChange>{},
+               [&](const analyse::TaskChange& task) { add_task(json, view, task); });
     json.end_object();
 }
 

@@ -153,16 +153,12 @@ void print_rules_json(Output& out) {
     text::JsonDocument json{out.buffer()};
     json.begin_object();
     json.member("version", kJsonVersion);
-    json.begin_array("rules");
-    for (const RuleRow& row : kRules) {
-        json.begin_object();
+    json.objects("rules", kRules, [&](const RuleRow& row) {
         json.member("rule", row.name);
         json.member("subject", kSubjectNames[static_cast<std::size_t>(row.subject)]);
         json.member("meaning", row.meaning);
         json.member("source", row.source);
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
     json.blank("\n");
 }

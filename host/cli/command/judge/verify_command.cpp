@@ -119,9 +119,7 @@ void write_account(text::JsonDocument& json, const analyse::Account& account) {
         json.member("refused", account.totals->refused);
         json.member("overwritten", account.totals->overwritten);
     }
-    json.begin_array("processors");
-    for (const analyse::ProcessorAccount& of : account.processors) {
-        json.begin_object();
+    json.objects("processors", account.processors, [&](const analyse::ProcessorAccount& of) {
         json.member("cpu", of.cpu);
         json.member("chunks", of.chunks);
         json.member("sealed", of.sealed);
@@ -129,9 +127,7 @@ void write_account(text::JsonDocument& json, const analyse::Account& account) {
         json.member("dropped", of.dropped);
         json.member("refused", of.refused);
         json.member("overwritten", of.overwritten);
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.end_object();
 }
 

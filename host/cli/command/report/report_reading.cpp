@@ -190,12 +190,10 @@ std::vector<std::byte> compared_phases(const analyse::Phrases& phrases, const Ru
     PageJson json(buffer);
     json.begin_object();
     std::vector<Run> parts;
-    json.begin_array("sides");
-    for (const RunPhase& phase : phases) {
+    json.array("sides", phases, [&](const RunPhase& phase) {
         add_side(json, 0, title_of(phase), phase.from_ns, phase.to_ns);
         parts.push_back(analyse::part_of(run, phase.from_ns, phase.to_ns));
-    }
-    json.end_array();
+    });
     std::size_t pairs = 0;
     std::optional<std::size_t> shown;
     json.begin_array("pairs");

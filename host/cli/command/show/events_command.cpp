@@ -74,24 +74,18 @@ void print_declarations_json(Output& out, const trace::Names& names) {
     text::JsonDocument json{out.buffer()};
     json.begin_object();
     json.member("version", kJsonVersion);
-    json.begin_array("declarations");
-    for (const auto& [id, declaration] : names.declarations()) {
-        json.begin_object();
+    json.objects("declarations", names.declarations(), [&](const auto& entry) {
+        const auto& [id, declaration] = entry;
         json.member("id", id);
         json.member("name", text::escaped(declaration->name.view()));
-        json.begin_array("fields");
-        for (const tracer::FieldDeclaration& field : std::span(declaration->items).first(declaration->field_count)) {
-            json.begin_object();
-            json.member("name", text::escaped(field.name.view()));
-            json.member("type", tracer::kFieldTypeNames[static_cast<std::size_t>(field.type)]);
-            json.member("detail", field.detail);
-            json.member("unit", text::escaped(field.unit.view()));
-            json.end_object();
-        }
-        json.end_array();
-        json.end_object();
-    }
-    json.end_array();
+        json.objects("fields", std::span(declaration->items).first(declaration->field_count),
+                     [&](const tracer::FieldDeclaration& field) {
+                         json.member("name", text::escaped(field.name.view()));
+                         json.member("type", tracer::kFieldTypeNames[static_cast<std::size_t>(field.type)]);
+                         json.member("detail", field.detail);
+                         json.member("unit", text::escaped(field.unit.view()));
+                     });
+    });
     json.end_object();
     json.blank("\n");
 }

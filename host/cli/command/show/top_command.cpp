@@ -115,9 +115,7 @@ class Screen {
         json.member("dropped", losses.dropped);
         json.member("refused", losses.refused);
         json.member("overwritten", losses.overwritten);
-        json.begin_array("tasks");
-        for (const analyse::TaskLoad& task : load.tasks) {
-            json.begin_object();
+        json.objects("tasks", load.tasks, [&](const analyse::TaskLoad& task) {
             json.member("context", task.context);
             json.member("name", facts.names.find(tracer::Unit::context, task.context));
             json.member("state", task.runs ? "running" : schedule::state_name(task.state));
@@ -127,9 +125,7 @@ class Screen {
             json.member("jobs", task.jobs);
             json.member("missed", task.missed);
             json.member("deadline_misses", task.deadline_misses);
-            json.end_object();
-        }
-        json.end_array();
+        });
         json.end_object();
         json.blank("\n");
     }

@@ -83,14 +83,11 @@ void add_processors(Json& json, const SummaryView& view) {
         json.begin_object();
         json.member("cpu", cpu);
         add_time(json, view, "time", whole);
-        json.begin_array("tasks");
-        for (const auto& [context, ticks] : uses.tasks) {
-            json.begin_object();
+        json.objects("tasks", uses.tasks, [&](const auto& entry) {
+            const auto& [context, ticks] = entry;
             json.member("context", context);
             add_use(ticks);
-            json.end_object();
-        }
-        json.end_array();
+        });
         json.begin_object("interrupts");
         add_use(uses.interrupts);
         json.end_object();
@@ -142,39 +139,30 @@ void add_vector_figures(Json& json, const SummaryView& view, const analyse::Vect
 }
 
 // Writes one leg; null if none is known. greatest: the interrupt from which the greatest duration is counted.
-void add_leg(Json& json, const SummaryView& view, const analyse::Leg& leg) {
-    if (!leg.greatest) {
-        json.value(nullptr);
-        return;
-    }
-    json.begin_object();
-    json.member("count", leg.durations.count());
-    json.member("least_ns", ns(view, leg.durations.least()));
-    json.member("mean_ns", ns(view, leg.durations.mean()));
-    json.member("greatest_ns", ns(view, leg.durations.greatest()));
-    json.begin_object("greatest");
-    json.member("file", text::escaped(view.trace.facts().chunks[leg.greatest->source].file));
-    json.member("record", leg.greatest->record);
-    json.member("time_ns", leg.greatest->at.ns);
-    json.member("ticks", leg.greatest->at.ticks.value);
-    json.end_object();
-    json.end_object();
+void add_leg(Json& json, const SummaryView& view, std::string_view name, const analyse::Leg& leg) {
+    json.object_or_null(name, leg.greatest, [&](const schedule::Entry& greatest) {
+        json.member("count", leg.durations.count());
+        json.member("least_ns", ns(view, leg.durations.least()));
+        json.member("mean_ns", ns(view, leg.durations.mean()));
+        json.member("greatest_ns", ns(view, leg.durations.greatest()));
+        json.begin_object("greatest");
+        json.member("file", text::escaped(view.trace.facts().chunks[greatest.source].file));
+        json.member("record", greatest.record);
+        json.member("time_ns", greatest.at.ns);
+        json.member("ticks", greatest.at.ticks.value);
+        json.end_object();
+    });
 }
 
 // raises: the number of interrupts that an observer saw; null without an observer, and `missing` says why no raise is
 // known.
 void add_latencies(Json& json, const SummaryView& view) {
-    const auto& raises = view.latencies.raises();
     const std::string_view missing = analyse::raises_missing(view.latencies);
     json.member("raises_missing", missing.empty() ? std::nullopt : std::optional(missing));
-    if (raises) {
-        json.begin_object("raises");
-        json.member("interrupts", raises->raised.size());
-        json.member("observed", raises->observed);
-        json.end_object();
-    } else {
-        json.member("raises", nullptr);
-    }
+    json.object_or_null("raises", view.latencies.raises(), [&](const schedule::Raises& raises) {
+        json.member("interrupts", raises.raised.size());
+        json.member("observed", raises.observed);
+    });
     json.begin_array("latencies");
     for (const auto& [pair, legs] : view.latencies.pairs()) {
         const trace::Names& names = view.trace.facts().names;
@@ -187,8 +175,7 @@ void add_latencies(Json& json, const SummaryView& view) {
         json.member("context", pair.context);
         json.member("context_name", text::escaped(names.find(tracer::Unit::context, pair.context)));
         for (const analyse::LegName& name : analyse::kLegs) {
-            json.key(name.key);
-            add_leg(json, view, legs.*name.leg);
+            add_leg(json, view, name.key, legs.*name.leg);
         }
         json.end_object();
     }
@@ -197,71 +184,55 @@ void add_latencies(Json& json, const SummaryView& view) {
 
 // Writes null while the cost of a record is not known. It is an estimate under the clock that clock.mode names.
 void add_tracing(Json& json, const SummaryView& view) {
-    const auto tracing = tracing_share(view);
-    if (!tracing) {
-        json.member("tracing", nullptr);
-        return;
-    }
-    const auto& cost = view.trace.facts().cost;
-    const auto ticks = [](std::uint32_t ticks_x256) { return static_cast<double>(ticks_x256) / 256; };
-    json.begin_object("tracing");
-    json.member("estimate", true);
-    json.member("records", tracing->records);
-    json.member("enabled_ticks", ticks(cost->enabled_ticks_x256));
-    json.member("filtered_ticks", ticks(cost->filtered_ticks_x256));
-    json.member("disabled_ticks", ticks(cost->disabled_ticks_x256));
-    json.member("rounds", cost->rounds);
-    json.member("clock_mode", formats::dat::clock_mode_name(view.trace.facts().clock.mode));
-    json.member("time_ticks", tracing->time.value);
-    json.member("time_ns", ns(view, tracing->time));
-    json.member("share", tracing->share);
-    json.end_object();
+    json.object_or_null("tracing", tracing_share(view), [&](const analyse::TracingShare& tracing) {
+        const auto& cost = view.trace.facts().cost;
+        const auto ticks = [](std::uint32_t ticks_x256) { return static_cast<double>(ticks_x256) / 256; };
+        json.member("estimate", true);
+        json.member("records", tracing.records);
+        json.member("enabled_ticks", ticks(cost->enabled_ticks_x256));
+        json.member("filtered_ticks", ticks(cost->filtered_ticks_x256));
+        json.member("disabled_ticks", ticks(cost->disabled_ticks_x256));
+        json.member("rounds", cost->rounds);
+        json.member("clock_mode", formats::dat::clock_mode_name(view.trace.facts().clock.mode));
+        json.member("time_ticks", tracing.time.value);
+        json.member("time_ns", ns(view, tracing.time));
+        json.member("share", tracing.share);
+    });
 }
 
 // Writes null if the run's chunks are not compact, or if the kernel does not state their layout.
 void add_compact(Json& json, const SummaryView& view) {
     const auto& cost = view.trace.facts().cost;
-    if (!cost || cost->choice == tracer::LayoutChoice::plain) {
-        json.member("compact", nullptr);
-        return;
-    }
-    json.begin_object("compact");
-    json.member("layout", formats::dat::layout_name(cost->layout));
-    json.member("by_auto", cost->choice == tracer::LayoutChoice::measured);
-    json.member("plain_ticks", static_cast<double>(cost->plain_ticks_x256) / 256);
-    json.member("timer_ticks", cost->timer_ticks);
-    json.end_object();
+    const bool is_compact = cost && cost->choice != tracer::LayoutChoice::plain;
+    json.object_or_null("compact", is_compact ? cost : std::nullopt, [&](const tracer::TraceCost& of) {
+        json.member("layout", formats::dat::layout_name(of.layout));
+        json.member("by_auto", of.choice == tracer::LayoutChoice::measured);
+        json.member("plain_ticks", static_cast<double>(of.plain_ticks_x256) / 256);
+        json.member("timer_ticks", of.timer_ticks);
+    });
 }
 
 // Writes null if the kernel's clock was never set back.
 void add_compensation(Json& json, const SummaryView& view) {
     const auto& compensation = view.trace.facts().compensation;
-    if (!compensation) {
-        json.member("compensation", nullptr);
-        return;
-    }
-    json.begin_object("compensation");
-    json.member("removed_ticks", compensation->removed.value);
-    json.member("settings", compensation->settings);
-    json.begin_object("steps");
-    for (std::size_t i = 0; i < compensation->steps.size(); ++i) {
-        json.member(lib::kWords<lib::StepOutcome>[i], compensation -> steps[i]);
-    }
-    json.end_object();
-    json.end_object();
+    json.object_or_null("compensation", compensation, [&](const trace::Compensation& of) {
+        json.member("removed_ticks", of.removed.value);
+        json.member("settings", of.settings);
+        json.begin_object("steps");
+        for (std::size_t i = 0; i < of.steps.size(); ++i) {
+            json.member(lib::kWords<lib::StepOutcome>[i], of.steps[i]);
+        }
+        json.end_object();
+    });
 }
 
 void add_build(Json& json, const std::optional<tracer::Build>& build) {
-    if (!build) {
-        json.member("build", nullptr);
-        return;
-    }
-    json.begin_object("build");
-    json.member("kernel", text::escaped(build->kernel.view()));
-    json.member("compiler", text::escaped(build->compiler.view()));
-    json.member("application", text::escaped(build->application.view()));
-    json.member("seed", build->seed);
-    json.end_object();
+    json.object_or_null("build", build, [&](const tracer::Build& of) {
+        json.member("kernel", text::escaped(of.kernel.view()));
+        json.member("compiler", text::escaped(of.compiler.view()));
+        json.member("application", text::escaped(of.application.view()));
+        json.member("seed", of.seed);
+    });
 }
 
 void add_head(Json& json, const SummaryView& view) {
@@ -340,15 +311,12 @@ void print_summary_json(Output& out, const SummaryView& view) {
         }
     }
     json.end_array();
-    json.begin_array("interrupts");
-    for (const auto& [vector, figures] : view.summary.vectors()) {
-        json.begin_object();
+    json.objects("interrupts", view.summary.vectors(), [&](const auto& entry) {
+        const auto& [vector, figures] = entry;
         json.member("vector", vector);
         json.member("name", text::escaped(view.trace.facts().names.find(tracer::Unit::vector, vector)));
         add_vector_figures(json, view, figures);
-        json.end_object();
-    }
-    json.end_array();
+    });
     json.begin_object("timer_wakeups");
     add_vector_figures(json, view, view.summary.timer());
     json.end_object();

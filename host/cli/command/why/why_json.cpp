@@ -104,30 +104,17 @@ class WhyJson {
         m_json.member("residue_ticks", job.account.residue);
         m_json.member("records", job.account.records);
         m_json.member("lateness_ticks", explained.diagnosis->lateness);
-        m_json.begin_array("passages");
-        for (const auto& passage : job.story.passages()) {
-            m_json.begin_object();
+        m_json.objects("passages", job.story.passages(), [&](const auto& passage) {
             m_json.member("begin_ticks", passage.begin.value);
             time("length", passage.length());
             place("from", passage.place);
-            m_json.begin_array("portions");
-            for (const auto& portion : passage.portions) {
-                culprit(job, portion.culprit, portion.ticks);
-            }
-            m_json.end_array();
-            m_json.end_object();
-        }
-        m_json.end_array();
-        m_json.begin_array("shares");
-        for (const schedule::Share& share : job.account.shares) {
-            culprit(job, share.culprit, share.ticks);
-        }
-        m_json.end_array();
-        m_json.begin_array("findings");
-        for (const Finding& finding : explained.diagnosis->findings) {
-            add(explained, finding);
-        }
-        m_json.end_array();
+            m_json.array("portions", passage.portions,
+                         [&](const auto& portion) { culprit(job, portion.culprit, portion.ticks); });
+        });
+        m_json.array("shares", job.account.shares,
+                     [&](const schedule::Share& share) { culprit(job, share.culprit, share.ticks); });
+        m_json.array("findings", explained.diagnosis->findings,
+                     [&](const Finding& finding) { add(explained, finding); });
         m_json.member("needed", explained.diagnosis->needed);
         time("together", explained.diagnosis->together);
     }
@@ -155,11 +142,7 @@ class WhyJson {
         time("gain", finding.gain);
         time("took", finding.took);
         m_json.member("who", finding.who != schedule::kUnknownContext ? std::optional(finding.who) : std::nullopt);
-        m_json.begin_array("tasks");
-        for (const std::uint32_t task : finding.tasks) {
-            m_json.value(task);
-        }
-        m_json.end_array();
+        m_json.array("tasks", finding.tasks, [&](const std::uint32_t task) { m_json.value(task); });
         if (finding.longest.value != 0) {
             place("from", finding.place);
         } else { // it is at no place
