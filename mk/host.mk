@@ -1,6 +1,6 @@
 # The host tools, the reader library for others, and libraries with the published interfaces of other systems.
 TRACE_LIBRARY_LIBS := -lfmt -lzstd -lsimdjson
-HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3 -lz -lmicrohttpd
+HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3 -lz -lmicrohttpd -lnettle
 FLEET_LIBS := $(HOST_LIBS) -lnats -lcurl
 
 # The program of a first run, the full one, and the one for fleets, which needs the libraries of servers: each has what
@@ -21,7 +21,7 @@ $(BUILD)/host/host/cli/command/command_line.cpp.o $(BUILD)/host/foreign/tools/tl
 # At -O1 it does not see that an optional without a value is not read.
 $(addprefix $(BUILD)/host/fleet/questions/,unit.o jobs.cpp.o): HOST_CXXFLAGS += -Wno-maybe-uninitialized
 
-$(eval $(call linked,$(REMORA),$(call host_objects,$(FIRST_SOURCES) $(COMMON_SOURCES)),$(TRACE_LIBRARY_LIBS) -lmicrohttpd -lz))
+$(eval $(call linked,$(REMORA),$(call host_objects,$(FIRST_SOURCES) $(COMMON_SOURCES)),$(TRACE_LIBRARY_LIBS) -lmicrohttpd -lnettle -lz))
 $(eval $(call linked,$(REMORA_FULL),$(call host_objects,$(FULL_SOURCES) $(COMMON_SOURCES)),$(HOST_LIBS)))
 
 # Only `make fleet`, the tests and `make install` after it need it.

@@ -1,5 +1,5 @@
 # Packages, and booting in QEMU.
-PACKAGES_RUN := g++ make binutils libfmt-dev libsimdjson-dev libzstd-dev zlib1g-dev libmicrohttpd-dev nlohmann-json3-dev libcli11-dev \
+PACKAGES_RUN := g++ make binutils libfmt-dev libsimdjson-dev libzstd-dev zlib1g-dev libmicrohttpd-dev nettle-dev nlohmann-json3-dev libcli11-dev \
   qemu-system-x86 $(if $(filter uefi,$(BOOT)),ovmf gnu-efi) $(if $(filter uefi,$(BOOT))$(filter disk both auto,$(SINK)),mtools dosfstools)
 # What else the whole program needs (make host).
 PACKAGES_HOST := libsqlite3-dev libprotozero-dev pkg-config
