@@ -44,18 +44,13 @@ class Latencies {
     explicit Latencies(std::optional<std::vector<schedule::Observed>> observed)
         : m_observed(std::move(observed)) {}
 
-    // Must be called in time order for events with changes. code: that of the event. changes: what Schedule::take()
-    // returned for it. schedule: its state after the event.
-    [[gnu::always_inline]] void add(const trace::Event& event, std::uint8_t code,
-                                    std::span<const schedule::Change> changes, const schedule::Schedule& schedule) {
-        m_model.take(event, code, changes, schedule);
-    }
-
-    // Must be called in time order for all interrupt_start.
-    void add(const trace::Event& event) {
+    // Must be called in time order for all events. changes: what Schedule::take() returned for the event. schedule: its
+    // state after the event.
+    void add(const trace::Event& event, std::span<const schedule::Change> changes, const schedule::Schedule& schedule) {
         if (m_observed) {
             add_entry(event);
         }
+        m_model.take(event, changes, schedule);
     }
 
     // Must be called once, after the last event.

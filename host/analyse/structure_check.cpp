@@ -121,11 +121,10 @@ bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& f
     return event.row != nullptr && !trace::is_foreign(event);
 }
 
-[[gnu::always_inline]] inline void StructureCheck::check_interrupt(const trace::Event& event, std::uint8_t code,
-                                                                   const schedule::Schedule::Processor& here) {
+void StructureCheck::check_interrupt(const trace::Event& event, const schedule::Schedule::Processor& here) {
     Cpu& cpu = m_cpus[event.cpu];
-    if (code == kCodeOf<"interrupt_start"> || code == kCodeOf<"interrupt_end">) {
-        if (code == kCodeOf<"interrupt_start"> && here.depth == schedule::Schedule::Processor::kNestedMax) {
+    if (event.code == kCodeOf<"interrupt_start"> || event.code == kCodeOf<"interrupt_end">) {
+        if (event.code == kCodeOf<"interrupt_start"> && here.depth == schedule::Schedule::Processor::kNestedMax) {
             relax(only(Family::interrupt), "handlers nest too deeply: their pairs are not checked from there on");
         }
         const bool is_news = std::ranges::find(cpu.vectors_seen, event.par1) == cpu.vectors_seen.end();
@@ -133,36 +132,35 @@ bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& f
             cpu.vectors_seen.push_back(event.par1);
         }
         const auto innermost = here.depth != 0 ? std::optional(here.vectors[here.depth - 1]) : std::nullopt;
-        if (code == kCodeOf<"interrupt_end"> && innermost != event.par1 && (innermost || !is_news) &&
+        if (event.code == kCodeOf<"interrupt_end"> && innermost != event.par1 && (innermost || !is_news) &&
             strict(Family::interrupt)) {
             violate(Rule::interrupt_pairs, event, std::nullopt,
                     innermost
                         ? fmt::format("handler of vector {} ends inside that of vector {}", event.par1, *innermost)
                         : fmt::format("handler of vector {} ends, but none is open", event.par1));
         }
-    } else if (code == kCodeOf<"timer_wakeup_start">) {
+    } else if (event.code == kCodeOf<"timer_wakeup_start">) {
         if (std::exchange(cpu.timer_open, true) == true && strict(Family::timer)) {
             violate(Rule::timer_pairs, event, std::nullopt, "a timer wakeup starts inside another");
         }
-    } else if (code == kCodeOf<"timer_wakeup_end">) {
+    } else if (event.code == kCodeOf<"timer_wakeup_end">) {
         if (std::exchange(cpu.timer_open, false) == false && strict(Family::timer)) {
             violate(Rule::timer_pairs, event, event.par1, "a timer wakeup ends, but none is open");
         }
     }
 }
 
-[[gnu::always_inline]] inline void StructureCheck::check_schedule(const trace::Event& event, std::uint8_t code,
-                                                                  const schedule::Schedule::Processor& here) {
+void StructureCheck::check_schedule(const trace::Event& event, const schedule::Schedule::Processor& here) {
     const auto is_other = [&](std::uint32_t context) {
         return context != schedule::kUnknownContext && context != event.par1;
     };
-    if (code == kCodeOf<"task_dispatch">) {
+    if (event.code == kCodeOf<"task_dispatch">) {
         if (is_other(here.chosen) && strict(Family::task)) {
             violate(Rule::dispatch_follows_schedule, event, event.par1,
                     fmt::format("context {} is dispatched, but the latest schedule chose context {}", event.par1,
                                 here.chosen));
         }
-    } else if (code == kCodeOf<"context_switch">) {
+    } else if (event.code == kCodeOf<"context_switch">) {
         if (is_other(here.dispatched) && strict(Family::task) && strict(Family::attribute)) {
             violate(Rule::one_runs, event, event.par1,
                     fmt::format("the processor switches to context {}, but context {} was dispatched", event.par1,
@@ -175,9 +173,8 @@ bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& f
     }
 }
 
-[[gnu::always_inline]] inline void StructureCheck::judge(const trace::Event& event, std::uint8_t code,
-                                                         const schedule::Schedule::Processor& here) {
-    switch (code) {
+void StructureCheck::judge(const trace::Event& event, const schedule::Schedule::Processor& here) {
+    switch (event.code) {
     case kCodeOf<"blackout_start">:
     case kCodeOf<"blackout_end">:
         check_blackout(event);
@@ -186,19 +183,19 @@ bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& f
     case kCodeOf<"interrupt_end">:
     case kCodeOf<"timer_wakeup_start">:
     case kCodeOf<"timer_wakeup_end">:
-        check_interrupt(event, code, here);
+        check_interrupt(event, here);
         break;
     case kCodeOf<"task_dispatch">:
     case kCodeOf<"context_switch">:
     case kCodeOf<"set_mutex_wait">:
-        check_schedule(event, code, here);
+        check_schedule(event, here);
         break;
     case kCodeOf<"set_mutex_lock">:
-        check_schedule(event, code, here);
+        check_schedule(event, here);
         check_lock(event);
         break;
     case kCodeOf<"set_mutex_unlock">:
-        check_schedule(event, code, here);
+        check_schedule(event, here);
         check_unlock(event);
         break;
     case kCodeOf<"set_mutex_create">:
@@ -225,51 +222,18 @@ bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& f
     }
 }
 
-[[gnu::always_inline]] inline void StructureCheck::judge(const trace::Event& event, std::uint8_t code,
-                                                         schedule::Pass& pass) {
-    if (trace::kSetsFilter[code]) {
+void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
+    if (!begin(event, facts, pass)) {
+        return;
+    }
+    if (trace::kSetsFilter[event.code]) {
         relax_filtered(event);
         return;
     }
-    judge(event, code, pass.schedule().processor(event.cpu));
-    if (kBeginsStretch[code]) {
+    judge(event, pass.schedule().processor(event.cpu));
+    if (kBeginsStretch[event.code]) {
         begin_stretch(event.cpu, pass);
     }
-}
-
-void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
-    if (begin(event, facts, pass)) {
-        judge(event, event.code, pass);
-    }
-}
-
-void StructureCheck::add(std::span<const trace::Event> batch, const trace::TraceFacts& facts, schedule::Pass& pass) {
-    const trace::Event& first = batch.front();
-    if (batch.size() == 1 || facts.chunks[first.source].damaged) {
-        for (const trace::Event& event : batch) {
-            add(event, facts, pass);
-            pass.take(event, facts.clock.khz);
-        }
-        return;
-    }
-    // All of them are in one chunk, and records that are missing in it so far are missing before the first.
-    static_cast<void>(begin(first, facts, pass));
-    m_events += batch.size() - 1;
-    m_last_stamps[first.source] = batch.back().ticks;
-
-    struct Judge {
-        StructureCheck& check;
-        schedule::Pass& pass;
-
-        [[gnu::always_inline]] void before(const trace::Event& event, std::uint8_t code) const {
-            check.judge(event, code, pass);
-        }
-
-        void after(const trace::Event& /*event*/, std::uint8_t /*code*/,
-                   std::span<const schedule::Change> /*changes*/) const {}
-    } judge{*this, pass};
-
-    pass.take(batch, facts.clock.khz, judge);
 }
 
 void StructureCheck::finish(const trace::TraceFacts& facts) {

@@ -92,9 +92,6 @@ class StructureCheck {
     // next.
     void add(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
 
-    // Checks a batch, as EventStream::next_batch() returns it, and gives each event to the pass, too.
-    void add(std::span<const trace::Event> batch, const trace::TraceFacts& facts, schedule::Pass& pass);
-
     // Checks the rules about whole chunks and files. Must be called once, after the last event.
     void finish(const trace::TraceFacts& facts);
 
@@ -150,9 +147,7 @@ class StructureCheck {
     void begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
     void begin_stretch(std::uint16_t cpu, schedule::Pass& pass);
     [[nodiscard]] bool begin(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
-    // code: that of the event, as a constant where it is inlined (host/trace/event.hpp).
-    void judge(const trace::Event& event, std::uint8_t code, schedule::Pass& pass);
-    void judge(const trace::Event& event, std::uint8_t code, const schedule::Schedule::Processor& here);
+    void judge(const trace::Event& event, const schedule::Schedule::Processor& here);
     void relax_filtered(const trace::Event& event);
     // reason: a sentence, which is added to relaxations() unless all these families are relaxed already.
     void relax(Families families, std::string reason);
@@ -163,9 +158,9 @@ class StructureCheck {
 
     void violate(Rule rule, const trace::Event& event, std::optional<std::uint16_t> task, std::string text);
 
-    void check_interrupt(const trace::Event& event, std::uint8_t code, const schedule::Schedule::Processor& here);
+    void check_interrupt(const trace::Event& event, const schedule::Schedule::Processor& here);
     // Checks a dispatch, a switch, or an operation on a mutex or semaphore.
-    void check_schedule(const trace::Event& event, std::uint8_t code, const schedule::Schedule::Processor& here);
+    void check_schedule(const trace::Event& event, const schedule::Schedule::Processor& here);
     void check_blackout(const trace::Event& event);
     void check_losses(const trace::TraceFacts& facts);
     static void end_attempt(Mutex& mutex, std::uint16_t context);

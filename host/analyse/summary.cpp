@@ -20,8 +20,8 @@ inline void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stre
 }
 
 // Counts what needs no times.
-[[gnu::always_inline]] inline void Summary::count(const trace::Event& event, std::uint8_t code) {
-    switch (code) {
+void Summary::count(const trace::Event& event) {
+    switch (event.code) {
     case kCodeOf<"task_create">:
     case kCodeOf<"context_switch">:
         m_tasks[event.par1];
@@ -65,12 +65,14 @@ inline void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stre
     }
 }
 
-[[gnu::always_inline]] inline void Summary::follow(const trace::Event& event, std::uint8_t code, Cpu& cpu) {
-    if (schedule::ProcessorTime::kEndsStretch[code]) {
-        give(cpu, cpu.time.take(event, code));
+void Summary::follow(const trace::Event& event, Cpu& cpu) {
+    if (schedule::ProcessorTime::kEndsStretch[event.code]) {
+        give(cpu, cpu.time.take(event));
+    } else {
+        cpu.time.saw(event.ticks);
     }
     const lib::Ticks now = cpu.time.last();
-    switch (code) {
+    switch (event.code) {
     case kCodeOf<"interrupt_start">:
         ++m_vectors[event.par1].count;
         cpu.open_vectors[event.par1] = now;
@@ -91,7 +93,7 @@ inline void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stre
         }
         break;
     default:
-        count(event, code);
+        count(event);
         break;
     }
 }
@@ -111,27 +113,7 @@ void Summary::add(const trace::Event& event) {
         return;
     }
     ++m_families[event.code & 0x0F];
-    Cpu& cpu = m_cpus[event.cpu];
-    if (!schedule::ProcessorTime::kEndsStretch[event.code]) {
-        cpu.time.saw(event.ticks);
-    }
-    follow(event, event.code, cpu);
-}
-
-void Summary::add(std::span<const trace::Event> batch) {
-    add(batch.front());
-    batch = batch.subspan(1);
-    if (batch.empty()) {
-        return;
-    }
-    m_events += batch.size();
-    m_last = std::max(m_last, batch.back().ticks);
-    Cpu& cpu = m_cpus[batch.front().cpu];
-    trace::for_each_by_code(batch, [this, &cpu](const trace::Event& event, std::size_t /*position*/, auto code) {
-        ++m_families[code & 0x0F];
-        follow(event, code, cpu);
-    });
-    cpu.time.saw(batch.back().ticks);
+    follow(event, m_cpus[event.cpu]);
 }
 
 void Summary::finish() {
@@ -254,28 +236,7 @@ void Tally::give(const ProcessorTime::Stretch& stretch) {
     }
 }
 
-// The events of a batch of more than one are plain, and of one processor.
-void Tally::add(std::span<const trace::Event> batch) {
-    if (batch.size() == 1) {
-        add_one(batch.front());
-        return;
-    }
-    m_events += batch.size();
-    m_first = std::min(m_first, batch.front().ticks);
-    m_last = std::max(m_last, batch.back().ticks);
-    ProcessorTime& processor = m_processors[batch.front().cpu];
-    for (const trace::Event& event : batch) {
-        ++m_counts[event.code];
-        if (event.code == kCodeOf<"context_switch">) {
-            processor.saw(event.ticks);
-            give(processor.take(event.code, event.par1));
-            m_busy.try_emplace(event.par1);
-        }
-    }
-    processor.saw(batch.back().ticks);
-}
-
-void Tally::add_one(const trace::Event& event) {
+void Tally::add(const trace::Event& event) {
     if (event.metadata || !event.is_sound()) {
         return;
     }

@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -55,11 +54,8 @@ struct Uses {
 
 class Summary {
   public:
-    // Must be called in time order, as Trace::next() returns events. Metadata and damaged events are ignored.
+    // Must be called in time order. Metadata and damaged events are ignored.
     void add(const trace::Event& event);
-
-    // Adds a batch, as EventStream::next_batch() returns it.
-    void add(std::span<const trace::Event> batch);
 
     // Closes the intervals that are still open at the last stamp of each processor. Must be called once, after the last
     // event.
@@ -105,8 +101,8 @@ class Summary {
     };
 
     void give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch);
-    void follow(const trace::Event& event, std::uint8_t code, Cpu& cpu);
-    void count(const trace::Event& event, std::uint8_t code);
+    void follow(const trace::Event& event, Cpu& cpu);
+    void count(const trace::Event& event);
 
     trace::NumberMap<TaskFigures> m_tasks;
     trace::NumberMap<VectorFigures> m_vectors;
@@ -210,7 +206,7 @@ struct TracingShare {
 class Tally {
   public:
     // Must be called in time order. Metadata and damaged events are ignored.
-    void add(std::span<const trace::Event> batch);
+    void add(const trace::Event& event);
 
     // Gives each running task its time up to the last record of its processor. Must be called once, at the end.
     void finish();
@@ -230,7 +226,6 @@ class Tally {
   private:
     using ProcessorTime = schedule::ProcessorTime;
 
-    void add_one(const trace::Event& event);
     void give(const ProcessorTime::Stretch& stretch);
 
     std::array<std::uint64_t, 256> m_counts{};

@@ -21,21 +21,6 @@ void TimeCheck::add(const trace::Event& event) {
     }
 }
 
-void TimeCheck::add(std::span<const trace::Event> batch) {
-    add(batch.front());
-    batch = batch.subspan(1);
-    if (batch.empty()) {
-        return;
-    }
-    Processor& processor = m_processors[batch.front().cpu];
-    trace::for_each_by_code(batch, [&processor](const trace::Event& event, std::size_t /*position*/, auto code) {
-        if (schedule::ProcessorTime::kEndsStretch[code]) {
-            processor.sum = processor.sum + processor.time.take(event, code).length();
-        }
-    });
-    processor.time.saw(batch.back().ticks);
-}
-
 void TimeCheck::finish() {
     for (auto& [cpu, processor] : m_processors.values()) {
         processor.sum = processor.sum + processor.time.finish().length();

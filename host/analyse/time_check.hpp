@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 
 namespace host::analyse {
@@ -38,9 +37,6 @@ class TimeCheck {
 
     // Must be called in time order. Metadata and damaged events are ignored.
     void add(const trace::Event& event);
-
-    // Adds a batch, as EventStream::next_batch() returns it.
-    void add(std::span<const trace::Event> batch);
 
     // Must be called when a job has ended with this event.
     void add(const schedule::JobAccount& account, const trace::Event& event);

@@ -72,24 +72,72 @@ void Accounting::note_fall() {
     std::ranges::for_each(open_jobs(), [](Open& open) { open.fell = true; });
 }
 
-void Accounting::follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule,
-                        std::uint32_t khz, const ExecutorHistory& history, bool executes_another) {
-    follow(event, event.code, changes, schedule, khz, history, executes_another);
+Accounting::Open* Accounting::open_of(std::uint32_t context) {
+    const std::uint32_t position = context < m_tasks.size() ? m_tasks[context].open : 0;
+    return position != 0 ? &m_open[position - 1] : nullptr;
 }
 
-bool Accounting::begin_batch(std::span<const trace::Event> batch) {
-    if (batch.front().ticks < m_now) {
-        return false;
+// Precondition: the context is that of an event, so it has 16 bits.
+Accounting::Task& Accounting::task(std::uint32_t context) {
+    if (context >= m_tasks.size()) [[unlikely]] {
+        add_tasks(context);
     }
-    m_batch = batch;
-    m_history = &history(batch.front().cpu);
-    m_history->begin_batch(batch);
-    return true;
+    return m_tasks[context];
 }
 
-void Accounting::end_batch() {
-    m_now = m_batch.back().ticks;
-    m_history->end_batch();
+void Accounting::switched(const trace::Event& event, const Change& change, const Schedule& schedule) {
+    if (Open* const chosen = open_of(change.context)) {
+        if (chosen->account.cpu != event.cpu) [[unlikely]] {
+            migrate(*chosen, event.cpu);
+        }
+        ++chosen->account.dispatches;
+    }
+    if (Open* const left = open_of(change.other); left != nullptr && schedule.state(change.other) == TaskState::ready) {
+        ++left->account.preemptions;
+    }
+}
+
+void Accounting::note(const trace::Event& event, const Change& change, const Schedule& schedule) {
+    if (Open* const open = open_of(change.context)) {
+        open->rests = false;
+    }
+    if (change.kind == Change::Kind::job_began) {
+        begin_job(event, static_cast<std::uint16_t>(change.context));
+    } else if (change.kind == Change::Kind::switched) {
+        switched(event, change, schedule);
+    } else if (change.kind == Change::Kind::created) {
+        task(change.context).last_end.reset();
+    } else if (change.begins_wait()) {
+        task(change.context).wait =
+            event.code == kCodeOf<"task_block"> && change.state != TaskState::mutex ? event.par2 : change.object;
+    }
+}
+
+void Accounting::follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule,
+                        std::uint32_t khz, bool executes_another) {
+    m_event = &event;
+    // The record only states that the task has the processor.
+    if (Open* const open = event.code == kCodeOf<"task_epilogue"> ? open_of(event.par1) : nullptr) {
+        open->rests = false;
+    }
+    if (kHoldsMutex[event.code]) {
+        note_mutex(event);
+    }
+    for (const Change& change : changes) {
+        if (change.concerns_task()) {
+            m_jobs.take(event, change, khz);
+            note(event, change, schedule);
+        } else if (change.kind == Change::Kind::gap) [[unlikely]] {
+            m_priorities.forget();
+            m_held.clear();
+        }
+    }
+    if (Jobs::kConcerns[event.code]) {
+        m_jobs.note(event, khz);
+    }
+    if (m_opened != 0 && (executes_another || !changes.empty() || kMayReclassify[event.code])) {
+        reclassify(event, schedule);
+    }
 }
 
 void Accounting::note_mutex(const trace::Event& event) {
@@ -152,7 +200,8 @@ void Accounting::add_jitter(Open& open, const trace::Event& event, lib::Ticks re
     });
 }
 
-void Accounting::reclassify(const trace::Event& event, const Schedule& schedule, const ExecutorHistory& history) {
+void Accounting::reclassify(const trace::Event& event, const Schedule& schedule) {
+    const ExecutorHistory& history = this->history(event.cpu);
     const View view{schedule, schedule.processor(event.cpu), history.now()};
     for (Open& open : open_jobs()) {
         if (open.rests || open.account.cpu != event.cpu) {

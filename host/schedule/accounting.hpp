@@ -84,13 +84,6 @@ struct Piece {
 };
 
 class Accounting {
-    // Events of these codes matter even if neither the schedule nor what executes changes: they concern jobs, mutexes
-    // or the classes of jobs.
-    static constexpr const auto& kMayMatter =
-        trace::kAnyOf<"task_epilogue", "task_begin_cycle", "task_deadline_miss", "job_deadline", "deadline_change",
-                      "task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "server_attach",
-                      "server_period", "server_budget">;
-
   public:
     using Sink = std::function<void(const JobAccount&)>;
     using PieceSink = std::function<void(const Piece&)>;
@@ -111,32 +104,9 @@ class Accounting {
             m_now = event.ticks;
         }
         m_priorities.take(event);
-        ExecutorHistory& history = this->history(event.cpu);
-        const bool executes_another = history.take(event, schedule, m_now);
-        if (executes_another || !changes.empty() || kMayMatter[event.code]) {
-            follow(event, changes, schedule, khz, history, executes_another);
-        }
+        const bool executes_another = history(event.cpu).take(event, schedule, m_now);
+        follow(event, changes, schedule, khz, executes_another);
     }
-
-    // Begins a batch of plain events (host/trace/event_stream.hpp), which follow an event that was given to take().
-    // Returns false if their stamps are lower than earlier ones: then they must be given to take() one by one.
-    [[nodiscard]] bool begin_batch(std::span<const trace::Event> batch);
-
-    // Takes the event of the batch at this position; code is its code, as a constant. The caller may leave out events
-    // without changes whose codes are not in kConcerns.
-    void take(std::size_t position, std::uint8_t code, std::span<const Change> changes, const Schedule& schedule,
-              std::uint32_t khz);
-
-    void end_batch();
-
-    // Events of other codes have an effect only through changes of the schedule.
-    static constexpr auto kConcerns = [] {
-        std::array<bool, 256> concerns = kMayMatter;
-        for (std::size_t code = 0; code < concerns.size(); ++code) {
-            concerns[code] = concerns[code] || BasePriorities::kConcerns[code] || ExecutorHistory::kMayChange[code];
-        }
-        return concerns;
-    }();
 
     // Must be called at the end of the trace: reports the open jobs, as not accounted.
     void finish();
@@ -200,16 +170,14 @@ class Accounting {
 
     void note_fall();
     void follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule, std::uint32_t khz,
-                const ExecutorHistory& history, bool executes_another);
-    void follow(const trace::Event& event, std::uint8_t code, std::span<const Change> changes, const Schedule& schedule,
-                std::uint32_t khz, const ExecutorHistory& history, bool executes_another);
-    void note(const trace::Event& event, std::uint8_t code, const Change& change, const Schedule& schedule);
+                bool executes_another);
+    void note(const trace::Event& event, const Change& change, const Schedule& schedule);
     void note_mutex(const trace::Event& event);
     void begin_job(const trace::Event& event, std::uint16_t context);
     void add_jitter(Open& open, const trace::Event& event, lib::Ticks release);
     void end_job(const Job& job);
     void switched(const trace::Event& event, const Change& change, const Schedule& schedule);
-    void reclassify(const trace::Event& event, const Schedule& schedule, const ExecutorHistory& history);
+    void reclassify(const trace::Event& event, const Schedule& schedule);
     void end_piece(Open& open, const ExecutorHistory& history);
     void add(Open& open, lib::Ticks end, std::uint64_t records, Executor ended_by);
     [[nodiscard]] static Share& share_of(Open& open, const Culprit& culprit);
@@ -243,94 +211,6 @@ class Accounting {
     std::uint64_t m_acquisitions = 0;
     lib::Ticks m_now; // never decreases
     const trace::Event* m_event = nullptr;
-    std::span<const trace::Event> m_batch; // the batch that is being taken
-    ExecutorHistory* m_history = nullptr;  // that of the processor of the batch
 };
-
-// The functions below handle one event and are inlined where its code is a constant (host/trace/event.hpp). What only
-// concerns open jobs is in accounting.cpp.
-
-inline Accounting::Open* Accounting::open_of(std::uint32_t context) {
-    const std::uint32_t position = context < m_tasks.size() ? m_tasks[context].open : 0;
-    return position != 0 ? &m_open[position - 1] : nullptr;
-}
-
-// Precondition: the context is that of an event, so it has 16 bits.
-inline Accounting::Task& Accounting::task(std::uint32_t context) {
-    if (context >= m_tasks.size()) [[unlikely]] {
-        add_tasks(context);
-    }
-    return m_tasks[context];
-}
-
-inline void Accounting::switched(const trace::Event& event, const Change& change, const Schedule& schedule) {
-    if (Open* const chosen = open_of(change.context)) {
-        if (chosen->account.cpu != event.cpu) [[unlikely]] {
-            migrate(*chosen, event.cpu);
-        }
-        ++chosen->account.dispatches;
-    }
-    if (Open* const left = open_of(change.other); left != nullptr && schedule.state(change.other) == TaskState::ready) {
-        ++left->account.preemptions;
-    }
-}
-
-[[gnu::always_inline]] inline void Accounting::note(const trace::Event& event, std::uint8_t code, const Change& change,
-                                                    const Schedule& schedule) {
-    if (Open* const open = open_of(change.context)) {
-        open->rests = false;
-    }
-    if (change.kind == Change::Kind::job_began) {
-        begin_job(event, static_cast<std::uint16_t>(change.context));
-    } else if (change.kind == Change::Kind::switched) {
-        switched(event, change, schedule);
-    } else if (change.kind == Change::Kind::created) {
-        task(change.context).last_end.reset();
-    } else if (change.begins_wait()) {
-        task(change.context).wait =
-            code == trace::kCodeOf<"task_block"> && change.state != TaskState::mutex ? event.par2 : change.object;
-    }
-}
-
-[[gnu::always_inline]] inline void Accounting::follow(const trace::Event& event, std::uint8_t code,
-                                                      std::span<const Change> changes, const Schedule& schedule,
-                                                      std::uint32_t khz, const ExecutorHistory& history,
-                                                      bool executes_another) {
-    m_event = &event;
-    // The record only states that the task has the processor.
-    if (Open* const open = code == trace::kCodeOf<"task_epilogue"> ? open_of(event.par1) : nullptr) {
-        open->rests = false;
-    }
-    if (kHoldsMutex[code]) {
-        note_mutex(event);
-    }
-    for (const Change& change : changes) {
-        if (change.concerns_task()) {
-            m_jobs.take(event, change, khz);
-            note(event, code, change, schedule);
-        } else if (change.kind == Change::Kind::gap) [[unlikely]] {
-            m_priorities.forget();
-            m_held.clear();
-        }
-    }
-    if (Jobs::kConcerns[code]) {
-        m_jobs.note(event, khz);
-    }
-    if (m_opened != 0 && (executes_another || !changes.empty() || kMayReclassify[code])) {
-        reclassify(event, schedule, history);
-    }
-}
-
-[[gnu::always_inline]] inline void Accounting::take(std::size_t position, std::uint8_t code,
-                                                    std::span<const Change> changes, const Schedule& schedule,
-                                                    std::uint32_t khz) {
-    const trace::Event& event = m_batch[position];
-    m_now = event.ticks;
-    if (BasePriorities::kConcerns[code]) {
-        m_priorities.follow(event);
-    }
-    const bool executes_another = m_history->take(position, code, schedule.processor(event.cpu));
-    follow(event, code, changes, schedule, khz, *m_history, executes_another);
-}
 
 } // namespace host::schedule

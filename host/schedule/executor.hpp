@@ -36,27 +36,10 @@ class ExecutorHistory {
     // after the event. Returns whether something else executes from then on.
     bool take(const trace::Event& event, const Schedule& schedule, lib::Ticks now) {
         m_stamps[m_records++ % kStampsMax] = now;
-        m_kept = m_records;
         // An event of another code changes what executes only if another processor has taken the task.
         const Schedule::Processor& here = schedule.processor(event.cpu);
-        return kMayChange[event.code] || m_running != here.running || !m_begun ? change(event, event.code, here, now)
-                                                                               : false;
+        return kMayChange[event.code] || m_running != here.running || !m_begun ? change(event, here, now) : false;
     }
-
-    // Begins a batch of plain events of this processor (host/trace/event_stream.hpp), which follow an event that was
-    // given to take(). Their stamps must not be lower than that of any earlier event. The batch must stay in memory
-    // until end_batch().
-    void begin_batch(std::span<const trace::Event> batch) { m_batch = batch; }
-
-    // Takes the event of the batch at this position. The caller may leave out events whose codes are not in kMayChange.
-    // code: that of the event.
-    [[gnu::always_inline]] bool take(std::size_t position, std::uint8_t code, const Schedule::Processor& here) {
-        const trace::Event& event = m_batch[position];
-        m_records = m_kept + position + 1;
-        return kMayChange[code] || m_running != here.running ? change(event, code, here, event.ticks) : false;
-    }
-
-    void end_batch();
 
     static constexpr const auto& kMayChange =
         trace::kAnyOf<"task_epilogue", "task_dispatch", "context_switch", "CLI", "STI", "timer_wakeup_start",
@@ -80,14 +63,9 @@ class ExecutorHistory {
     static constexpr std::size_t kStretchesMax = 4096;
     static constexpr std::size_t kStampsMax = 4096;
 
-    bool change(const trace::Event& event, std::uint8_t code, const Schedule::Processor& here, lib::Ticks now);
-    [[nodiscard]] Executor executor_of(const trace::Event& event, std::uint8_t code, const Schedule::Processor& here);
+    bool change(const trace::Event& event, const Schedule::Processor& here, lib::Ticks now);
+    [[nodiscard]] Executor executor_of(const trace::Event& event, const Schedule::Processor& here);
     void end_stretch(lib::Ticks now);
-
-    // Returns the stamp of record n, which must be among the latest.
-    [[nodiscard]] lib::Ticks stamp(std::uint64_t n) const {
-        return n < m_kept ? m_stamps[n % kStampsMax] : m_batch[n - m_kept].ticks;
-    }
 
     // Returns an ended stretch by its position; 0 is the oldest that is kept.
     [[nodiscard]] const Stretch& past(std::size_t position) const {
@@ -101,8 +79,6 @@ class ExecutorHistory {
     // Holds the latest stamps as a ring: that of record n is at n % kStampsMax.
     std::vector<lib::Ticks> m_stamps = std::vector<lib::Ticks>(kStampsMax);
     std::uint64_t m_records = 0;
-    std::uint64_t m_kept = 0;                  // how many records have had their stamps stored in m_stamps
-    std::span<const trace::Event> m_batch;     // the records that follow them
     std::uint32_t m_running = kUnknownContext; // at the latest event
     bool m_begun = false;
     bool m_switching = false;   // a task has left the processor, and the next one has not got it yet
@@ -110,9 +86,8 @@ class ExecutorHistory {
     std::uint32_t m_timers = 0; // nested timer handlers
 };
 
-[[gnu::always_inline]] inline Executor ExecutorHistory::executor_of(const trace::Event& event, std::uint8_t code,
-                                                                    const Schedule::Processor& here) {
-    switch (code) {
+inline Executor ExecutorHistory::executor_of(const trace::Event& event, const Schedule::Processor& here) {
+    switch (event.code) {
     case trace::kCodeOf<"task_epilogue">:
         m_switching = true;
         break;
@@ -159,17 +134,16 @@ class ExecutorHistory {
     return {m_section ? By::section : By::task, here.running};
 }
 
-[[gnu::always_inline]] inline void ExecutorHistory::end_stretch(lib::Ticks now) {
+inline void ExecutorHistory::end_stretch(lib::Ticks now) {
     if (m_ended < kStretchesMax) [[unlikely]] {
         m_past.resize(m_past.size() + 1);
     }
     m_past[m_ended++ % kStretchesMax] = {m_now, m_since, now};
 }
 
-[[gnu::always_inline]] inline bool ExecutorHistory::change(const trace::Event& event, std::uint8_t code,
-                                                           const Schedule::Processor& here, lib::Ticks now) {
+inline bool ExecutorHistory::change(const trace::Event& event, const Schedule::Processor& here, lib::Ticks now) {
     m_running = here.running;
-    const Executor next = executor_of(event, code, here);
+    const Executor next = executor_of(event, here);
     const bool is_new = !(next == m_now);
     if (m_begun && !is_new) {
         return false;
@@ -205,20 +179,10 @@ void ExecutorHistory::within(lib::Ticks begin, lib::Ticks end, Function&& functi
     }
 }
 
-inline void ExecutorHistory::end_batch() {
-    lib::Ticks* const stamps = m_stamps.data();
-    std::uint64_t kept = m_kept; // a copy that can stay in a register
-    for (const trace::Event& event : m_batch) {
-        stamps[kept++ % kStampsMax] = event.ticks;
-    }
-    m_records = m_kept = kept;
-    m_batch = {};
-}
-
 inline std::uint64_t ExecutorHistory::records_within(lib::Ticks begin, lib::Ticks end) const {
     std::uint64_t count = 0;
     for (std::uint64_t i = m_records; i > 0 && m_records - i < kStampsMax; --i) {
-        const lib::Ticks stamp = this->stamp(i - 1);
+        const lib::Ticks stamp = m_stamps[(i - 1) % kStampsMax];
         if (stamp <= begin) {
             break;
         }

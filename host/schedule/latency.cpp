@@ -1,16 +1,56 @@
 // SPDX-License-Identifier: MIT
 #include "host/schedule/latency.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
 namespace host::schedule {
+
+void Latencies::take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule) {
+    for (const Change& change : changes) {
+        switch (change.kind) {
+        case Change::Kind::interrupt_began:
+            m_handlers[event.cpu].push_back(entry_of(event));
+            break;
+        case Change::Kind::interrupt_ended:
+            if (std::vector<Entry>& handlers = m_handlers[event.cpu]; !handlers.empty()) {
+                handlers.pop_back();
+            }
+            break;
+        case Change::Kind::woken:
+            if (event.code != trace::kCodeOf<"context_switch">) { // otherwise the record of the wake-up is missing
+                wake(event, change.context, schedule);
+            }
+            break;
+        case Change::Kind::switched:
+            if (!m_woken.empty()) {
+                run(event, change.context);
+            }
+            break;
+        case Change::Kind::waits:
+        case Change::Kind::created:
+        case Change::Kind::ended:
+        case Change::Kind::forgotten:
+            if (!m_woken.empty()) {
+                drop(change.context);
+            }
+            break;
+        case Change::Kind::job_began:
+        case Change::Kind::job_ended:
+        case Change::Kind::inherits:
+        case Change::Kind::returns:
+        case Change::Kind::gap:
+        case Change::Kind::lost:
+            break;
+        }
+    }
+}
 
 void Latencies::wake(const trace::Event& event, std::uint32_t context, const Schedule& schedule) {
     const std::vector<Entry>& handlers = m_handlers[event.cpu];
@@ -54,10 +94,8 @@ bool take_number(std::string_view& line, std::optional<std::uint64_t>& number) {
     if (field.empty()) {
         return true;
     }
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-    number = value;
-    return error == std::errc() && end == field.data() + field.size();
+    number = text::number_of<std::uint64_t>(field);
+    return number.has_value();
 }
 
 std::optional<Observed> parse_line(std::string_view line) {

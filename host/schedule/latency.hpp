@@ -61,12 +61,7 @@ class Latencies {
         : m_sink(std::move(sink)) {}
 
     // changes: what Schedule::take() returned for the event. schedule: its state after the event.
-    void take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule) {
-        take(event, event.code, changes, schedule);
-    }
-
-    // code: that of the event, as a constant where it is inlined (host/trace/event.hpp).
-    void take(const trace::Event& event, std::uint8_t code, std::span<const Change> changes, const Schedule& schedule);
+    void take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule);
 
   private:
     Sink m_sink;
@@ -77,47 +72,6 @@ class Latencies {
     trace::NumberMap<std::vector<Entry>> m_handlers; // by processor, outermost first
     std::vector<Latency> m_woken;                    // of tasks that are ready and have not run yet: few
 };
-
-[[gnu::always_inline]] inline void Latencies::take(const trace::Event& event, std::uint8_t code,
-                                                   std::span<const Change> changes, const Schedule& schedule) {
-    for (const Change& change : changes) {
-        switch (change.kind) {
-        case Change::Kind::interrupt_began:
-            m_handlers[event.cpu].push_back(entry_of(event));
-            break;
-        case Change::Kind::interrupt_ended:
-            if (std::vector<Entry>& handlers = m_handlers[event.cpu]; !handlers.empty()) {
-                handlers.pop_back();
-            }
-            break;
-        case Change::Kind::woken:
-            if (code != trace::kCodeOf<"context_switch">) { // otherwise the record of the wake-up is missing
-                wake(event, change.context, schedule);
-            }
-            break;
-        case Change::Kind::switched:
-            if (!m_woken.empty()) {
-                run(event, change.context);
-            }
-            break;
-        case Change::Kind::waits:
-        case Change::Kind::created:
-        case Change::Kind::ended:
-        case Change::Kind::forgotten:
-            if (!m_woken.empty()) {
-                drop(change.context);
-            }
-            break;
-        case Change::Kind::job_began:
-        case Change::Kind::job_ended:
-        case Change::Kind::inherits:
-        case Change::Kind::returns:
-        case Change::Kind::gap:
-        case Change::Kind::lost:
-            break;
-        }
-    }
-}
 
 // When devices raised interrupts, as an observer outside of the machine (host/observer) saw it in the run that was
 // traced. The observer counts instructions since the machine was switched on; the trace has stamps of the machine's

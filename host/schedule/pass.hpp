@@ -9,12 +9,9 @@
 #pragma once
 
 #include "host/schedule/accounting.hpp"
-#include "host/schedule/schedule_step.hpp"
+#include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -37,42 +34,6 @@ class Pass {
         return changes;
     }
 
-    // Takes a batch (host/trace/event_stream.hpp). A watcher has two functions:
-    //   before(event, code)             of each event, before the schedule takes it
-    //   after(event, code, changes)     after it, if there are changes
-    template <typename Watcher>
-    void take(std::span<const trace::Event> batch, std::uint32_t khz, Watcher& watcher) {
-        const auto take_single = [&](const trace::Event& event) {
-            watcher.before(event, event.code);
-            if (const std::span<const Change> changes = take(event, khz); !changes.empty()) {
-                watcher.after(event, event.code, changes);
-            }
-        };
-        take_single(batch.front()); // another processor may have changed what this processor executes
-        batch = batch.subspan(1);
-        if (batch.empty()) {
-            return;
-        }
-        if (!m_accounting.begin_batch(batch)) {
-            std::ranges::for_each(batch, take_single);
-            return;
-        }
-        trace::for_each_by_code(batch, [&, khz](const trace::Event& event, std::size_t position, auto code) {
-            watcher.before(event, code);
-            if (!kConcerns[code] && !m_schedule.has_forgotten()) {
-                return;
-            }
-            const std::span<const Change> changes = Schedule::kMayChange[code] || m_schedule.has_forgotten()
-                                                        ? m_schedule.follow(event, code)
-                                                        : std::span<const Change>();
-            m_accounting.take(position, code, changes, m_schedule, khz);
-            if (!changes.empty()) {
-                watcher.after(event, code, changes);
-            }
-        });
-        m_accounting.end_batch();
-    }
-
     // Must be called at the end of the trace: reports the open jobs, as not accounted.
     void finish() { m_accounting.finish(); }
 
@@ -84,15 +45,6 @@ class Pass {
     void forget(std::uint16_t cpu) { m_schedule.forget(cpu); }
 
   private:
-    // Events of other codes change neither the schedule nor any account.
-    static constexpr auto kConcerns = [] {
-        std::array<bool, 256> concerns = Accounting::kConcerns;
-        for (std::size_t code = 0; code < concerns.size(); ++code) {
-            concerns[code] = concerns[code] || Schedule::kMayChange[code];
-        }
-        return concerns;
-    }();
-
     Schedule m_schedule;
     Accounting m_accounting;
 };

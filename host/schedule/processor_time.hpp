@@ -32,8 +32,7 @@ class ProcessorTime {
     };
 
     // Must be called for the events of this processor. A stamp that decreases takes no time away: the latest stamp so
-    // far counts. Of plain events (host/trace/event_stream.hpp) only the last one and those that end a stretch are
-    // needed.
+    // far counts.
     void saw(lib::Ticks stamp) {
         m_before = m_begun ? m_last : stamp;
         m_last = std::max(m_last, stamp);
@@ -53,12 +52,9 @@ class ProcessorTime {
                       "interrupt_end", "timer_wakeup_start", "timer_wakeup_end">;
 
     // Takes an event of our table, including those of handlers, and returns the stretch that ends there.
-    [[nodiscard]] Stretch take(const trace::Event& event) { return take(event, event.code); }
-
-    // code is that of the event, as a constant where it is inlined (host/trace/event.hpp).
-    [[nodiscard, gnu::always_inline]] Stretch take(const trace::Event& event, std::uint8_t code) {
+    [[nodiscard]] Stretch take(const trace::Event& event) {
         saw(event.ticks);
-        switch (code) {
+        switch (event.code) {
         case trace::kCodeOf<"interrupt_start">:
             return enter_handler(event.par1);
         case trace::kCodeOf<"interrupt_end">:
@@ -68,7 +64,7 @@ class ProcessorTime {
         case trace::kCodeOf<"timer_wakeup_end">:
             return leave_handler(kTimerHandler);
         default:
-            return take(code, event.par1);
+            return take(event.code, event.par1);
         }
     }
 

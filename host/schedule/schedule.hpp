@@ -137,10 +137,6 @@ class Schedule {
     // As take(), but without the test of the event's code.
     [[nodiscard]] std::span<const Change> follow(const trace::Event& event);
 
-    // As follow(event), for a plain event (host/trace/event_stream.hpp) whose code is a constant. It is defined in
-    // schedule_step.hpp.
-    [[nodiscard]] std::span<const Change> follow(const trace::Event& event, std::uint8_t code);
-
     // Events of other codes change nothing.
     static constexpr const auto& kMayChange =
         trace::kAnyOf<"context_switch", "inheritance", "interrupt_start", "interrupt_end", "blackout_start",
@@ -218,8 +214,8 @@ class Schedule {
     void add_processors(std::uint16_t cpu);
     void begin_task(std::uint32_t context);
 
-    void follow_task(const trace::Event& event, std::uint8_t code);
-    void follow_mutex(const trace::Event& event, std::uint8_t code);
+    void follow_task(const trace::Event& event);
+    void follow_mutex(const trace::Event& event);
     void follow_gap(const trace::Event& event);
     void rest_leaver(const trace::Event& event);
     [[nodiscard]] static TaskState wait_state_of(std::uint32_t word);

@@ -15,7 +15,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -168,65 +167,6 @@ inline constexpr auto kSetsFilter = [] {
     }
     return set;
 }();
-
-// The codes for which for_each_by_code() compiles the body of its loop: those that runs write in their tasks' jobs. The
-// code is a constant in each of these bodies, so its switches and tables cost nothing, and an event that the body
-// ignores costs a call. All other codes share one body with the code as a variable.
-inline constexpr auto kFrequent = std::to_array<std::uint8_t>({kCodeOf<"interrupt_start">,
-                                                               kCodeOf<"interrupt_end">,
-                                                               kCodeOf<"timer_wakeup_start">,
-                                                               kCodeOf<"timer_wakeup_end">,
-                                                               kCodeOf<"task_timer">,
-                                                               kCodeOf<"task_schedule">,
-                                                               kCodeOf<"task_dispatch">,
-                                                               kCodeOf<"context_switch">,
-                                                               kCodeOf<"task_epilogue">,
-                                                               kCodeOf<"job_release">,
-                                                               kCodeOf<"job_deadline">,
-                                                               kCodeOf<"task_begin_cycle">,
-                                                               kCodeOf<"task_end_cycle">,
-                                                               kCodeOf<"task_block">,
-                                                               kCodeOf<"task_unblock">,
-                                                               kCodeOf<"set_mutex_lock">,
-                                                               kCodeOf<"set_mutex_acquire">,
-                                                               kCodeOf<"set_mutex_unlock">,
-                                                               kCodeOf<"CLI">,
-                                                               kCodeOf<"STI">,
-                                                               kCodeOf<"user_event_0">});
-
-// Calls each(event, position, code) for each event. The code is a constant (std::integral_constant) if it is frequent.
-template <typename Each>
-class ByCode {
-  public:
-    static void run(std::span<const Event> events, Each& each) {
-        for (std::size_t i = 0; i < events.size(); ++i) {
-            kSteps[events[i].code](events[i], i, each);
-        }
-    }
-
-  private:
-    using Step = void (*)(const Event& event, std::size_t position, Each& each);
-
-    template <std::uint8_t Code>
-    static void step(const Event& event, std::size_t position, Each& each) {
-        each(event, position, std::integral_constant<std::uint8_t, Code>{});
-    }
-
-    static void step_any(const Event& event, std::size_t position, Each& each) { each(event, position, event.code); }
-
-    static constexpr std::array<Step, 256> kSteps = []<std::size_t... Index>(std::index_sequence<Index...>) {
-        std::array<Step, 256> steps{};
-        steps.fill(step_any);
-        ((steps[kFrequent[Index]] = step<kFrequent[Index]>), ...);
-        return steps;
-    }
-    (std::make_index_sequence<kFrequent.size()>());
-};
-
-template <typename Each>
-void for_each_by_code(std::span<const Event> events, Each each) {
-    ByCode<Each>::run(events, each);
-}
 
 // A map by a 16-bit number (context, processor, vector) that is used at most events. After its first use each number is
 // found by one look-up in a vector.

@@ -137,22 +137,14 @@ void print_with_to_chars(std::span<const tracer::Record> records, int descriptor
     g_kept = g_kept + static_cast<std::uint64_t>(::write(descriptor, buffer.data(), used));
 }
 
-template <typename EachBatch>
-void read_batches(const std::string& path, EachBatch each) {
+template <typename EachEvent>
+void read_events(const std::string& path, EachEvent each) {
     trace::Diagnostics diagnostics(
         [](std::string_view line) { std::fprintf(stderr, "%s\n", std::string(line).c_str()); });
     const auto opened = formats::Trace::open(path, {}, diagnostics);
-    if (!opened) {
-        return;
+    if (opened) {
+        opened.value()->for_each(each);
     }
-    for (auto batch = opened.value()->next_batch(); !batch.empty(); batch = opened.value()->next_batch()) {
-        each(batch);
-    }
-}
-
-template <typename EachEvent>
-void read_events(const std::string& path, EachEvent each) {
-    read_batches(path, [&each](std::span<const trace::Event> batch) { std::ranges::for_each(batch, each); });
 }
 
 // append(out, event) formats one event.
@@ -306,7 +298,7 @@ int measure(const std::string& path, const std::filesystem::path& scratch) {
     Way ceil{.run = [&] { sum_fields(records); }};
     Way count{.run = [&] {
         analyse::Tally tally;
-        read_batches(path, [&tally](std::span<const trace::Event> batch) { tally.add(batch); });
+        read_events(path, [&tally](const trace::Event& event) { tally.add(event); });
         g_kept = g_kept + tally.events();
     }};
     Way pass{.run = [&] { read_events(path, [](const trace::Event& event) { g_kept = g_kept + event.par1; }); }};

@@ -143,38 +143,38 @@ void Oracle::end_interval(const trace::Event& event) {
 
 // Passes the event to the theory if it concerns that theory.
 template <typename Concerned>
-[[gnu::always_inline]] inline void Oracle::show(Concerned& theory, const trace::Event& event, std::uint8_t code) {
-    if (Concerned::kConcerns[code]) {
+void Oracle::show(Concerned& theory, const trace::Event& event) {
+    if (Concerned::kConcerns[event.code]) {
         theory.event(event);
     }
 }
 
-[[gnu::always_inline]] inline void Oracle::judge(const trace::Event& event, std::uint8_t code) {
-    switch (static_cast<Family>(code & 0x0F)) {
+void Oracle::judge(const trace::Event& event) {
+    switch (static_cast<Family>(event.code & 0x0F)) {
     case Family::task:
     case Family::job:
     case Family::attribute:
     case Family::mutex:
-        if (code == kCodeOf<"task_epilogue">) {
+        if (event.code == kCodeOf<"task_epilogue">) {
             m_meter.flush(event.ticks.value);
             end_interval(event);
         }
-        show(m_wakeups, event, code);
-        show(m_jobs, event, code);
-        show(m_round_robin, event, code);
-        show(m_mutexes, event, code);
-        m_scheduling.event(event, code);
-        if (kConcernsServers[code]) {
+        show(m_wakeups, event);
+        show(m_jobs, event);
+        show(m_round_robin, event);
+        show(m_mutexes, event);
+        m_scheduling.event(event);
+        if (kConcernsServers[event.code]) {
             judge_server(event);
         }
         return;
     case Family::server:
-        m_scheduling.event(event, code);
+        m_scheduling.event(event);
         judge_server(event);
         return;
     case Family::interrupt:
     case Family::timer:
-        m_scheduling.handler(event, code);
+        m_scheduling.handler(event);
         return;
     case Family::general:
     case Family::ipoint:
@@ -190,18 +190,18 @@ template <typename Concerned>
 }
 
 // All theories judge the event before the model changes.
-[[gnu::always_inline]] inline void Oracle::take(const trace::Event& event, std::uint8_t code) {
-    if (kGaps[code]) {
+void Oracle::take(const trace::Event& event) {
+    if (kGaps[event.code]) {
         begin_gap(event);
     }
-    if (m_steps.concerns(code)) [[unlikely]] {
+    if (m_steps.concerns(event.code)) [[unlikely]] {
         m_steps.event(event);
         m_timing.tolerance = m_without_steps + (m_tolerance ? 0 : m_steps.delay());
     }
     m_verdicts.at(event);
-    judge(event, code);
-    if (Model::kConcerns[code]) {
-        m_model.apply(event, code);
+    judge(event);
+    if (Model::kConcerns[event.code]) {
+        m_model.apply(event);
     }
 }
 
@@ -247,29 +247,7 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     }
     m_last = event;
     set_tolerance(facts);
-    take(event, event.code);
-}
-
-void Oracle::add(std::span<const trace::Event> batch, const trace::TraceFacts& facts) {
-    const auto add_single = [&](const trace::Event& event) { add(event, facts); };
-    add_single(batch.front()); // records that are missing in its chunk so far are missing before it
-    batch = batch.subspan(1);
-    const auto last = std::find_if_not(batch.rbegin(), batch.rend(),
-                                       [](const trace::Event& event) { return trace::kSetsFilter[event.code]; });
-    if (last == batch.rend() || batch.front().cpu != 0 || facts.chunks[batch.front().source].damaged) {
-        std::ranges::for_each(batch, add_single);
-        return;
-    }
-    m_events += batch.size();
-    m_last = *last;
-    set_tolerance(facts);
-    trace::for_each_by_code(batch, [this](const trace::Event& event, std::size_t /*position*/, auto code) {
-        if (trace::kSetsFilter[code]) {
-            lose_filtered(event);
-        } else {
-            take(event, code);
-        }
-    });
+    take(event);
 }
 
 void Oracle::judge_server(const trace::Event& event) {

@@ -103,9 +103,6 @@ class Oracle {
     // facts: those of the trace that the event comes from.
     void add(const trace::Event& event, const trace::TraceFacts& facts);
 
-    // Adds a batch, as EventStream::next_batch() returns it.
-    void add(std::span<const trace::Event> batch, const trace::TraceFacts& facts);
-
     // Must be called once, after the last event.
     void finish(const trace::TraceFacts& facts);
 
@@ -124,9 +121,9 @@ class Oracle {
     void forget();
     void set_tolerance(const trace::TraceFacts& facts);
     template <typename Concerned>
-    static void show(Concerned& theory, const trace::Event& event, std::uint8_t code);
-    void take(const trace::Event& event, std::uint8_t code);
-    void judge(const trace::Event& event, std::uint8_t code);
+    static void show(Concerned& theory, const trace::Event& event);
+    void take(const trace::Event& event);
+    void judge(const trace::Event& event);
     void judge_server(const trace::Event& event);
     void judge_server_event(const trace::Event& event, std::uint16_t id, Policy kind);
     void end_interval(const trace::Event& event);

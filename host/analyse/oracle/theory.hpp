@@ -80,26 +80,26 @@ class Scheduling : public Theory {
   public:
     using Theory::Theory;
 
-    // code: that of the event, as a constant where it is inlined (host/trace/event.hpp).
-    [[gnu::always_inline]] void event(const trace::Event& event, std::uint8_t code) {
+    void event(const trace::Event& event) {
         if (m_changed && model().running()) {
             judge_late(event);
         }
-        if (kMayChangeTurns[code]) {
+        if (kMayChangeTurns[event.code]) {
             m_changed = event.ticks.value;
         }
-        if (code == trace::kCodeOf<"task_schedule">) {
+        if (event.code == trace::kCodeOf<"task_schedule">) {
             m_changed.reset();
             judge_decision(event);
-        } else if (code == trace::kCodeOf<"inheritance">) {
+        } else if (event.code == trace::kCodeOf<"inheritance">) {
             judge_inheritance(event);
         }
     }
 
     // Must be called for an event of an interrupt or a timer: the kernel does not decide before a handler ends, however
     // long that takes.
-    [[gnu::always_inline]] void handler(const trace::Event& event, std::uint8_t code) {
-        if (m_changed && (code == trace::kCodeOf<"interrupt_end"> || code == trace::kCodeOf<"timer_wakeup_end">)) {
+    void handler(const trace::Event& event) {
+        if (m_changed &&
+            (event.code == trace::kCodeOf<"interrupt_end"> || event.code == trace::kCodeOf<"timer_wakeup_end">)) {
             m_changed = event.ticks.value;
         }
     }

@@ -217,7 +217,7 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
     Oracle oracle(show, options.tolerance);
     for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
         selection.take_note(batch);
-        oracle.add(batch, trace.facts());
+        std::ranges::for_each(batch, [&](const trace::Event& event) { oracle.add(event, trace.facts()); });
     }
     oracle.finish(trace.facts());
     const Verdicts& verdicts = oracle.verdicts();

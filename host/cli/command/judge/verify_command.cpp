@@ -180,10 +180,11 @@ trace::ExitStatus judge(const VerifyInput& input, Context context, formats::Trac
     });
     std::optional<schedule::Pass> pass;
     pass.emplace([&](const schedule::JobAccount& account) { times.add(account, *pass->accounting().event()); });
-    for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
-        times.add(batch);
-        check.add(batch, trace.facts(), *pass);
-    }
+    trace.for_each([&](const trace::Event& event) {
+        times.add(event);
+        check.add(event, trace.facts(), *pass);
+        pass->take(event, trace.facts().clock.khz);
+    });
     check.finish(trace.facts());
     times.finish();
     check_files(trace, check);

@@ -42,8 +42,7 @@ void Reading::add(const trace::Event& event) {
         m_cpus.insert(event.cpu);
         ++m_head.events;
     }
-    m_latencies.add(event);
-    m_latencies.add(event, event.code, m_schedule.add(event, facts.clock.khz), m_schedule.schedule());
+    m_latencies.add(event, m_schedule.add(event, facts.clock.khz), m_schedule.schedule());
     if (report::EventTables::concerns(event)) {
         m_events.add(event, task_of(event));
     }

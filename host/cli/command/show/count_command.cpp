@@ -79,9 +79,7 @@ void print_json(Output& out, const Counted& counted) {
 trace::ExitStatus count(const TraceInput& input, Context context) {
     return with_trace(input, context, "counting", [&](formats::Trace& trace) {
         Counted counted;
-        for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
-            counted.tally.add(batch);
-        }
+        trace.for_each([&](const trace::Event& event) { counted.tally.add(event); });
         counted.tally.finish();
         counted.khz = trace.facts().clock.khz;
         counted.names = trace.facts().names;

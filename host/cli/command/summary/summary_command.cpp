@@ -17,22 +17,6 @@ struct SummaryInput : TraceInput {
     std::string raises;
 };
 
-struct LatencyWatcher {
-    analyse::Latencies& latencies;
-    const schedule::Schedule& schedule;
-
-    [[gnu::always_inline]] void before(const trace::Event& event, std::uint8_t code) const {
-        if (code == trace::kCodeOf<"interrupt_start">) {
-            latencies.add(event);
-        }
-    }
-
-    [[gnu::always_inline]] void after(const trace::Event& event, std::uint8_t code,
-                                      std::span<const schedule::Change> changes) const {
-        latencies.add(event, code, changes, schedule);
-    }
-};
-
 trace::ExitStatus summarise(const SummaryInput& input, Context context) {
     auto raises = observed(input.raises);
     if (!raises) {
@@ -48,25 +32,16 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         analyse::Summary shown;
         Selection selection(input.selection);
         const bool everything = selection.everything();
-        LatencyWatcher watcher{latencies, pass.schedule()};
-        const auto take = [&](std::span<const trace::Event> batch) {
-            summary.add(batch);
-            pass.take(batch, trace.facts().clock.khz, watcher);
-        };
-        for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
-            if (everything) {
-                take(batch);
-                continue;
+        trace.for_each([&](const trace::Event& event) {
+            if (everything || selection.in_span(event)) {
+                summary.add(event);
+                const auto changes = pass.take(event, trace.facts().clock.khz);
+                latencies.add(event, changes, pass.schedule());
             }
-            for (const trace::Event& event : batch) {
-                if (selection.in_span(event)) {
-                    take(std::span(&event, 1));
-                }
-                if (selection.contains(event)) {
-                    shown.add(event);
-                }
+            if (!everything && selection.contains(event)) {
+                shown.add(event);
             }
-        }
+        });
         summary.finish();
         latencies.finish();
         pass.finish();

@@ -23,8 +23,7 @@ void add(Scene& scene, std::uint64_t stamp, std::string_view name, std::uint16_t
     trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = 0});
     event.ticks = {stamp};
     event.record = stamp;
-    scene.latencies.add(event);
-    scene.latencies.add(event, event.code, scene.schedule.take(event), scene.schedule);
+    scene.latencies.add(event, scene.schedule.take(event), scene.schedule);
 }
 
 // Task 12 runs twice: 20 and 35 from entry to ready, 40 and 30 from there to its first instruction.

@@ -20,19 +20,13 @@ using namespace host;
 using analyse::Tally;
 using support::Bytes;
 
-Tally tally_of(const Bytes& bytes, bool one_by_one = false) {
+Tally tally_of(const Bytes& bytes) {
     Tally tally;
     trace::Diagnostics diagnostics([](std::string_view) {});
     const auto opened = formats::Trace::open({.name = "x", .bytes = support::memory_source(bytes), .keep_open = true},
                                              {.kind = trace::InputKind::records}, diagnostics);
     EXPECT_TRUE(opened.ok());
-    for (auto batch = opened.value()->next_batch(); !batch.empty(); batch = opened.value()->next_batch()) {
-        if (one_by_one) {
-            std::ranges::for_each(batch, [&](const trace::Event& event) { tally.add({&event, 1}); });
-        } else {
-            tally.add(batch);
-        }
-    }
+    opened.value()->for_each([&](const trace::Event& event) { tally.add(event); });
     tally.finish();
     return tally;
 }
@@ -71,27 +65,6 @@ TEST(Tally, AddsUpByHand) {
     EXPECT_EQ(tally.busy().at(5), lib::Ticks{250});
     EXPECT_EQ(tally.busy().at(7), lib::Ticks{50});
     EXPECT_EQ(tally.duration(), lib::Ticks{300});
-}
-
-TEST(Tally, OfBatchesIsThatOfTheirEvents) {
-    std::vector<tracer::Record> records;
-    std::uint64_t stamp = 1000;
-    std::mt19937_64 random(11);
-    const auto names = std::to_array<std::string_view>(
-        {"context_switch", "interrupt_start", "interrupt_end", "task_dispatch", "task_timer", "id", "trace_start"});
-    for (int i = 0; i < 5'000; ++i) {
-        stamp += random() % 5000;
-        const std::string_view name = names[random() % names.size()];
-        records.push_back(tracer::make_record(code(name), static_cast<std::uint16_t>(random() % 9),
-                                              name == "trace_start" ? 2'600'000 : 0, {stamp}));
-    }
-    const Bytes bytes = support::to_bytes(records);
-    const Tally expected = tally_of(bytes, true);
-    const Tally found = tally_of(bytes);
-    EXPECT_EQ(found.events(), records.size());
-    EXPECT_EQ(found.counts(), expected.counts());
-    EXPECT_EQ(found.busy(), expected.busy());
-    EXPECT_EQ(found.duration(), expected.duration());
 }
 
 TEST(Tally, CountsNoUnusedSlot) {

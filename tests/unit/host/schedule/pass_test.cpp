@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A batch is what its events are one by one, whatever their codes; and the tables that say which codes concern whom
-// leave out none that does.
+// The tables that say which codes concern whom leave out none that does.
 #include "host/schedule/pass.hpp"
 
 #include "tests/support/accounting_scene.hpp"
@@ -17,25 +16,6 @@ using support::RandomEvents;
 constexpr std::uint64_t kSeeds = 8;
 constexpr int kBatches = 60;
 constexpr std::uint16_t kProcessors = 2;
-
-std::string text_of(const std::optional<Moment>& moment) {
-    return moment ? fmt::format("{}", moment->ticks.value) : "?";
-}
-
-std::string text_of(const JobAccount& account) {
-    const Job& job = account.job;
-    std::string text =
-        fmt::format("job {}/{} {} {} {} {} {} {} cpu{} ready {} gross {} records {} runs {}/{}/{} {} {}", job.context,
-                    job.number, job.release.ticks.value, text_of(job.start), text_of(job.deadline), text_of(job.end),
-                    job.missed, static_cast<unsigned>(job.outcome), account.cpu, account.ready.ticks.value,
-                    account.gross.value, account.records, account.dispatches, account.preemptions, account.migrations,
-                    static_cast<unsigned>(account.unaccounted), account.residue);
-    for (const Share& share : account.shares) {
-        text += fmt::format("; {} in {}, {} records, longest {} from {} at #{}", text_of(share), share.pieces,
-                            share.records, share.longest.value, share.longest_begin.value, share.longest_place.record);
-    }
-    return text;
-}
 
 std::string text_of(const Change& change) {
     return fmt::format("{} {} {} {} {} {}", static_cast<unsigned>(change.kind), static_cast<unsigned>(change.state),
@@ -54,79 +34,6 @@ std::string text_of(const Schedule& schedule) {
     }
     return text;
 }
-
-// Everything that a pass shows to its user, as lines. The user makes it forget at trace_stop, as `remora verify` does.
-class Shown {
-  public:
-    void take_one(const trace::Event& event) {
-        before(event, event.code);
-        if (const auto changes = m_pass.take(event, kKhz); !changes.empty()) {
-            after(event, event.code, changes);
-        }
-    }
-
-    void take(std::span<const trace::Event> batch) { m_pass.take(batch, kKhz, *this); }
-
-    void before(const trace::Event& event, std::uint8_t code) {
-        EXPECT_EQ(code, event.code);
-        m_lines.push_back(fmt::format("#{} {}", event.record, text_of(m_pass.schedule())));
-        if (event.code == trace::kCodeOf<"trace_stop">) {
-            m_pass.forget(event.cpu);
-        }
-    }
-
-    void after(const trace::Event& event, std::uint8_t /*code*/, std::span<const Change> changes) {
-        std::string line = fmt::format("#{}:", event.record);
-        for (const Change& change : changes) {
-            line += " (" + text_of(change) + ")";
-        }
-        m_lines.push_back(line + " " + text_of(m_pass.schedule()));
-    }
-
-    std::vector<std::string> finish() {
-        m_pass.finish();
-        return m_lines;
-    }
-
-  private:
-    void add(const JobAccount& account) {
-        const trace::Event* const event = m_pass.accounting().event();
-        m_lines.push_back(fmt::format("#{} {}", event != nullptr ? event->record : 0, text_of(account)));
-    }
-
-    std::vector<std::string> m_lines;
-    Pass m_pass{[this](const JobAccount& account) { add(account); },
-                [this](const Piece& piece) {
-                    m_lines.push_back(fmt::format("piece {} {} {}..{} {} #{}", piece.context, piece.job,
-                                                  piece.begin.value, piece.end.value, piece.records,
-                                                  piece.place.record));
-                }};
-};
-
-TEST(Pass, TakesABatchAsItsEventsOneByOne) {
-    std::size_t jobs = 0;
-    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-        RandomEvents events(seed);
-        Shown one_by_one;
-        Shown in_batches;
-        for (int i = 0; i < kBatches; ++i) {
-            const std::vector<trace::Event> batch = events.batch(64, kProcessors);
-            std::ranges::for_each(batch, [&](const trace::Event& event) { one_by_one.take_one(event); });
-            in_batches.take(batch);
-        }
-        const std::vector<std::string> expected = one_by_one.finish();
-        const std::vector<std::string> shown = in_batches.finish();
-        for (std::size_t i = 0; i < std::max(expected.size(), shown.size()); ++i) {
-            ASSERT_EQ(i < shown.size() ? shown[i] : "nothing", i < expected.size() ? expected[i] : "nothing")
-                << "seed " << seed;
-        }
-        jobs += static_cast<std::size_t>(std::ranges::count_if(
-            expected, [](const std::string& line) { return line.find(" job ") != std::string::npos; }));
-    }
-    EXPECT_GT(jobs, kSeeds * 10);
-}
-
-// --- the tables ------------------------------------------------------------------------------------------------------
 
 TEST(Schedule, ItsTableLeavesOutNoEventThatChangesIt) {
     for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -202,44 +109,6 @@ TEST(ExecutorHistory, ItsTableLeavesOutNoEventThatChangesWhatExecutes) {
             const Executor then = step(with, schedule_with, next, 30);
             EXPECT_EQ(step(without, schedule_without, next, 30), then) << row.name << ", " << unsigned{next};
         }
-    }
-}
-
-// Accounting::take of a batch follows each event that it is given; the pass gives it those of the tables.
-TEST(Accounting, ItsTableLeavesOutNoEventThatMatters) {
-    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-        RandomEvents events(seed);
-        std::vector<std::string> lines;
-        std::vector<std::string> lines_of_all;
-        Pass pass([&](const JobAccount& account) { lines.push_back(text_of(account)); });
-        Schedule schedule;
-        Accounting all([&](const JobAccount& account) { lines_of_all.push_back(text_of(account)); });
-        const auto take_one = [&](const trace::Event& event) {
-            all.take(event, schedule.follow(event), schedule, kKhz);
-        };
-        for (int i = 0; i < kBatches; ++i) {
-            const std::vector<trace::Event> batch = events.batch(64, kProcessors);
-            for (const trace::Event& event : batch) {
-                static_cast<void>(pass.take(event, kKhz));
-            }
-            take_one(batch.front());
-            const auto rest = std::span(batch).subspan(1);
-            if (rest.empty()) {
-                continue;
-            }
-            if (!all.begin_batch(rest)) {
-                std::ranges::for_each(rest, take_one);
-                continue;
-            }
-            for (std::size_t position = 0; position < rest.size(); ++position) {
-                const trace::Event& event = rest[position];
-                all.take(position, event.code, schedule.follow(event), schedule, kKhz);
-            }
-            all.end_batch();
-        }
-        pass.finish();
-        all.finish();
-        ASSERT_EQ(lines, lines_of_all) << "seed " << seed;
     }
 }
 

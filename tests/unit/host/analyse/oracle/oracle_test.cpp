@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A batch is judged as its events one by one, whatever their codes; and the tables that say which codes concern the
-// model and the theories leave out none that does.
+// The tables that say which codes concern the model and the theories leave out none that does.
 #include "host/analyse/oracle/oracle.hpp"
 
 #include "host/text/format.hpp"
@@ -31,54 +30,6 @@ std::vector<std::string> tallies_of(const Verdicts& verdicts) {
     }
     return texts;
 }
-
-trace::TraceFacts facts_of(const RandomEvents& events) {
-    trace::TraceFacts facts;
-    facts.clock.khz = RandomEvents::kKhz;
-    facts.clock.mode = tracer::ClockMode::icount;
-    facts.names = events.names();
-    facts.chunks.resize(2);
-    for (trace::ChunkReport& chunk : facts.chunks) {
-        chunk.described = true;
-    }
-    return facts;
-}
-
-TEST(Oracle, JudgesABatchAsItsEventsOneByOne) {
-    std::uint64_t checked = 0;
-    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-        RandomEvents events(seed);
-        trace::TraceFacts facts = facts_of(events);
-        std::vector<std::string> expected;
-        std::vector<std::string> found;
-        const std::optional<std::uint64_t> tolerance = seed % 4 == 0 ? std::nullopt : std::optional(seed % 4);
-        Oracle one_by_one([&](const Finding& finding) { expected.push_back(text_of(finding)); }, tolerance);
-        Oracle in_batches([&](const Finding& finding) { found.push_back(text_of(finding)); }, tolerance);
-        for (int i = 0; i < kBatches; ++i) {
-            facts.chunks[0].missing += seed % 5 == 0 && i % 10 == 0 ? 1U : 0U;
-            // A second processor ends all judgements, and filters those of their families.
-            std::vector<trace::Event> batch = events.batch(64, seed % 10 == 9 && i > kBatches / 2 ? 2 : 1);
-            std::erase_if(batch, [&](const trace::Event& event) {
-                return trace::kSetsFilter[event.code] && (seed % 3 != 0 || i < kBatches / 2);
-            });
-            if (batch.empty()) {
-                continue;
-            }
-            std::ranges::for_each(batch, [&](const trace::Event& event) { one_by_one.add(event, facts); });
-            in_batches.add(batch, facts);
-            ASSERT_EQ(in_batches.timing().tolerance, one_by_one.timing().tolerance);
-        }
-        one_by_one.finish(facts);
-        in_batches.finish(facts);
-        ASSERT_EQ(found, expected) << "seed " << seed;
-        ASSERT_EQ(tallies_of(in_batches.verdicts()), tallies_of(one_by_one.verdicts())) << "seed " << seed;
-        EXPECT_EQ(in_batches.events(), one_by_one.events());
-        checked += one_by_one.verdicts().total().checked;
-    }
-    EXPECT_GT(checked, kSeeds * 10);
-}
-
-// --- the tables ------------------------------------------------------------------------------------------------------
 
 std::string text_of(const Model& model) {
     std::string text = fmt::format("{} {} {}", model.complete(), model.jobs_recorded(), model.acquires_recorded());
