@@ -22,15 +22,14 @@
 
 namespace host::sql {
 
-// The trace that `remora sql` asks. A statement may walk over it several times; a pipe is therefore copied to a file
-// without a name. Damage is reported once, by the first walk that meets it.
-
 // The work that statements caused.
 struct Statistics {
     std::uint64_t visited = 0; // records that were read, metadata included
     std::uint64_t chunks = 0;
 };
 
+// Is the trace that `remora sql` asks. A statement may walk over it several times; a pipe is therefore copied to a file
+// without a name. Damage is reported once, by the first walk that meets it.
 class Source {
   public:
     struct Options {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Converts ticks to nanoseconds for readers of millions of stamps. The results are those of lib::TickRate, bit for bit,
-// but one multiplication replaces the divisions; a trace of several hours needs more of them.
+// but one multiplication replaces the divisions; a trace of several hours needs more of them. Also completes the 32-bit
+// times of records to 64 bits.
 //
 //   factor = 2^s * 10^6 / khz, rounded up: too great by less than 1, so ticks * factor / 2^s is too great by less than
 //   ticks / 2^s. The exact quotient is a multiple of 1/khz, so both round down to the same number as long as

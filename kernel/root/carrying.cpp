@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Carries the contents of the tracer's instance to the sinks that the command line asks for, by polling, and reports
-// the result on the console. A panic in the middle, or the watchdog after a panic (a sink that hangs), begins again
-// without the sink that was at work.
+// the result on the console. With SINK=auto, the disk is used if the network fails. A panic in the middle, or the
+// watchdog after a panic (a sink that hangs), begins again without the sink that was at work.
 #include "arch/arch.hpp"
 #include "kernel/panic/console.hpp"
 #include "kernel/panic/hang.hpp"
