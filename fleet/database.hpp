@@ -5,10 +5,13 @@
 // integer division (`/` differs), and an alias with the name of a column that is used within an aggregate.
 #pragma once
 
-#include "host/trace/diagnostics.hpp"
+#include "fleet/failure.hpp"
 #include "lib/result.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,16 +19,50 @@
 
 namespace host::fleet {
 
-// cause: unreachable: the server cannot be reached; corrupt: its answer cannot be read; refused: it refuses the
-// statement, or this user; no_space; io.
-using StoreFailure = trace::Failure<lib::Error>;
-
 // A value is NULL, an integer, or a text.
 using Value = std::variant<std::monostate, std::int64_t, std::string>;
 
 struct Answer {
     std::vector<std::string> columns;
     std::vector<std::vector<Value>> rows;
+};
+
+// Reads the values of a row one after the other. No schema checks the answer of a store, so a value of another type, or
+// a missing one, counts as unknown.
+class Cells {
+  public:
+    explicit Cells(const std::vector<Value>& values)
+        : m_values(values) {}
+
+    [[nodiscard]] std::optional<std::int64_t> optional() {
+        const Value* const value = next();
+        const auto* const number = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
+        return number != nullptr ? std::optional(*number) : std::nullopt;
+    }
+
+    // Returns 0 if the value is unknown.
+    [[nodiscard]] std::int64_t number() { return optional().value_or(0); }
+
+    // Returns 0 if the value is unknown or negative.
+    [[nodiscard]] std::uint64_t count() {
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(optional().value_or(0), 0));
+    }
+
+    // Returns an empty text if the value is unknown.
+    [[nodiscard]] std::string text() {
+        const Value* const value = next();
+        const auto* const text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
+        return text != nullptr ? *text : std::string();
+    }
+
+  private:
+    const Value* next() {
+        const std::size_t at = m_at++;
+        return at < m_values.size() ? &m_values[at] : nullptr;
+    }
+
+    const std::vector<Value>& m_values;
+    std::size_t m_at = 0;
 };
 
 class Database {

@@ -2,6 +2,7 @@
 #include "fleet/server.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/list.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,9 +32,7 @@ bool is_server(std::string_view place) {
 
 std::vector<std::string> addresses_of(std::string_view addresses) {
     std::vector<std::string> all;
-    while (!addresses.empty()) {
-        const std::string_view one = addresses.substr(0, addresses.find(','));
-        addresses.remove_prefix(std::min(one.size() + 1, addresses.size()));
+    for (const std::string_view one : text::split(addresses, ",")) {
         if (!one.empty()) {
             all.emplace_back(one);
         }
@@ -50,11 +49,7 @@ std::string shown_address(std::string_view address) {
             shown.back() += ',' + one; // part of the same address: a password may contain a comma
         }
     }
-    std::string text;
-    for (const std::string& one : shown) {
-        text += (text.empty() ? "" : ",") + shown_one(one);
-    }
-    return text;
+    return text::joined(shown, ",", shown_one);
 }
 
 } // namespace host::fleet

@@ -4,6 +4,7 @@
 #include "host/formats/trace.hpp"
 #include "host/sql/schedule_rows.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
 #include <array>
@@ -177,6 +178,37 @@ std::uint64_t response_class(std::uint64_t response_ns) {
     const int shift = std::max(64 - std::countl_zero(response_ns) - kSignificantBits, 0);
     const std::uint64_t below = (std::uint64_t{1} << shift) - 1;
     return response_ns > ~below ? response_ns : (response_ns + below) & ~below;
+}
+
+std::string condition_of(const Run& run) {
+    return fmt::format("site = '{}' AND node = '{}' AND boot = '{}'", run.from.site, run.from.node,
+                       boot_text(run.boot_id));
+}
+
+std::vector<StoredChunk> stored_chunks(const Run& run, const Answer& answer) {
+    std::vector<StoredChunk> chunks;
+    for (const std::vector<Value>& row : answer.rows) {
+        Cells cells(row);
+        StoredChunk& chunk = chunks.emplace_back();
+        chunk.key.boot_id = run.boot_id;
+        chunk.key.cpu = static_cast<std::uint16_t>(cells.count());
+        chunk.key.chunk = static_cast<std::uint16_t>(cells.count());
+        chunk.key.generation = static_cast<std::uint32_t>(cells.count());
+        chunk.sequence = cells.count();
+        chunk.crc32c = static_cast<std::uint32_t>(cells.count());
+    }
+    return chunks;
+}
+
+void write_chunk(const ReadChunk& chunk, const RowSink& sink) {
+    const tracer::ChunkBegin& begin = chunk.description;
+    const std::string encoding = formats::dat::encoding_name(begin);
+    RunRows(chunk.run, sink)
+        .add(Table::chunks,
+             {Cell(chunk.key.cpu), Cell(chunk.key.chunk), Cell(chunk.key.generation), Cell(std::string_view(encoding)),
+              Cell(begin.records), Cell(chunk.events), Cell(chunk.message->body.size()), Cell(chunk.crc32c),
+              Cell::of(chunk.first_ticks), Cell::of(chunk.last_ticks), Cell(begin.dropped), Cell(begin.refused),
+              Cell(begin.overwritten), Cell(chunk.message->sequence)});
 }
 
 lib::Result<void, trace::Refusal> SessionRows::write(const RowSink& sink) const {

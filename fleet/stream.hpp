@@ -4,8 +4,8 @@
 // sessions, so that everything works without a server). Tests have fakes.
 #pragma once
 
+#include "fleet/failure.hpp"
 #include "fleet/message.hpp"
-#include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
 #include <chrono>
@@ -17,10 +17,6 @@
 #include <vector>
 
 namespace host::fleet {
-
-// cause: unreachable: the server cannot be reached, and trying later may succeed; refused: it refuses this user, or
-// these messages; too_small: a message is larger than the server allows (the text says what to change there); io.
-using NetworkFailure = trace::Failure<lib::Error>;
 
 class Outlet {
   public:

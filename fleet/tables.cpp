@@ -2,29 +2,19 @@
 #include "fleet/tables.hpp"
 
 #include "host/text/format.hpp"
+#include "host/text/list.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace host::fleet {
 
 namespace {
 
-constexpr auto kTypeWords = std::to_array<std::pair<std::string_view, ColumnType>>({
-    {"U8", ColumnType::u8},
-    {"U16", ColumnType::u16},
-    {"U32", ColumnType::u32},
-    {"U64", ColumnType::u64},
-    {"OPTIONAL", ColumnType::optional_i64},
-    {"TEXT", ColumnType::text},
-    {"EVENT", ColumnType::event},
-});
-
 ColumnType type_of(std::string_view word) {
-    const auto* const found = std::ranges::find(kTypeWords, word, &std::pair<std::string_view, ColumnType>::first);
-    ASSERT(found != kTypeWords.end());
-    return found->second;
+    const auto* const found = std::ranges::find(kTypeRows, word, &TypeRow::word);
+    ASSERT(found != kTypeRows.end());
+    return static_cast<ColumnType>(found - kTypeRows.begin());
 }
 
 // Returns the type of a column of host/sql/. Columns whose numbers are always small take little space.
@@ -41,10 +31,9 @@ ColumnType type_of(const sql::Column& column) {
 
 void append(std::vector<Column>& columns, std::string_view declared) {
     while (!declared.empty()) {
-        const std::string_view one = declared.substr(0, declared.find(','));
-        declared.remove_prefix(std::min(one.size() + 2, declared.size()));
-        const std::size_t blank = one.find(' ');
-        columns.push_back({.name = one.substr(0, blank), .type = type_of(one.substr(blank + 1))});
+        std::string_view type = text::take_until(declared, ", ");
+        const std::string_view name = text::take_until(type, " ");
+        columns.push_back({.name = name, .type = type_of(type)});
     }
 }
 

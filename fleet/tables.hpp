@@ -55,6 +55,33 @@ enum class ColumnType : std::uint8_t {
     event,        // code of an event, 0..255; reads as its name
 };
 
+// States how the declarations below and the stores call a type.
+struct TypeRow {
+    std::string_view word;
+    std::string_view clickhouse;
+    std::size_t bytes = 0; // of the number in ClickHouse; 0: a text
+    bool optional = false; // may be NULL
+
+    [[nodiscard]] constexpr bool is_text() const { return bytes == 0; }
+};
+
+// Rows are in the order of the enumeration.
+inline constexpr std::array<TypeRow, 9> kTypeRows = {{
+    {"U8", "UInt8", 1},
+    {"U16", "UInt16", 2},
+    {"U32", "UInt32", 4},
+    {"U64", "UInt64", 8},
+    {"OPTIONAL8", "Nullable(UInt8)", 1, true},
+    {"OPTIONAL16", "Nullable(UInt16)", 2, true},
+    {"OPTIONAL", "Nullable(Int64)", 8, true},
+    {"TEXT", "String"},
+    {"EVENT", "UInt8", 1},
+}};
+
+[[nodiscard]] constexpr const TypeRow& row_of(ColumnType type) {
+    return kTypeRows[static_cast<std::size_t>(type)];
+}
+
 struct Column {
     std::string_view name;
     ColumnType type = ColumnType::u64;

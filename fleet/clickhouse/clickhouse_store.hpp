@@ -5,7 +5,6 @@
 
 #include "fleet/clickhouse/client.hpp"
 #include "fleet/clickhouse/schema.hpp"
-#include "fleet/clickhouse/url.hpp"
 #include "fleet/store.hpp"
 
 #include <cstddef>
@@ -37,8 +36,8 @@ class ClickHouseStore final : public Store {
     [[nodiscard]] std::string quoted(std::string_view text) const override;
 
   private:
-    [[nodiscard]] const Endpoint& host_of(const Run& run) const;
-    [[nodiscard]] std::string condition(const Run& run) const;
+    // Asks for these columns of the rows of a run where the run is.
+    [[nodiscard]] Answer rows_of(const Run& run, Table table, std::string_view columns);
 
     Url m_url;
     Client m_client;

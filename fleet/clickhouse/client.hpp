@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +26,23 @@ struct Endpoint {
 // Returns host:port, as in a URL.
 [[nodiscard]] std::string text_of(const Endpoint& endpoint);
 
+inline constexpr std::uint16_t kPort = 8123;
+inline constexpr std::uint16_t kTlsPort = 8443;
+
+// clickhouse://[user@]host[:port][,host[:port]...]/database[?cluster=NAME]; clickhouses:// uses TLS. The hosts of a
+// cluster are its shards, each with its own part of the runs. Their order decides which shard has a run, so it must not
+// change. A password is not part of the URL, because every user of the machine sees a command line.
+struct Url {
+    bool tls = false;
+    std::string user; // empty: none
+    std::vector<Endpoint> hosts;
+    std::string database; // a name as in SQL: letters, digits, _
+    std::string cluster;  // may contain -, too; empty: one host
+};
+
+// Refuses a text that is no such URL, and names the part that is wrong.
+[[nodiscard]] lib::Result<Url, trace::Refusal> parse_url(std::string_view text_untrusted);
+
 // An HTTP transport has one answer for each request.
 struct HttpAnswer {
     unsigned status = 0;
@@ -42,11 +58,10 @@ class Http {
     Http& operator=(const Http&) = delete;
     virtual ~Http() = default;
 
-    // Sends POST / with these parameters of the URL, which it encodes, and the parts as one body. Any status is an
-    // answer. unreachable: there is no connection, or nothing was transferred for too long; refused: the certificate is
-    // not accepted; io.
+    // Sends POST / with these parameters of the URL, which it encodes. Any status is an answer. unreachable: there is
+    // no connection, or nothing was transferred for too long; refused: the certificate is not accepted; io.
     [[nodiscard]] virtual lib::Result<HttpAnswer, StoreFailure>
-    post(const Endpoint& endpoint, const Parameters& parameters, std::span<const std::string_view> body) = 0;
+    post(const Endpoint& endpoint, const Parameters& parameters, std::string_view body) = 0;
 };
 
 // This program acts on these codes of ClickHouse (src/Common/ErrorCodes.cpp).
@@ -81,9 +96,13 @@ struct ServerError {
 // Returns nothing if the body does not begin with an exception.
 [[nodiscard]] std::optional<ServerError> server_error_of(std::string_view body_untrusted);
 
+struct ServerFailure : StoreFailure {
+    std::uint32_t code = 0; // the server's; 0: another failure
+};
+
 // Returns the failure that an answer without the status of success means. user: that of the request. unreachable:
 // trying later may succeed.
-[[nodiscard]] StoreFailure failure_of(const HttpAnswer& answer, const Endpoint& endpoint, std::string_view user);
+[[nodiscard]] ServerFailure failure_of(const HttpAnswer& answer, const Endpoint& endpoint, std::string_view user);
 
 // Reads the format TabSeparatedWithNamesAndTypes. Integers above 2^63-1 become 2^63-1; numbers with a fraction become
 // texts, unless they are whole and at most 2^53. corrupt: the body is not in the format, or not whole.
@@ -93,6 +112,7 @@ struct ServerError {
 // std::quoted().
 [[nodiscard]] std::string quoted_text(std::string_view text);
 
+// What fails is thrown: an exception of the server as a ServerFailure.
 class Client {
   public:
     // user: is only shown in texts; http has the user's name and password.
@@ -100,22 +120,17 @@ class Client {
 
     // Returns the rows of a SELECT, and none of other statements. database: for names without one; empty: the user's
     // default.
-    [[nodiscard]] lib::Result<Answer, StoreFailure> ask(const Endpoint& endpoint, std::string_view database,
-                                                        const std::string& statement);
+    [[nodiscard]] Answer ask(const Endpoint& endpoint, std::string_view database, const std::string& statement);
 
     // Inserts all rows as one block of the server, if there are at most kBlockRows.
-    [[nodiscard]] lib::Result<void, StoreFailure> insert(const Endpoint& endpoint, const std::string& statement,
-                                                         std::string_view rows);
-
-    // Returns the server's code of the last failure, or 0 if it was another failure.
-    [[nodiscard]] std::uint32_t last_code() const { return m_code; }
+    void insert(const Endpoint& endpoint, const std::string& statement, std::string_view rows);
 
   private:
-    [[nodiscard]] StoreFailure failure(const HttpAnswer& answer, const Endpoint& endpoint);
+    // Returns an answer with the status of success.
+    [[nodiscard]] HttpAnswer post(const Endpoint& endpoint, Http::Parameters parameters, std::string_view body);
 
     std::unique_ptr<Http> m_http;
     std::string m_user;
-    std::uint32_t m_code = 0;
 };
 
 inline constexpr std::uint64_t kBlockRows = 1'048'576;

@@ -10,7 +10,6 @@
 #include "host/trace/event.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,9 +22,6 @@ namespace host::fleet::clickhouse {
 void append_cell(std::string& rows, ColumnType type, const sql::Cell& cell);
 
 void append_text(std::string& rows, std::string_view text);
-
-// Appends the row of a chunk in `chunks`.
-void append_chunk(std::string& rows, const ReadChunk& chunk);
 
 // Encodes the rows of one chunk in `events`, in the columns in which they are stored (schema.hpp). Columns that are
 // equal in all rows are encoded once.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/clickhouse/schema.hpp"
 
-#include "fleet/clickhouse/client.hpp"
+#include "host/text/digits.hpp"
 #include "host/text/format.hpp"
+#include "host/text/list.hpp"
 #include "tracer/record/event_table.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
+#include <numeric>
 
 namespace host::fleet::clickhouse {
 
@@ -18,38 +20,6 @@ constexpr Version kFlushes{21, 1};
 // DateTime ranges from 1970 to 2106. The time zone is fixed, because that of the server would move runs between
 // partitions.
 constexpr std::string_view kPartition = "toYYYYMMDD(toDateTime(started_s, 'UTC'))";
-
-std::vector<std::string_view> words_of(std::string_view list) {
-    std::vector<std::string_view> words;
-    while (!list.empty()) {
-        words.push_back(list.substr(0, list.find(',')));
-        list.remove_prefix(std::min(words.back().size() + 2, list.size()));
-    }
-    return words;
-}
-
-std::string_view type_name(ColumnType type) {
-    switch (type) {
-    case ColumnType::u8:
-    case ColumnType::event:
-        return "UInt8";
-    case ColumnType::u16:
-        return "UInt16";
-    case ColumnType::u32:
-        return "UInt32";
-    case ColumnType::u64:
-        return "UInt64";
-    case ColumnType::optional_u8:
-        return "Nullable(UInt8)";
-    case ColumnType::optional_u16:
-        return "Nullable(UInt16)";
-    case ColumnType::optional_i64:
-        return "Nullable(Int64)";
-    case ColumnType::text:
-        return "String";
-    }
-    return "String";
-}
 
 // False for columns with bytes of any kind and length, for which a dictionary would only cost time.
 bool has_few_values(std::string_view column) {
@@ -74,15 +44,15 @@ bool rises(std::string_view stored) {
 // Returns an enumeration of all 256 codes, so that events of a later program are stored and read, too.
 const std::string& event_type() {
     static const std::string type = [] {
-        std::string values;
-        for (unsigned i = 0; i < 256; ++i) {
-            const auto code = static_cast<std::uint8_t>(i);
-            const tracer::EventRow* const row = tracer::find_event(code);
-            const std::string name = row != nullptr ? std::string(row->name) : fmt::format("code_0x{:02X}", code);
-            values +=
-                fmt::format("{}{} = {}", values.empty() ? "" : ", ", quoted_text(name), static_cast<std::int8_t>(code));
-        }
-        return fmt::format("Enum8({})", values);
+        std::array<std::uint8_t, 256> codes{};
+        std::iota(codes.begin(), codes.end(), std::uint8_t{0});
+        return fmt::format("Enum8({})", text::joined(codes, ", ", [](std::uint8_t code) {
+                               const tracer::EventRow* const row = tracer::find_event(code);
+                               return fmt::format("{} = {}",
+                                                  quoted_text(row != nullptr ? std::string(row->name)
+                                                                             : fmt::format("code_0x{:02X}", code)),
+                                                  static_cast<std::int8_t>(code));
+                           }));
     }();
     return type;
 }
@@ -98,11 +68,11 @@ std::vector<Part> parts_of(Table table, const Column& column) {
     case Storage::computed:
         return {};
     case Storage::split:
-        return {{high_of(column.name), type_name(column.type)}, {low_of(column.name), "UInt16"}};
+        return {{high_of(column.name), row_of(column.type).clickhouse}, {low_of(column.name), "UInt16"}};
     case Storage::plain:
         break;
     }
-    return {{std::string(column.type == ColumnType::event ? "code" : column.name), type_name(column.type)}};
+    return {{std::string(column.type == ColumnType::event ? "code" : column.name), row_of(column.type).clickhouse}};
 }
 
 // Returns the expression with which the view selects the column.
@@ -121,13 +91,9 @@ std::string shown(Table table, const Column& column) {
 }
 
 std::string sorting_key(Table table) {
-    std::string key;
-    const std::string declared = key_of(table);
-    for (const std::string_view word : words_of(declared)) {
-        key += fmt::format("{}{}", key.empty() ? "" : ", ",
-                           word == kTicks ? fmt::format("{}, {}", high_of(kTicks), low_of(kTicks)) : std::string(word));
-    }
-    return key;
+    return text::joined(text::split(key_of(table), ", "), ", ", [](std::string_view word) {
+        return word == kTicks ? fmt::format("{}, {}", high_of(kTicks), low_of(kTicks)) : std::string(word);
+    });
 }
 
 // Returns the query that derives the rows of a table from those of jobs. It has no subquery, because 18.16 does not
@@ -174,10 +140,8 @@ Object materialised_view(const Place& place, Table table) {
 }
 
 Object view(const Place& place, Table table, const std::string& name) {
-    std::string columns;
-    for (const Column& column : columns_of(table)) {
-        columns += fmt::format("{}{}", columns.empty() ? "" : ", ", shown(table, column));
-    }
+    const std::string columns =
+        text::joined(columns_of(table), ", ", [table](const Column& column) { return shown(table, column); });
     return {.name = name,
             .engine = "View",
             .create = fmt::format("CREATE VIEW IF NOT EXISTS {} AS SELECT {} FROM {} FINAL", full_name(place, name),
@@ -186,11 +150,10 @@ Object view(const Place& place, Table table, const std::string& name) {
 
 Object distributed(const Place& place, Table table, const std::string& over) {
     const std::string name(row_of(table).name);
-    std::string columns;
-    for (const Column& column : columns_of(table)) {
-        columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", column.name,
-                               column.type == ColumnType::event ? event_type() : std::string(type_name(column.type)));
-    }
+    const std::string columns = text::joined(columns_of(table), ", ", [](const Column& column) {
+        return fmt::format("{} {}", column.name,
+                           column.type == ColumnType::event ? event_type() : row_of(column.type).clickhouse);
+    });
     return {.name = name,
             .engine = "Distributed",
             .create = fmt::format("CREATE TABLE IF NOT EXISTS {} ({}) ENGINE = Distributed({}, {}, {})",
@@ -201,13 +164,9 @@ Object distributed(const Place& place, Table table, const std::string& over) {
 } // namespace
 
 Version version_of(std::string_view text) {
-    Version version;
-    const char* const end = text.data() + text.size();
-    const auto [dot, failed] = std::from_chars(text.data(), end, version.major);
-    if (failed == std::errc{} && dot != end && *dot == '.') {
-        std::from_chars(dot + 1, end, version.minor);
-    }
-    return version;
+    const auto next = [&text] { return text::number_of<unsigned>(text::take_until(text, ".")).value_or(0); };
+    const unsigned major = next();
+    return {.major = major, .minor = next()};
 }
 
 std::string_view plain_type(std::string_view type) {
@@ -226,7 +185,7 @@ Storage storage_of(Table table, const Column& column) {
 
 std::vector<StoredColumn> stored_columns(Table table, Version version) {
     const std::string key = key_of(table);
-    const std::vector<std::string_view> in_key = words_of(key);
+    const std::vector<std::string_view> in_key = text::split(key, ", ");
     const bool codecs = version >= kCodecs;
     std::vector<StoredColumn> stored;
     for (const Column& column : columns_of(table)) {
@@ -257,10 +216,7 @@ std::string rows_name(Table table) {
 }
 
 std::string insert_statement(const Place& place, Table table) {
-    std::string names;
-    for (const StoredColumn& column : stored_columns(table, place.version)) {
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", column.name);
-    }
+    const std::string names = text::joined(stored_columns(table, place.version), ", ", &StoredColumn::name);
     return fmt::format("INSERT INTO {} ({}) FORMAT RowBinary", full_name(place, rows_name(table)), names);
 }
 
@@ -269,10 +225,7 @@ std::string create_database(const Place& place) {
 }
 
 std::string create_rows(const Place& place, Table table) {
-    std::string columns;
-    for (const StoredColumn& column : stored_columns(table, place.version)) {
-        columns += fmt::format("{}{}", columns.empty() ? "" : ", ", declaration_of(column));
-    }
+    const std::string columns = text::joined(stored_columns(table, place.version), ", ", declaration_of);
     return fmt::format("CREATE TABLE IF NOT EXISTS {} ({}) ENGINE = ReplacingMergeTree PARTITION BY {} ORDER BY ({}){}",
                        full_name(place, rows_name(table)), columns, kPartition, sorting_key(table),
                        // An acknowledged row is on the disk, not only in the memory of a machine that may lose power.

@@ -93,7 +93,7 @@ struct Object {
 // Creates the schema on one server, or upgrades an older one. No row is ever removed: tables with rows only get
 // columns, and only views, which can be derived again, are dropped. Several programs may do this at the same time.
 // place: its version is ignored, and the server asked for it. refused: a newer program made the schema, or something
-// else uses its names; the text says what to do.
-[[nodiscard]] lib::Result<void, StoreFailure> migrate(Client& client, const Endpoint& endpoint, const Place& place);
+// else uses its names; the text says what to do. What fails is thrown.
+void migrate(Client& client, const Endpoint& endpoint, const Place& place);
 
 } // namespace host::fleet::clickhouse

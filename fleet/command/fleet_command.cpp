@@ -15,6 +15,7 @@
 #include "host/cli/terminal/output.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
+#include "host/text/list.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -140,10 +141,6 @@ void write_listing(Output& out, text::JsonText& json, const Listing& listing) {
     json.end_lines();
 }
 
-std::string_view verdict_text(Verdict verdict) {
-    return verdict == Verdict::closed ? "closed" : verdict == Verdict::missing ? "missing" : "open";
-}
-
 void print_findings(Output& out, const Findings& findings) {
     bool first = true;
     for (const Listing& listing : findings.listings) {
@@ -167,7 +164,7 @@ void print_findings_json(Output& out, std::string_view question, const Findings&
     json.member("version", kJsonVersion);
     json.member("question", question);
     if (findings.verdict != Verdict::none) {
-        json.member("verdict", verdict_text(findings.verdict));
+        json.member("verdict", fleet::questions::verdict_text(findings.verdict));
     }
     bool cut = false;
     for (const Listing& listing : findings.listings) {
@@ -228,10 +225,10 @@ std::string contradiction_in(const FleetOptions& options, const Question& questi
     if (!compares && !options.a.empty()) {
         return fmt::format("{} takes no selection after PLACE: use --site, --node and so on", question.name);
     }
-    const std::vector<std::string> words = fleet::questions::by_words(question);
+    const std::vector<std::string_view> words = text::split(question.by, " ");
     if (!options.asked.by.empty() && std::ranges::find(words, options.asked.by) == words.end()) {
-        return words.empty() ? fmt::format("{} takes no --by", question.name)
-                             : fmt::format("--by of {} is one of: {}", question.name, question.by);
+        return question.by.empty() ? fmt::format("{} takes no --by", question.name)
+                                   : fmt::format("--by of {} is one of: {}", question.name, question.by);
     }
     if (!options.report.output.empty() || !options.report.sessions.empty()) {
         return "-o and --sessions are of report";
@@ -256,39 +253,20 @@ std::string contradiction_in_report(const FleetOptions& options) {
                                                    : "";
 }
 
-// Returns a side of a comparison, with the selection of the options that both sides have.
-lib::Result<fleet::questions::Selection, trace::Refusal> side_of(const std::string& text, const FleetOptions& options,
-                                                                 std::int64_t now) {
-    auto side = fleet::questions::selection_of(text, now);
-    if (!side) {
-        return side;
-    }
-    const auto inherit = [](auto& own, const auto& common) {
-        own = own == std::decay_t<decltype(own)>() ? common : own;
-    };
-    inherit(side.value().site, options.asked.only.site);
-    inherit(side.value().node, options.asked.only.node);
-    inherit(side.value().boot, options.asked.only.boot);
-    inherit(side.value().application, options.asked.only.application);
-    inherit(side.value().task, options.asked.only.task);
-    inherit(side.value().since_s, options.asked.only.since_s);
-    inherit(side.value().until_s, options.asked.only.until_s);
-    return side;
-}
-
 lib::Result<Asked, trace::Refusal> asked_of(const FleetOptions& options, const Question& question) {
     Asked asked = options.asked;
     asked.place = options.place;
     asked.limit = options.limit.value_or(question.limit);
     if (&question == &fleet::questions::kCompare) {
         const std::int64_t now = now_s();
-        auto a = side_of(options.a, options, now);
-        auto b = side_of(options.b, options, now);
-        if (!a || !b) {
-            return a ? b.error() : a.error();
+        for (const auto& [text, side] : {std::pair(&options.a, &asked.a), std::pair(&options.b, &asked.b)}) {
+            const auto selection = fleet::questions::selection_of(*text, now);
+            if (!selection) {
+                return selection.error();
+            }
+            // Both sides have the selection of the options, too.
+            *side = completed(selection.value(), options.asked.only);
         }
-        asked.a = std::move(a.value());
-        asked.b = std::move(b.value());
     }
     return asked;
 }

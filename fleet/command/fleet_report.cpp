@@ -12,6 +12,7 @@
 #include "host/report/document.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "host/text/list.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -19,7 +20,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <set>
 #include <span>
 #include <string>
@@ -98,9 +98,17 @@ std::string page_name(const WorstCase& one, const Span& span) {
     return fmt::format("{}.{}.{}.{}-{}.html", one.site, one.node, one.boot, span.from_ns, span.to_ns);
 }
 
-bool is_page_name(const std::string& name) {
-    static const std::regex page("([A-Za-z0-9_-]{1,63}[.]){2}[0-9a-f]{16}[.][0-9]{1,19}-[0-9]{1,19}[.]html");
-    return std::regex_match(name, page);
+bool is_page_name(std::string_view name) {
+    const auto is_number = [](std::string_view text) {
+        return !text.empty() && text.size() <= 19 && text.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    const std::vector<std::string_view> parts = text::split(name, ".");
+    if (parts.size() != 5 || !fleet::is_name(parts[0]) || !fleet::is_name(parts[1]) || !is_boot(parts[2])) {
+        return false;
+    }
+    std::string_view end = parts[3];
+    const std::string_view begin = text::take_until(end, "-");
+    return is_number(begin) && is_number(end) && parts[4] == "html";
 }
 
 bool write_page(const std::string& path, const report::Trace& trace, Context context) {

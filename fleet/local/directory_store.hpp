@@ -42,12 +42,10 @@ class DirectoryStore final : public Store {
     image_of(const Run& run, const formats::dat::ChunkKey& key) override;
 
   private:
-    explicit DirectoryStore(std::string directory)
-        : m_directory(std::move(directory)) {}
-
-    [[nodiscard]] std::string database_path() const;
+    explicit DirectoryStore(std::string directory);
 
     std::string m_directory;
+    std::string m_database;                   // path of the file
     std::unique_ptr<Connection> m_connection; // null before prepare()
 };
 

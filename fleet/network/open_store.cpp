@@ -50,59 +50,7 @@ void append(List& list, const std::string& line) {
     }
 }
 
-// libcurl reads the body of a request from its parts.
-class Body {
-  public:
-    explicit Body(std::span<const std::string_view> parts)
-        : m_parts(parts) {
-        for (const std::string_view part : parts) {
-            m_size += part.size();
-        }
-    }
-
-    [[nodiscard]] std::uint64_t size() const { return m_size; }
-
-    std::size_t read(char* to, std::size_t size_max) {
-        std::size_t size = 0;
-        while (size < size_max && m_part < m_parts.size()) {
-            const std::string_view rest = m_parts[m_part].substr(m_offset);
-            const std::size_t now = rest.copy(to + size, size_max - size);
-            size += now;
-            m_offset += now;
-            if (now == rest.size()) {
-                ++m_part;
-                m_offset = 0;
-            }
-        }
-        return size;
-    }
-
-    void rewind() {
-        m_part = 0;
-        m_offset = 0;
-    }
-
-  private:
-    std::span<const std::string_view> m_parts;
-    std::uint64_t m_size = 0;
-    std::size_t m_part = 0;
-    std::size_t m_offset = 0;
-};
-
-// libcurl calls this and the next functions.
-std::size_t read_body(char* to, std::size_t size, std::size_t count, void* body) {
-    return static_cast<Body*>(body)->read(to, size * count);
-}
-
-// If the server has closed the kept connection, libcurl rewinds the body and sends it again on a new one.
-int seek_body(void* body, curl_off_t offset, int origin) {
-    if (offset != 0 || origin != SEEK_SET) {
-        return CURL_SEEKFUNC_FAIL;
-    }
-    static_cast<Body*>(body)->rewind();
-    return CURL_SEEKFUNC_OK;
-}
-
+// libcurl calls this.
 std::size_t write_answer(char* from, std::size_t size, std::size_t count, void* answer) {
     std::string& text = *static_cast<std::string*>(answer);
     if (text.size() + size * count > kAnswerBytesMax) {
@@ -154,8 +102,6 @@ class CurlHttp final : public Http {
         set(CURLOPT_LOW_SPEED_TIME, kSilenceSeconds);
         set(CURLOPT_TCP_KEEPALIVE, 1L);
         set(CURLOPT_POST, 1L);
-        set(CURLOPT_READFUNCTION, &read_body);
-        set(CURLOPT_SEEKFUNCTION, &seek_body);
         set(CURLOPT_WRITEFUNCTION, &write_answer);
         set(CURLOPT_SSL_VERIFYPEER, 1L);
         set(CURLOPT_SSL_VERIFYHOST, 2L);
@@ -165,15 +111,13 @@ class CurlHttp final : public Http {
     }
 
     [[nodiscard]] lib::Result<HttpAnswer, StoreFailure> post(const Endpoint& endpoint, const Parameters& parameters,
-                                                             std::span<const std::string_view> body) override {
-        Body sent(body);
+                                                             std::string_view body) override {
         HttpAnswer answer;
         const std::string url = url_of(endpoint, parameters);
         m_details.front() = '\0';
         set(CURLOPT_URL, url.c_str());
-        set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(sent.size()));
-        set(CURLOPT_READDATA, &sent);
-        set(CURLOPT_SEEKDATA, &sent);
+        set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+        set(CURLOPT_POSTFIELDS, body.data()); // not copied
         set(CURLOPT_WRITEDATA, &answer.body);
         if (const CURLcode code = curl_easy_perform(m_easy.get()); code != CURLE_OK) {
             return failure(code, endpoint, m_details.data());
@@ -221,50 +165,49 @@ std::unique_ptr<Http> curl_http(bool tls, const Credentials& credentials) {
     return easy ? std::make_unique<CurlHttp>(std::move(easy), tls, credentials) : nullptr;
 }
 
-using OpenedStore = lib::Result<std::shared_ptr<Store>, StoreFailure>;
-
-OpenedStore open_clickhouse(const std::string& place, const Credentials& credentials) {
+std::shared_ptr<Store> open_clickhouse(const std::string& place, Credentials user) {
     auto url = clickhouse::parse_url(place);
     if (!url) {
-        return StoreFailure{lib::Error::invalid_argument, url.error().text};
+        throw StoreFailure{lib::Error::invalid_argument, url.error().text};
     }
-    Credentials user = credentials;
     if (!url->user.empty()) {
         user.user = url->user;
     }
     auto http = curl_http(url->tls, user);
     if (http == nullptr) {
-        return StoreFailure{lib::Error::no_space, "no memory for a connection"};
+        throw StoreFailure{lib::Error::no_space, "no memory for a connection"};
     }
-    return std::shared_ptr<Store>(
-        std::make_shared<clickhouse::ClickHouseStore>(std::move(url.value()), user.user, std::move(http)));
+    return std::make_shared<clickhouse::ClickHouseStore>(std::move(url.value()), user.user, std::move(http));
 }
 
-OpenedStore open(const std::string& place, const Credentials& credentials, OpenMode mode) {
+std::shared_ptr<Store> open(const std::string& place, const Credentials& credentials, OpenMode mode) {
     if (place.starts_with("clickhouse://") || place.starts_with("clickhouses://")) {
         return open_clickhouse(place, credentials);
     }
     if (place.find("://") != std::string::npos) { // no directory has such a name
-        return StoreFailure{lib::Error::refused,
-                            fmt::format("{}: {}; a store is a directory, or clickhouse://HOST[:PORT]/DATABASE",
-                                        shown_address(place),
-                                        is_server(place) ? "traces come from there" : "no store is of this kind")};
+        throw StoreFailure{lib::Error::refused,
+                           fmt::format("{}: {}; a store is a directory, or clickhouse://HOST[:PORT]/DATABASE",
+                                       shown_address(place),
+                                       is_server(place) ? "traces come from there" : "no store is of this kind")};
     }
     if (place.empty()) {
-        return StoreFailure{lib::Error::refused, "the place of the store is empty: name a directory"};
+        throw StoreFailure{lib::Error::refused, "the place of the store is empty: name a directory"};
     }
-    return local::DirectoryStore::open(place, mode == OpenMode::read ? local::Access::read : local::Access::write);
+    return taken(
+        local::DirectoryStore::open(place, mode == OpenMode::read ? local::Access::read : local::Access::write));
 }
 
 } // namespace
 
-OpenedStore open_store(const std::string& place, const Credentials& credentials, OpenMode mode) {
-    auto store = open(place, credentials, mode);
-    if (!store || mode == OpenMode::read) {
+lib::Result<std::shared_ptr<Store>, StoreFailure> open_store(const std::string& place, const Credentials& credentials,
+                                                             OpenMode mode) {
+    return caught([&] {
+        auto store = open(place, credentials, mode);
+        if (mode == OpenMode::write) {
+            taken(store->prepare());
+        }
         return store;
-    }
-    const auto prepared = store.value()->prepare();
-    return prepared ? store : OpenedStore(prepared.error());
+    });
 }
 
 } // namespace host::fleet

@@ -163,14 +163,12 @@ Listing text_of(const std::vector<Task>& tasks) {
 }
 
 Listing json_of(const std::vector<Task>& tasks) {
-    Listing listing{.name = "compare",
-                    .views = {{"task", ""},      {"a_jobs", ""},    {"a_missed", ""},       {"a_missed_share", ""},
-                              {"a_p50_ns", ""},  {"a_p99_ns", ""},  {"a_p999_ns", ""},      {"a_worst_ns", ""},
-                              {"b_jobs", ""},    {"b_missed", ""},  {"b_missed_share", ""}, {"b_p50_ns", ""},
-                              {"b_p99_ns", ""},  {"b_p999_ns", ""}, {"b_worst_ns", ""},     {"ratio_missed", ""},
-                              {"ratio_p50", ""}, {"ratio_p99", ""}, {"ratio_p999", ""},     {"ratio_worst", ""}},
-                    .rows = {},
-                    .shown = Shown::json};
+    Listing listing =
+        listing_of("compare", {"task",           "a_jobs",    "a_missed",   "a_missed_share", "a_p50_ns",
+                               "a_p99_ns",       "a_p999_ns", "a_worst_ns", "b_jobs",         "b_missed",
+                               "b_missed_share", "b_p50_ns",  "b_p99_ns",   "b_p999_ns",      "b_worst_ns",
+                               "ratio_missed",   "ratio_p50", "ratio_p99",  "ratio_p999",     "ratio_worst"});
+    listing.shown = Shown::json;
     for (const Task& task : tasks) {
         std::vector<Field>& fields = listing.rows.emplace_back();
         fields.emplace_back(task.name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A question finds tables of typed fields, which are shown as text or as JSON, sentences below them, and a verdict. The
-// command prints them. The file also has readers for a row of an answer and for the fields of a table.
+// command prints them. The file also has a reader for the fields of a table.
 #pragma once
 
 #include "fleet/database.hpp"
@@ -32,7 +32,7 @@ enum class Shown : std::uint8_t { both, text, json };
 
 struct View {
     std::string_view key; // in JSON
-    std::string_view heading;
+    std::string_view heading{};
     Form form = Form::text;
     Shown shown = Shown::both;
 };
@@ -43,52 +43,30 @@ struct Listing {
     std::vector<std::vector<Field>> rows{};
     Shown shown = Shown::both;
     bool cut = false; // there are more rows than asked for
+
+    // Returns whether the listing has all the rows that were asked for (0: no limit); then a further one is left out.
+    [[nodiscard]] bool is_full(std::uint64_t limit) { return cut = limit != 0 && rows.size() == limit; }
 };
 
+// Returns a listing without rows, whose columns have only keys.
+[[nodiscard]] inline Listing listing_of(std::string_view name, const std::vector<std::string_view>& keys) {
+    Listing listing{.name = name};
+    for (const std::string_view key : keys) {
+        listing.views.push_back({key});
+    }
+    return listing;
+}
+
 enum class Verdict : std::uint8_t { none, closed, missing, open };
+
+[[nodiscard]] inline std::string_view verdict_text(Verdict verdict) {
+    return verdict == Verdict::closed ? "closed" : verdict == Verdict::missing ? "missing" : "open";
+}
 
 struct Findings {
     std::vector<Listing> listings;
     std::vector<std::string> lines{}; // below the tables; in JSON as `lines`
     Verdict verdict = Verdict::none;
-};
-
-// Reads the values of a row one after the other. No schema checks the answer of a store, so a value of another type, or
-// a missing one, counts as unknown.
-class Cells {
-  public:
-    explicit Cells(const std::vector<Value>& values)
-        : m_values(values) {}
-
-    [[nodiscard]] std::optional<std::int64_t> optional() {
-        const Value* const value = next();
-        const auto* const number = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
-        return number != nullptr ? std::optional(*number) : std::nullopt;
-    }
-
-    // Returns 0 if the value is unknown.
-    [[nodiscard]] std::int64_t number() { return optional().value_or(0); }
-
-    // Returns 0 if the value is unknown or negative.
-    [[nodiscard]] std::uint64_t count() {
-        return static_cast<std::uint64_t>(std::max<std::int64_t>(optional().value_or(0), 0));
-    }
-
-    // Returns an empty text if the value is unknown.
-    [[nodiscard]] std::string text() {
-        const Value* const value = next();
-        const auto* const text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
-        return text != nullptr ? *text : std::string();
-    }
-
-  private:
-    const Value* next() {
-        const std::size_t at = m_at++;
-        return at < m_values.size() ? &m_values[at] : nullptr;
-    }
-
-    const std::vector<Value>& m_values;
-    std::size_t m_at = 0;
 };
 
 template <typename Number>
@@ -116,6 +94,10 @@ class ListingColumns {
     [[nodiscard]] std::string text(std::size_t row, std::string_view key) const {
         const auto* const text = std::get_if<std::string>(field(row, key));
         return text != nullptr ? *text : std::string();
+    }
+
+    [[nodiscard]] bool has(std::string_view key) const {
+        return std::ranges::find(m_listing.views, key, &View::key) != m_listing.views.end();
     }
 
     [[nodiscard]] std::optional<std::int64_t> number(std::size_t row, std::string_view key) const {

@@ -94,8 +94,7 @@ Findings misses_findings(const Asked& asked, std::span<const Answer> answers) {
                                                {"missed_share", "share", Form::share},
                                                {"worst_ns", "longest response", Form::duration}});
     for (const std::vector<Value>& row : answers[0].rows) {
-        if (asked.limit != 0 && listing.rows.size() == asked.limit) {
-            listing.cut = true;
+        if (listing.is_full(asked.limit)) {
             break;
         }
         Cells cells(row);
@@ -184,8 +183,7 @@ Findings worst_findings(const Asked& asked, std::span<const Answer> answers) {
                     .rows = {}};
     Findings found;
     for (const std::vector<Value>& row : answers[0].rows) {
-        if (asked.limit != 0 && listing.rows.size() == asked.limit) {
-            listing.cut = true;
+        if (listing.is_full(asked.limit)) {
             break;
         }
         Cells cells(row);

@@ -76,8 +76,7 @@ Findings nodes_findings(const Asked& asked, std::span<const Answer> answers) {
                               {"state", "state"}},
                     .rows = {}};
     for (const auto& [name, node] : nodes) {
-        if (asked.limit != 0 && listing.rows.size() == asked.limit) {
-            listing.cut = true;
+        if (listing.is_full(asked.limit)) {
             break;
         }
         listing.rows.push_back({name.first, name.second, field_of(node.runs), node.first_s, node.latest.started_s,
@@ -142,8 +141,8 @@ Findings losses_findings(const Asked& asked, std::span<const Answer> answers) {
         for (std::size_t i = 0; i < kSources; ++i) {
             sum[i] += losses[i];
         }
-        listing.cut = asked.limit != 0 && lossy++ >= asked.limit;
-        if (!listing.cut) {
+        ++lossy;
+        if (!listing.is_full(asked.limit)) {
             std::vector<Field>& fields = listing.rows.emplace_back();
             fields = {run.name.site, run.name.node, run.name.boot, run.started_s};
             std::ranges::transform(losses, std::back_inserter(fields),

@@ -20,16 +20,6 @@ const Question* find_question(std::string_view name) {
     return found != kQuestions.end() ? *found : nullptr;
 }
 
-std::vector<std::string> by_words(const Question& question) {
-    std::vector<std::string> words;
-    for (std::string_view rest = question.by; !rest.empty();) {
-        const std::string_view word = rest.substr(0, rest.find(' '));
-        words.emplace_back(word);
-        rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    }
-    return words;
-}
-
 std::string_view by_of(const Question& question, const Asked& asked) {
     return asked.by.empty() ? question.by.substr(0, question.by.find(' ')) : std::string_view(asked.by);
 }

@@ -38,8 +38,6 @@ extern const Question kVerify;
 // Returns null if there is no such question.
 [[nodiscard]] const Question* find_question(std::string_view name);
 
-[[nodiscard]] std::vector<std::string> by_words(const Question& question);
-
 // Returns asked.by, or the default of the question.
 [[nodiscard]] std::string_view by_of(const Question& question, const Asked& asked);
 

@@ -69,7 +69,6 @@ struct RunRow {
 [[nodiscard]] std::vector<RunRow> runs_of(const Answer& answer);
 
 // Reads the name of the run from the beginning of a row.
-class Cells;
 [[nodiscard]] RunName run_name(Cells& cells);
 
 // These are the gaps of one run.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/questions/selection.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "host/text/list.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
-#include <utility>
+#include <vector>
 
 namespace host::fleet::questions {
 
@@ -22,36 +23,19 @@ constexpr auto kUnits =
 
 constexpr std::int64_t kCountMax = 1'000'000'000;
 
-constexpr auto kTexts = std::to_array<std::pair<std::string_view, std::string Selection::*>>({
-    {"site", &Selection::site},
-    {"node", &Selection::node},
-    {"boot", &Selection::boot},
-    {"application", &Selection::application},
-    {"task", &Selection::task},
-});
-
-constexpr auto kMoments = std::to_array<std::pair<std::string_view, std::optional<std::int64_t> Selection::*>>({
-    {"since", &Selection::since_s},
-    {"until", &Selection::until_s},
-});
-
-// Takes `count` digits, and the character after them, unless it is 0. Returns nothing if something else is there.
-std::optional<int> take_digits(std::string_view& text, std::size_t count, char after) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + std::min(count, text.size()), number);
-    const std::size_t length = count + (after != '\0' ? 1 : 0);
-    if (error != std::errc{} || end != text.data() + count || number < 0 || text.size() < length ||
-        (after != '\0' && text[count] != after)) {
-        return std::nullopt;
-    }
-    text.remove_prefix(length);
-    return number;
+// Takes `count` digits and the text after them. Returns nothing if something else is there.
+std::optional<int> take_digits(std::string_view& text, std::size_t count, std::string_view after) {
+    const std::string_view digits = text.substr(0, count);
+    const bool fits = digits.size() == count && digits.find_first_not_of("0123456789") == std::string_view::npos &&
+                      text.substr(count).starts_with(after);
+    text.remove_prefix(fits ? count + after.size() : 0);
+    return fits ? text::number_of<int>(digits) : std::nullopt;
 }
 
 std::optional<std::int64_t> calendar_moment(std::string_view text) {
-    const auto year = take_digits(text, 4, '-');
-    const auto month = year ? take_digits(text, 2, '-') : std::nullopt;
-    const auto day = month ? take_digits(text, 2, '\0') : std::nullopt;
+    const auto year = take_digits(text, 4, "-");
+    const auto month = year ? take_digits(text, 2, "-") : std::nullopt;
+    const auto day = month ? take_digits(text, 2, "") : std::nullopt;
     if (!day) {
         return std::nullopt;
     }
@@ -62,7 +46,7 @@ std::optional<std::int64_t> calendar_moment(std::string_view text) {
     std::size_t parts = 0;
     while (parts < clock.size() && !text.empty() && text.front() == (parts == 0 ? 'T' : ':')) {
         text.remove_prefix(1);
-        const auto part = take_digits(text, 2, '\0');
+        const auto part = take_digits(text, 2, "");
         if (!part || *part >= kEnds[parts]) {
             return std::nullopt;
         }
@@ -78,13 +62,11 @@ std::optional<std::int64_t> calendar_moment(std::string_view text) {
 } // namespace
 
 std::optional<std::int64_t> moment_of(std::string_view text, std::int64_t now_s) {
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    const auto* const unit = end + 1 == text.data() + text.size()
-                                 ? std::ranges::find(kUnits, *end, &std::pair<char, std::int64_t>::first)
-                                 : kUnits.end();
-    if (error == std::errc{} && count >= 0 && count <= kCountMax && unit != kUnits.end()) {
-        return now_s - count * unit->second;
+    const auto* const unit =
+        text.empty() ? kUnits.end() : std::ranges::find(kUnits, text.back(), &decltype(kUnits)::value_type::first);
+    const auto count = text::number_of<std::int64_t>(text.substr(0, text.size() - (text.empty() ? 0 : 1)));
+    if (count && *count >= 0 && *count <= kCountMax && unit != kUnits.end()) {
+        return now_s - *count * unit->second;
     }
     return calendar_moment(text);
 }
@@ -100,17 +82,17 @@ std::string moment_text(std::int64_t time_s) {
 
 lib::Result<Selection, trace::Refusal> selection_of(std::string_view text, std::int64_t now_s) {
     Selection selection;
-    for (std::string_view rest = text; !rest.empty();) {
-        const std::string_view one = rest.substr(0, rest.find(','));
-        rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-        const std::size_t equals = std::min(one.find('='), one.size());
-        const std::string_view key = one.substr(0, equals);
-        const std::string_view value = one.substr(std::min(equals + 1, one.size()));
-        const auto* const of_text = std::ranges::find(kTexts, key, &decltype(kTexts)::value_type::first);
-        const auto* const of_time = std::ranges::find(kMoments, key, &decltype(kMoments)::value_type::first);
-        if (of_text != kTexts.end() && !value.empty()) {
+    while (!text.empty()) {
+        const std::string_view one = text::take_until(text, ",");
+        std::string_view value = one;
+        const std::string_view key = text::take_until(value, "=");
+        const auto* const of_text =
+            std::ranges::find(kSelectionTexts, key, &decltype(kSelectionTexts)::value_type::first);
+        const auto* const of_time =
+            std::ranges::find(kSelectionTimes, key, &decltype(kSelectionTimes)::value_type::first);
+        if (of_text != kSelectionTexts.end() && !value.empty()) {
             selection.*of_text->second = value;
-        } else if (of_time != kMoments.end() && moment_of(value, now_s)) {
+        } else if (of_time != kSelectionTimes.end() && moment_of(value, now_s)) {
             selection.*of_time->second = moment_of(value, now_s);
         } else {
             return trace::Refusal{
@@ -122,38 +104,39 @@ lib::Result<Selection, trace::Refusal> selection_of(std::string_view text, std::
     return selection;
 }
 
+Selection completed(Selection selection, const Selection& other) {
+    for (const auto& [name, member] : kSelectionTexts) {
+        selection.*member = (selection.*member).empty() ? other.*member : selection.*member;
+    }
+    for (const auto& [name, member] : kSelectionTimes) {
+        selection.*member = selection.*member ? selection.*member : other.*member;
+    }
+    return selection;
+}
+
 std::string where(const Selection& selection, const Database& database, const Conditions& of) {
-    std::string text;
-    const auto add = [&text](std::string_view condition) {
-        text += fmt::format(" {} {}", text.empty() ? "WHERE" : "AND", condition);
-    };
-    const auto equals = [&](std::string_view column, const std::string& value) {
-        if (!value.empty()) {
-            add(fmt::format("{} = {}", column, database.quoted(value)));
-        }
-    };
+    std::vector<std::string> conditions;
     if (!of.more.empty()) {
-        add(of.more);
+        conditions.emplace_back(of.more);
     }
-    equals("site", selection.site);
-    equals("node", selection.node);
-    equals("boot", selection.boot);
-    if (of.has_application) {
-        equals("application", selection.application);
-    } else if (!selection.application.empty()) {
-        add(fmt::format("(site, node, boot) IN (SELECT site, node, boot FROM nodes WHERE application = {})",
-                        database.quoted(selection.application)));
-    }
-    if (of.has_task) {
-        equals("task", selection.task);
+    for (const auto& [column, member] : kSelectionTexts) {
+        const std::string& value = selection.*member;
+        if (value.empty() || (column == "task" && !of.has_task)) {
+            continue;
+        }
+        const std::string condition = fmt::format("{} = {}", column, database.quoted(value));
+        conditions.push_back(
+            column == "application" && !of.has_application
+                ? fmt::format("(site, node, boot) IN (SELECT site, node, boot FROM nodes WHERE {})", condition)
+                : condition);
     }
     if (selection.since_s) {
-        add(fmt::format("{} >= {}", of.time, *selection.since_s));
+        conditions.push_back(fmt::format("{} >= {}", of.time, *selection.since_s));
     }
     if (selection.until_s) {
-        add(fmt::format("{} < {}", of.time, *selection.until_s));
+        conditions.push_back(fmt::format("{} < {}", of.time, *selection.until_s));
     }
-    return text;
+    return conditions.empty() ? "" : " WHERE " + text::joined(conditions, " AND ");
 }
 
 std::string limit_text(std::uint64_t limit) {

@@ -7,10 +7,12 @@
 #include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace host::fleet::questions {
 
@@ -24,6 +26,23 @@ struct Selection {
     std::optional<std::int64_t> since_s{}; // since 1970, UTC; included
     std::optional<std::int64_t> until_s{}; // not included
 };
+
+// The members by their names for a user.
+inline constexpr auto kSelectionTexts = std::to_array<std::pair<std::string_view, std::string Selection::*>>({
+    {"site", &Selection::site},
+    {"node", &Selection::node},
+    {"boot", &Selection::boot},
+    {"application", &Selection::application},
+    {"task", &Selection::task},
+});
+inline constexpr auto kSelectionTimes =
+    std::to_array<std::pair<std::string_view, std::optional<std::int64_t> Selection::*>>({
+        {"since", &Selection::since_s},
+        {"until", &Selection::until_s},
+    });
+
+// Returns the selection with the members of the other one where its own are empty.
+[[nodiscard]] Selection completed(Selection selection, const Selection& other);
 
 struct Asked {
     std::string place; // as the user named it

@@ -15,6 +15,7 @@
 #include "fleet/questions/selection.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "host/text/list.hpp"
 
 #include <algorithm>
 #include <array>
@@ -186,16 +187,8 @@ Judged judge(const RunRow& run, const GapsByRun& gaps, const EventsByRun& events
     return judged;
 }
 
-std::string_view verdict_text(Verdict verdict) {
-    return verdict == Verdict::closed ? "closed" : verdict == Verdict::open ? "open" : "missing";
-}
-
 std::string why_text(const Judged& judged) {
-    std::string why;
-    for (const std::string& fault : judged.faults) {
-        why += fmt::format("{}{}", why.empty() ? "" : "; ", fault);
-    }
-    return why.empty() ? judged.unknown : why;
+    return judged.faults.empty() ? judged.unknown : text::joined(judged.faults, "; ");
 }
 
 std::vector<View> views() {
@@ -269,8 +262,7 @@ Findings verify_findings(const Asked& asked, std::span<const Answer> answers) {
     Listing& listing = found.listings.front();
     for (const Judged& judged : runs) {
         ++counts[judged.verdict()];
-        listing.cut = asked.limit != 0 && listing.rows.size() == asked.limit;
-        if (listing.cut) {
+        if (listing.is_full(asked.limit)) {
             continue;
         }
         listing.rows.push_back(fields_of(judged));

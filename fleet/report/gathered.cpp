@@ -3,6 +3,7 @@
 
 #include "fleet/questions/findings.hpp"
 #include "fleet/questions/question.hpp"
+#include "fleet/questions/response_classes.hpp"
 #include "fleet/questions/selection.hpp"
 #include "fleet/server.hpp"
 #include "host/text/escape.hpp"
@@ -11,7 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -19,19 +22,16 @@ namespace host::fleet::report {
 
 std::string fleet_command(std::string_view question, const questions::Asked& asked, std::string_view more) {
     std::string command = fmt::format("remora fleet {} {}", question, text::shell_word(shown_address(asked.place)));
-    const auto add = [&command](std::string_view option, const std::string& value) {
-        command += value.empty() ? std::string() : fmt::format(" {} {}", option, text::shell_word(value));
-    };
-    const auto moment = [](const std::optional<std::int64_t>& time_s) {
-        return time_s ? questions::moment_text(*time_s) : std::string();
-    };
-    add("--site", asked.only.site);
-    add("--node", asked.only.node);
-    add("--boot", asked.only.boot);
-    add("--application", asked.only.application);
-    add("--task", asked.only.task);
-    add("--since", moment(asked.only.since_s));
-    add("--until", moment(asked.only.until_s));
+    for (const auto& [name, member] : questions::kSelectionTexts) {
+        if (const std::string& value = asked.only.*member; !value.empty()) {
+            command += fmt::format(" --{} {}", name, text::shell_word(value));
+        }
+    }
+    for (const auto& [name, member] : questions::kSelectionTimes) {
+        if (const auto& time_s = asked.only.*member) {
+            command += fmt::format(" --{} {}", name, questions::moment_text(*time_s));
+        }
+    }
     return more.empty() ? command : fmt::format("{} {}", command, more);
 }
 
@@ -47,6 +47,8 @@ std::string report_command(const std::string& archive, const Span& span) {
 }
 
 namespace {
+
+using questions::Field;
 
 constexpr std::int64_t kMinute = 60;
 constexpr std::int64_t kHour = 3600;
@@ -71,154 +73,126 @@ std::size_t first_size(const Counts& counts, std::int64_t buckets_max) {
     return size;
 }
 
-lib::Result<std::uint64_t, StoreFailure> rows_at(std::int64_t bucket_s, const std::string& where, Database& database) {
-    const auto answer =
-        database.query(fmt::format("SELECT count(*) AS n FROM (SELECT site, node, task, minute_s - minute_s % {0} AS "
-                                   "begin_s FROM task_minutes{1} GROUP BY site, node, task, minute_s - minute_s % {0})",
-                                   bucket_s, where));
-    if (!answer) {
-        return answer.error();
-    }
-    return answer.value().rows.empty() ? 0 : questions::Cells(answer.value().rows.front()).count();
+// Returns the only number of the answer, or 0.
+std::uint64_t number_of(const Answer& answer) {
+    return answer.rows.empty() ? 0 : Cells(answer.rows.front()).count();
 }
 
-lib::Result<void, StoreFailure> find_span(Counts& counts, const std::string& where, Database& database) {
-    const auto answer = database.query(
-        fmt::format("SELECT min(minute_s) AS first_s, max(minute_s) AS last_s FROM task_minutes{}", where));
-    if (!answer) {
-        return answer.error();
-    }
-    if (!answer.value().rows.empty()) {
-        questions::Cells cells(answer.value().rows.front());
+std::uint64_t rows_at(std::int64_t bucket_s, const std::string& where, Database& database) {
+    return number_of(taken(
+        database.query(fmt::format("SELECT count(*) AS n FROM (SELECT site, node, task, minute_s - minute_s % {0} AS "
+                                   "begin_s FROM task_minutes{1} GROUP BY site, node, task, minute_s - minute_s % {0})",
+                                   bucket_s, where))));
+}
+
+void find_span(Counts& counts, const std::string& where, Database& database) {
+    const Answer answer = taken(database.query(
+        fmt::format("SELECT min(minute_s) AS first_s, max(minute_s) AS last_s FROM task_minutes{}", where)));
+    if (!answer.rows.empty()) {
+        Cells cells(answer.rows.front());
         counts.begin_s = cells.number();
         const std::int64_t last_s = cells.number();
         counts.end_s = last_s > 0 ? last_s + kMinute : counts.begin_s; // without rows both are 0 or unknown
     }
-    return {};
 }
 
-lib::Result<void, StoreFailure> read_rows(Counts& counts, const std::string& where, std::uint64_t rows_max,
-                                          Database& database) {
-    const auto answer = database.query(
+void read_rows(Counts& counts, const std::string& where, std::uint64_t rows_max, Database& database) {
+    const Answer answer = taken(database.query(
         fmt::format("SELECT site, node, task, minute_s - minute_s % {0} AS begin_s, sum(jobs) AS n_jobs, sum(missed) "
                     "AS n_missed, max(worst_ns) AS longest FROM task_minutes{1} GROUP BY site, node, task, minute_s - "
                     "minute_s % {0} ORDER BY n_missed DESC, longest DESC, site, node, task, begin_s{2}",
-                    counts.bucket_s, where, questions::limit_text(rows_max)));
-    if (!answer) {
-        return answer.error();
-    }
-    counts.cut = answer.value().rows.size() > rows_max;
-    for (const std::vector<Value>& row : answer.value().rows) {
-        if (counts.rows.size() == rows_max) {
-            break;
+                    counts.bucket_s, where, questions::limit_text(rows_max))));
+    counts.listing.cut = answer.rows.size() > rows_max;
+    for (const std::vector<Value>& row :
+         std::span(answer.rows).first(std::min<std::size_t>(rows_max, answer.rows.size()))) {
+        Cells cells(row);
+        std::vector<Field>& fields = counts.listing.rows.emplace_back();
+        for (int i = 0; i < 3; ++i) {
+            fields.emplace_back(cells.text());
         }
-        questions::Cells cells(row);
-        Count& count = counts.rows.emplace_back();
-        count.site = cells.text();
-        count.node = cells.text();
-        count.task = cells.text();
-        count.begin_s = cells.number();
-        count.jobs = cells.count();
-        count.missed = cells.count();
-        count.longest_ns = cells.count();
+        fields.emplace_back((cells.number() - counts.begin_s) / counts.bucket_s);
+        for (int i = 0; i < 3; ++i) {
+            fields.push_back(questions::field_of(cells.count()));
+        }
     }
-    std::ranges::sort(counts.rows, {},
-                      [](const Count& count) { return std::tie(count.site, count.node, count.task, count.begin_s); });
-    return {};
+    std::ranges::sort(counts.listing.rows);
+}
+
+Counts read_counts(const questions::Selection& selection, Database& database, const CountsMax& max) {
+    const std::string where = where_of(selection, database);
+    Counts counts{
+        .listing = questions::listing_of("counts", {"site", "node", "task", "bucket", "jobs", "missed", "longest_ns"})};
+    find_span(counts, where, database);
+    if (counts.begin_s == counts.end_s) {
+        return counts;
+    }
+    std::size_t size = first_size(counts, max.buckets);
+    while (size + 1 < kBuckets.size() && rows_at(kBuckets.at(size), where, database) > max.rows) {
+        ++size;
+    }
+    counts.bucket_s = kBuckets.at(size);
+    counts.begin_s = begin_of(counts.begin_s, counts.bucket_s);
+    counts.end_s = std::max(begin_of(counts.end_s - 1, counts.bucket_s) + counts.bucket_s, counts.begin_s);
+    read_rows(counts, where, max.rows, database);
+    return counts;
 }
 
 } // namespace
 
 lib::Result<Counts, StoreFailure> counts_of(const questions::Selection& selection, Database& database,
                                             const CountsMax& max) {
-    const std::string where = where_of(selection, database);
-    Counts counts;
-    if (auto found = find_span(counts, where, database); !found) {
-        return found.error();
-    }
-    if (counts.begin_s == counts.end_s) {
-        return counts;
-    }
-    std::size_t size = first_size(counts, max.buckets);
-    for (; size + 1 < kBuckets.size(); ++size) {
-        const auto rows = rows_at(kBuckets.at(size), where, database);
-        if (!rows) {
-            return rows.error();
-        }
-        if (rows.value() <= max.rows) {
-            break;
-        }
-    }
-    counts.bucket_s = kBuckets.at(size);
-    counts.begin_s = begin_of(counts.begin_s, counts.bucket_s);
-    counts.end_s = std::max(begin_of(counts.end_s - 1, counts.bucket_s) + counts.bucket_s, counts.begin_s);
-    if (auto read = read_rows(counts, where, max.rows, database); !read) {
-        return read.error();
-    }
-    return counts;
+    return caught([&] { return read_counts(selection, database, max); });
 }
 
 namespace {
 
-using Done = lib::Result<void, StoreFailure>;
-
-Done read_classes(Responses& responses, const std::string& where, Database& database) {
-    const auto answer = database.query(fmt::format("SELECT task, class_ns, sum(jobs) AS n_jobs FROM response_classes{} "
-                                                   "GROUP BY task, class_ns ORDER BY task, class_ns",
-                                                   where));
-    if (!answer) {
-        return answer.error();
-    }
-    for (const std::vector<Value>& row : answer.value().rows) {
-        questions::Cells cells(row);
-        ResponseClass& one = responses.classes.emplace_back();
-        one.task = cells.text();
-        one.class_ns = cells.count();
-        one.jobs = cells.count();
-        responses.of_tasks[one.task].add(one.class_ns, one.jobs);
-    }
-    return {};
-}
-
-Done read_nodes(Responses& responses, const std::string& where, std::uint64_t rows_max, Database& database) {
-    const std::string groups = fmt::format("SELECT site, node, task, class_ns, sum(jobs) AS n_jobs FROM "
-                                           "response_classes{} GROUP BY site, node, task, class_ns",
-                                           where);
-    const auto number = database.query(fmt::format("SELECT count(*) AS n FROM ({})", groups));
-    if (!number) {
-        return number.error();
-    }
-    responses.without_nodes =
-        !number.value().rows.empty() && questions::Cells(number.value().rows.front()).count() > rows_max;
-    if (responses.without_nodes) {
-        return {};
-    }
-    const auto answer = database.query(groups);
-    if (!answer) {
-        return answer.error();
-    }
-    for (const std::vector<Value>& row : answer.value().rows) {
-        questions::Cells cells(row);
-        std::string site = cells.text();
-        std::string node = cells.text();
-        std::string task = cells.text();
+// Returns the rows with the percentiles of each group of rows with the same names. answer: names, class_ns, jobs.
+questions::Listing percentiles_of(const Answer& answer, std::string_view listing, std::vector<std::string_view> names) {
+    std::map<std::vector<Field>, questions::ResponseClasses> groups;
+    for (const std::vector<Value>& row : answer.rows) {
+        Cells cells(row);
+        std::vector<Field> group;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            group.emplace_back(cells.text());
+        }
         const std::uint64_t class_ns = cells.count();
-        responses.of_nodes[{std::move(site), std::move(node), std::move(task)}].add(class_ns, cells.count());
+        groups[std::move(group)].add(class_ns, cells.count());
     }
-    return {};
+    names.insert(names.end(), {"p50_ns", "p99_ns", "p999_ns"});
+    questions::Listing found = questions::listing_of(listing, names);
+    for (const auto& [group, classes] : groups) {
+        std::vector<Field>& fields = found.rows.emplace_back(group);
+        for (const std::uint64_t per_thousand : {500U, 990U, 999U}) {
+            fields.push_back(questions::field_of(classes.percentile(per_thousand)));
+        }
+    }
+    return found;
 }
 
 // nodes_max: the most rows that are read for of_nodes.
-lib::Result<Responses, StoreFailure> responses_of(const questions::Selection& selection, Database& database,
-                                                  std::uint64_t nodes_max) {
+Responses read_responses(const questions::Selection& selection, Database& database, std::uint64_t nodes_max) {
     const std::string where = questions::where(selection, database, {.has_task = true});
     Responses responses;
-    if (auto read = read_classes(responses, where, database); !read) {
-        return read.error();
+    const Answer classes = taken(database.query(fmt::format("SELECT task, class_ns, sum(jobs) AS n_jobs FROM "
+                                                            "response_classes{} GROUP BY task, class_ns ORDER BY task, "
+                                                            "class_ns",
+                                                            where)));
+    responses.classes = questions::listing_of("classes", {"task", "class_ns", "jobs"});
+    for (const std::vector<Value>& row : classes.rows) {
+        Cells cells(row);
+        std::vector<Field>& fields = responses.classes.rows.emplace_back();
+        fields.emplace_back(cells.text());
+        fields.push_back(questions::field_of(cells.count()));
+        fields.push_back(questions::field_of(cells.count()));
     }
-    if (auto read = read_nodes(responses, where, nodes_max, database); !read) {
-        return read.error();
-    }
+    responses.of_tasks = percentiles_of(classes, "percentiles", {"task"});
+    const std::string groups = fmt::format("SELECT site, node, task, class_ns, sum(jobs) AS n_jobs FROM "
+                                           "response_classes{} GROUP BY site, node, task, class_ns",
+                                           where);
+    responses.without_nodes =
+        number_of(taken(database.query(fmt::format("SELECT count(*) AS n FROM ({})", groups)))) > nodes_max;
+    responses.of_nodes = percentiles_of(responses.without_nodes ? Answer() : taken(database.query(groups)),
+                                        "node_percentiles", {"site", "node", "task"});
     return responses;
 }
 
@@ -246,19 +220,15 @@ WorstCase case_of(const questions::ListingColumns& columns, std::size_t row) {
 }
 
 // each_max: the number of rows by response, and as many by lateness.
-lib::Result<WorstCases, StoreFailure> worst_cases_of(const questions::Asked& asked, Database& database,
-                                                     std::uint64_t each_max) {
+WorstCases worst_cases_of(const questions::Asked& asked, Database& database, std::uint64_t each_max) {
     WorstCases cases;
     Seen seen;
     for (const char* const by : {"response", "lateness"}) {
         questions::Asked one = asked;
         one.by = by;
         one.limit = each_max;
-        const auto found = questions::ask(questions::kWorst, one, database);
-        if (!found) {
-            return found.error();
-        }
-        const questions::Listing& listing = found.value().listings.front();
+        const questions::Findings found = taken(questions::ask(questions::kWorst, one, database));
+        const questions::Listing& listing = found.listings.front();
         const questions::ListingColumns columns(listing);
         for (std::size_t row = 0; row < listing.rows.size(); ++row) {
             WorstCase next = case_of(columns, row);
@@ -280,29 +250,14 @@ lib::Result<Gathered, StoreFailure> gather(const questions::Asked& asked, std::i
     questions::Asked all = asked;
     all.limit = 0;
     all.by.clear();
-    const auto take = [](auto&& result, auto& into) -> lib::Result<void, StoreFailure> {
-        if (!result) {
-            return result.error();
-        }
-        into = std::move(result.value());
-        return {};
-    };
-    if (auto done = take(questions::ask(questions::kNodes, all, database), gathered.nodes); !done) {
-        return done.error();
-    }
-    if (auto done = take(questions::ask(questions::kVerify, all, database), gathered.accounts); !done) {
-        return done.error();
-    }
-    if (auto done = take(counts_of(asked.only, database, limits.counts), gathered.counts); !done) {
-        return done.error();
-    }
-    if (auto done = take(responses_of(asked.only, database, limits.responses), gathered.responses); !done) {
-        return done.error();
-    }
-    if (auto done = take(worst_cases_of(all, database, limits.worst), gathered.worst); !done) {
-        return done.error();
-    }
-    return gathered;
+    return caught([&] {
+        gathered.nodes = taken(questions::ask(questions::kNodes, all, database));
+        gathered.accounts = taken(questions::ask(questions::kVerify, all, database));
+        gathered.counts = read_counts(asked.only, database, limits.counts);
+        gathered.responses = read_responses(asked.only, database, limits.responses);
+        gathered.worst = worst_cases_of(all, database, limits.worst);
+        return gathered;
+    });
 }
 
 } // namespace host::fleet::report

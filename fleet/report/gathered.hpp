@@ -4,17 +4,14 @@
 
 #include "fleet/database.hpp"
 #include "fleet/questions/findings.hpp"
-#include "fleet/questions/response_classes.hpp"
 #include "fleet/questions/selection.hpp"
 #include "lib/result.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace host::fleet::report {
@@ -37,24 +34,13 @@ struct Span {
 // Returns remora report ARCHIVE of that span.
 [[nodiscard]] std::string report_command(const std::string& archive, const Span& span);
 
-// A count has the jobs of a task on a node in one bucket of time. The buckets are minutes, as in the store, unless that
-// is more than a page holds.
-struct Count {
-    std::string site;
-    std::string node;
-    std::string task;
-    std::int64_t begin_s = 0; // of the bucket, since 1970
-    std::uint64_t jobs = 0;
-    std::uint64_t missed = 0;
-    std::uint64_t longest_ns = 0; // 0 if no job has a response time
-};
-
+// The jobs of a task on a node in one bucket of time. The buckets are minutes, as in the store, unless that is more
+// than a page holds.
 struct Counts {
-    std::vector<Count> rows; // by site, node, task, begin_s
+    questions::Listing listing{};
     std::int64_t bucket_s = 60;
-    std::int64_t begin_s = 0; // of the first bucket
+    std::int64_t begin_s = 0; // of the first bucket, since 1970
     std::int64_t end_s = 0;   // of the last one
-    bool cut = false;         // there are more rows; those with the most misses are here
 };
 
 // A page holds at most this.
@@ -66,18 +52,11 @@ struct CountsMax {
 [[nodiscard]] lib::Result<Counts, StoreFailure> counts_of(const questions::Selection& selection, Database& database,
                                                           const CountsMax& max = {});
 
-// The response times of each task are counted in the whole fleet and, if these are not too many, on each node.
-struct ResponseClass {
-    std::string task;
-    std::uint64_t class_ns = 0; // its upper end
-    std::uint64_t jobs = 0;
-};
-
+// The response times of each task in the whole fleet and, if these are not too many, on each node.
 struct Responses {
-    std::vector<ResponseClass> classes; // in the whole fleet, by task and class_ns
-    std::map<std::string, questions::ResponseClasses> of_tasks;
-    std::map<std::tuple<std::string, std::string, std::string>, questions::ResponseClasses>
-        of_nodes;               // site, node, task
+    questions::Listing classes{}; // in the whole fleet, by task and class
+    questions::Listing of_tasks{};
+    questions::Listing of_nodes{};
     bool without_nodes = false; // of_nodes is empty, because it would be too large
 };
 

@@ -11,11 +11,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
-#include <optional>
-#include <set>
 #include <span>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 asm(R"(
     .pushsection .rodata
@@ -58,6 +59,9 @@ namespace host::fleet::report {
 namespace {
 
 using Json = text::JsonText;
+using questions::Field;
+using questions::Listing;
+using questions::ListingColumns;
 using NodeKey = std::pair<std::string, std::string>; // site, node
 
 // Numbers names by their position in the order of all names; rows have the numbers.
@@ -89,181 +93,130 @@ struct Names {
     Numbers<std::string> tasks;
 };
 
-struct Accounts {
-    std::uint64_t closed = 0;
-    std::uint64_t missing = 0;
-    std::uint64_t open = 0;
-};
+NodeKey node_of(const ListingColumns& columns, std::size_t row) {
+    return {columns.text(row, "site"), columns.text(row, "node")};
+}
 
-Names names_of(const Gathered& gathered) {
+Names names_of(std::span<const Listing> tables) {
     Names names;
-    for (const questions::Findings* const findings : {&gathered.nodes, &gathered.accounts}) {
-        const questions::Listing& listing = findings->listings.front();
-        const questions::ListingColumns columns(listing);
-        for (std::size_t row = 0; row < listing.rows.size(); ++row) {
-            names.nodes.add({columns.text(row, "site"), columns.text(row, "node")});
+    for (const Listing& table : tables) {
+        const ListingColumns columns(table);
+        for (std::size_t row = 0; row < table.rows.size(); ++row) {
+            if (columns.has("node")) {
+                names.nodes.add(node_of(columns, row));
+            }
+            if (columns.has("task")) {
+                names.tasks.add(columns.text(row, "task"));
+            }
         }
-    }
-    for (const Count& count : gathered.counts.rows) {
-        names.nodes.add({count.site, count.node});
-        names.tasks.add(count.task);
-    }
-    for (const WorstCase& one : gathered.worst.rows) {
-        names.nodes.add({one.site, one.node});
-        names.tasks.add(one.task);
-    }
-    for (const auto& [task, classes] : gathered.responses.of_tasks) {
-        names.tasks.add(task);
-    }
-    for (const auto& [key, classes] : gathered.responses.of_nodes) {
-        names.nodes.add({std::get<0>(key), std::get<1>(key)});
     }
     names.nodes.count();
     names.tasks.count();
     return names;
 }
 
-// value: returns that of a row.
-template <typename Rows, typename Value>
-void add_column(Json& json, std::string_view key, const Rows& rows, const Value& value) {
-    json.begin_array(key);
-    for (const auto& row : rows) {
-        json.value(value(row));
+// Writes a text without characters that would change the text around it.
+void add_field(Json& json, const Field& field) {
+    std::visit(
+        [&json](const auto& value) {
+            using Type = std::decay_t<decltype(value)>;
+            if constexpr (std::is_same_v<Type, std::monostate>) {
+                json.value(nullptr);
+            } else if constexpr (std::is_same_v<Type, std::string>) {
+                json.value(text::made_printable(value));
+            } else {
+                json.value(value);
+            }
+        },
+        field);
+}
+
+// Writes the columns of a table. Nodes and tasks are numbers; the site is that of the node.
+void add_columns(Json& json, const Listing& table, const Names& names) {
+    const ListingColumns columns(table);
+    for (std::size_t column = 0; column < table.views.size(); ++column) {
+        const std::string_view key = table.views[column].key;
+        if (key == "site") {
+            continue;
+        }
+        json.begin_array(key);
+        for (std::size_t row = 0; row < table.rows.size(); ++row) {
+            if (key == "node") {
+                json.value(names.nodes.of(node_of(columns, row)));
+            } else if (key == "task") {
+                json.value(names.tasks.of(columns.text(row, key)));
+            } else {
+                add_field(json, table.rows[row][column]);
+            }
+        }
+        json.end_array();
     }
-    json.end_array();
 }
 
 void add_names(Json& json, const Names& names) {
+    const auto add = [&json](std::string_view key, const auto& all, const auto& name_of) {
+        json.begin_array(key);
+        for (const auto& entry : all) {
+            json.value(text::made_printable(name_of(entry.first)));
+        }
+        json.end_array();
+    };
     json.begin_object("names");
-    add_column(json, "site", names.nodes.all(),
-               [](const auto& entry) { return text::made_printable(entry.first.first); });
-    add_column(json, "node", names.nodes.all(),
-               [](const auto& entry) { return text::made_printable(entry.first.second); });
-    add_column(json, "task", names.tasks.all(), [](const auto& entry) { return text::made_printable(entry.first); });
+    add("site", names.nodes.all(), [](const NodeKey& key) { return key.first; });
+    add("node", names.nodes.all(), [](const NodeKey& key) { return key.second; });
+    add("task", names.tasks.all(), [](const std::string& name) { return name; });
     json.end_object();
 }
 
-void add_nodes(Json& json, const Gathered& gathered, const Names& names) {
-    const questions::Listing& listing = gathered.nodes.listings.front();
-    const questions::ListingColumns columns(listing);
-    std::vector<std::size_t> rows(listing.rows.size());
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        rows[row] = row;
+// Returns the first rows of a listing in these columns.
+Listing selected(std::string_view name, const Listing& from, const std::vector<std::string_view>& keys,
+                 std::size_t rows_max = std::numeric_limits<std::size_t>::max()) {
+    Listing table = questions::listing_of(name, keys);
+    std::vector<std::size_t> places;
+    for (const std::string_view key : keys) {
+        places.push_back(
+            static_cast<std::size_t>(std::ranges::find(from.views, key, &questions::View::key) - from.views.begin()));
     }
-    json.begin_object("nodes");
-    add_column(json, "node", rows, [&](std::size_t row) {
-        return names.nodes.of({columns.text(row, "site"), columns.text(row, "node")});
-    });
-    for (const std::string_view key : {"runs", "first_s", "last_s", "events", "lost"}) {
-        add_column(json, key, rows, [&](std::size_t row) { return columns.number(row, key); });
-    }
-    for (const std::string_view key : {"application", "kernel", "state"}) {
-        add_column(json, key, rows, [&](std::size_t row) { return text::made_printable(columns.text(row, key)); });
-    }
-    json.end_object();
-}
-
-void add_runs(Json& json, const Gathered& gathered, const Names& names) {
-    const questions::Listing& listing = gathered.accounts.listings.front();
-    const questions::ListingColumns columns(listing);
-    std::map<std::size_t, Accounts> accounts;
-    std::vector<std::size_t> rows;
-    for (std::size_t row = 0; row < listing.rows.size(); ++row) {
-        Accounts& of = accounts[names.nodes.of({columns.text(row, "site"), columns.text(row, "node")})];
-        const std::string state = columns.text(row, "state");
-        ++(state == "closed" ? of.closed : state == "missing" ? of.missing : of.open);
-        if (rows.size() < gathered.limits.runs) {
-            rows.push_back(row);
+    for (std::size_t row = 0; row < std::min(rows_max, from.rows.size()); ++row) {
+        std::vector<Field>& fields = table.rows.emplace_back();
+        for (const std::size_t place : places) {
+            fields.push_back(from.rows[row][place]);
         }
     }
-    json.begin_object("accounts");
-    add_column(json, "node", accounts, [](const auto& entry) { return entry.first; });
-    add_column(json, "closed", accounts, [](const auto& entry) { return entry.second.closed; });
-    add_column(json, "missing", accounts, [](const auto& entry) { return entry.second.missing; });
-    add_column(json, "open", accounts, [](const auto& entry) { return entry.second.open; });
-    json.end_object();
-    json.begin_object("runs");
-    add_column(json, "node", rows, [&](std::size_t row) {
-        return names.nodes.of({columns.text(row, "site"), columns.text(row, "node")});
-    });
-    for (const std::string_view key :
-         {"started_s", "listed_records", "stored_records", "listed_chunks", "stored_chunks"}) {
-        add_column(json, key, rows, [&](std::size_t row) { return columns.number(row, key); });
-    }
-    for (const std::string_view key : {"boot", "state", "why"}) {
-        add_column(json, key, rows, [&](std::size_t row) { return text::made_printable(columns.text(row, key)); });
-    }
-    json.end_object();
+    return table;
 }
 
-void add_counts(Json& json, const Counts& counts, const Names& names) {
-    json.begin_object("counts");
-    json.member("bucket_s", counts.bucket_s);
-    json.member("begin_s", counts.begin_s);
-    json.member("end_s", counts.end_s);
-    add_column(json, "node", counts.rows, [&](const Count& count) { return names.nodes.of({count.site, count.node}); });
-    add_column(json, "task", counts.rows, [&](const Count& count) { return names.tasks.of(count.task); });
-    add_column(json, "bucket", counts.rows,
-               [&](const Count& count) { return (count.begin_s - counts.begin_s) / counts.bucket_s; });
-    add_column(json, "jobs", counts.rows, [](const Count& count) { return count.jobs; });
-    add_column(json, "missed", counts.rows, [](const Count& count) { return count.missed; });
-    add_column(json, "longest_ns", counts.rows, [](const Count& count) { return count.longest_ns; });
-    json.end_object();
+// Returns how many runs of each node are closed, missing or open.
+Listing accounts_of(const Listing& runs) {
+    constexpr auto kStates = std::to_array<std::string_view>({"closed", "missing", "open"});
+    const ListingColumns columns(runs);
+    std::map<NodeKey, std::array<std::int64_t, kStates.size()>> accounts;
+    for (std::size_t row = 0; row < runs.rows.size(); ++row) {
+        const auto* const state = std::ranges::find(kStates, columns.text(row, "state"));
+        ++accounts[node_of(columns, row)].at(static_cast<std::size_t>(state - kStates.begin()));
+    }
+    Listing table = questions::listing_of("accounts", {"site", "node", kStates[0], kStates[1], kStates[2]});
+    for (const auto& [node, counts] : accounts) {
+        table.rows.push_back({node.first, node.second, counts[0], counts[1], counts[2]});
+    }
+    return table;
 }
 
-constexpr std::array<std::pair<std::string_view, std::uint64_t>, 3> kPercentiles = {
-    {{"p50_ns", 500}, {"p99_ns", 990}, {"p999_ns", 999}}};
-
-void add_responses(Json& json, const Responses& responses, const Names& names) {
-    json.begin_object("classes");
-    add_column(json, "task", responses.classes, [&](const ResponseClass& one) { return names.tasks.of(one.task); });
-    add_column(json, "class_ns", responses.classes, [](const ResponseClass& one) { return one.class_ns; });
-    add_column(json, "jobs", responses.classes, [](const ResponseClass& one) { return one.jobs; });
-    json.end_object();
-    json.begin_object("percentiles");
-    add_column(json, "task", responses.of_tasks, [&](const auto& entry) { return names.tasks.of(entry.first); });
-    for (const auto& [key, per_thousand] : kPercentiles) {
-        add_column(json, key, responses.of_tasks,
-                   [rank = per_thousand](const auto& entry) { return entry.second.percentile(rank); });
-    }
-    json.end_object();
-    json.begin_object("node_percentiles");
-    add_column(json, "node", responses.of_nodes, [&](const auto& entry) {
-        return names.nodes.of({std::get<0>(entry.first), std::get<1>(entry.first)});
-    });
-    add_column(json, "task", responses.of_nodes,
-               [&](const auto& entry) { return names.tasks.of(std::get<2>(entry.first)); });
-    for (const auto& [key, per_thousand] : kPercentiles) {
-        add_column(json, key, responses.of_nodes,
-                   [rank = per_thousand](const auto& entry) { return entry.second.percentile(rank); });
-    }
-    json.end_object();
-}
-
-void add_worst(Json& json, const Gathered& gathered, const Runs& runs, const Names& names) {
-    const std::vector<WorstCase>& rows = gathered.worst.rows;
-    json.begin_object("worst");
-    add_column(json, "node", rows, [&](const WorstCase& one) { return names.nodes.of({one.site, one.node}); });
-    add_column(json, "task", rows, [&](const WorstCase& one) { return names.tasks.of(one.task); });
-    add_column(json, "boot", rows, [](const WorstCase& one) { return text::made_printable(one.boot); });
-    add_column(json, "job", rows, [](const WorstCase& one) { return one.job; });
-    add_column(json, "time_s", rows, [](const WorstCase& one) { return one.time_s; });
-    add_column(json, "response_ns", rows, [](const WorstCase& one) { return one.response_ns; });
-    add_column(json, "deadline_ns", rows, [](const WorstCase& one) { return one.deadline_ns; });
-    add_column(json, "lateness_ns", rows, [](const WorstCase& one) { return one.lateness_ns; });
-    add_column(json, "missed", rows, [](const WorstCase& one) { return one.missed ? 1 : 0; });
-    add_column(json, "outcome", rows, [](const WorstCase& one) { return text::made_printable(one.outcome); });
-    add_column(json, "page", rows, [](const WorstCase& one) { return std::string_view(one.page); });
-    add_column(json, "command", rows, [&](const WorstCase& one) {
+Listing worst_of(const Gathered& gathered, const Runs& runs) {
+    Listing table =
+        questions::listing_of("worst", {"site", "node", "task", "boot", "job", "time_s", "response_ns", "deadline_ns",
+                                        "lateness_ns", "missed", "outcome", "page", "command"});
+    for (const WorstCase& one : gathered.worst.rows) {
         std::string session = one.session;
         if (session.empty() && !runs.preparation.empty()) {
             session = fmt::format("{}/{}/{}/{}.rpk", kFetched, one.site, one.node, one.boot);
         }
-        return one.span && !session.empty() ? text::made_printable(report_command(session, *one.span)) : std::string();
-    });
-    json.end_object();
-    json.member("directory", runs.directory);
-    json.member("preparation", runs.preparation);
+        table.rows.push_back({one.site, one.node, one.task, one.boot, one.job, one.time_s, one.response_ns,
+                              questions::field_of(one.deadline_ns), questions::field_of(one.lateness_ns),
+                              std::int64_t{one.missed}, one.outcome, one.page,
+                              one.span && !session.empty() ? report_command(session, *one.span) : std::string()});
+    }
+    return table;
 }
 
 // Adds what the page leaves out, in which section, and the command that shows it.
@@ -278,8 +231,8 @@ void add_cuts(Json& json, const Gathered& gathered) {
     const questions::Asked& asked = gathered.asked;
     const Counts& counts = gathered.counts;
     json.begin_array("cuts");
-    if (counts.cut) {
-        add("misses", fmt::format("Only the {} counts with the most misses are here.", counts.rows.size()),
+    if (counts.listing.cut) {
+        add("misses", fmt::format("Only the {} counts with the most misses are here.", counts.listing.rows.size()),
             fleet_command("misses", asked, "--limit 0"));
     }
     if (counts.bucket_s != 60) {
@@ -307,17 +260,40 @@ void add_cuts(Json& json, const Gathered& gathered) {
 std::vector<std::byte> contents(const Gathered& gathered, const Runs& runs) {
     fmt::memory_buffer buffer;
     Json json(buffer);
-    const Names names = names_of(gathered);
+    const Listing& accounts = gathered.accounts.listings.front();
+    const Counts& counts = gathered.counts;
+    const std::vector<Listing> tables = {
+        selected("nodes", gathered.nodes.listings.front(),
+                 {"site", "node", "runs", "first_s", "last_s", "events", "lost", "application", "kernel", "state"}),
+        accounts_of(accounts),
+        selected("runs", accounts,
+                 {"site", "node", "started_s", "listed_records", "stored_records", "listed_chunks", "stored_chunks",
+                  "boot", "state", "why"},
+                 gathered.limits.runs),
+        counts.listing,
+        gathered.responses.classes,
+        gathered.responses.of_tasks,
+        gathered.responses.of_nodes,
+        worst_of(gathered, runs),
+    };
+    const Names names = names_of(tables);
     json.begin_object();
     json.member("place", text::made_printable(shown_address(gathered.asked.place)));
     json.member("made_s", gathered.made_s);
     json.member("selection", text::made_printable(fleet_command("report", gathered.asked, "")));
     add_names(json, names);
-    add_nodes(json, gathered, names);
-    add_runs(json, gathered, names);
-    add_counts(json, gathered.counts, names);
-    add_responses(json, gathered.responses, names);
-    add_worst(json, gathered, runs, names);
+    for (const Listing& table : tables) {
+        json.begin_object(table.name);
+        if (table.name == counts.listing.name) {
+            json.member("bucket_s", counts.bucket_s);
+            json.member("begin_s", counts.begin_s);
+            json.member("end_s", counts.end_s);
+        }
+        add_columns(json, table, names);
+        json.end_object();
+    }
+    json.member("directory", runs.directory);
+    json.member("preparation", runs.preparation);
     add_cuts(json, gathered);
     json.end_object();
     const auto bytes = std::as_bytes(std::span(buffer.data(), buffer.size()));

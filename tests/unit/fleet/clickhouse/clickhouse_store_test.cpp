@@ -2,8 +2,6 @@
 // Tests what the store sends to which host, in which order, and what it makes of the answers. The server is a fake.
 #include "fleet/clickhouse/clickhouse_store.hpp"
 
-#include "fleet/clickhouse/clickhouse_store.hpp"
-
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -42,12 +40,8 @@ class FakeHttp final : public Http {
         : m_script(script) {}
 
     lib::Result<HttpAnswer, StoreFailure> post(const Endpoint& endpoint, const Parameters& parameters,
-                                               std::span<const std::string_view> body) override {
-        Request request{.endpoint = endpoint, .parameters = parameters, .body = {}};
-        for (const std::string_view part : body) {
-            request.body += part;
-        }
-        m_script.requests.push_back(std::move(request));
+                                               std::string_view body) override {
+        m_script.requests.push_back({.endpoint = endpoint, .parameters = parameters, .body = std::string(body)});
         if (m_script.answers.empty()) {
             return HttpAnswer{.status = 200, .body = ""};
         }

@@ -2,6 +2,8 @@
 // Tests the bytes of rows, as the documentation of ClickHouse's format RowBinary describes them.
 #include "fleet/clickhouse/row_binary.hpp"
 
+#include "fleet/session_rows.hpp"
+
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -135,7 +137,11 @@ TEST(RowBinaryEvents, OfOneInstantAreNumbered) {
 
 TEST(RowBinaryChunk, HasAllItsColumns) {
     std::string bytes;
-    append_chunk(bytes, chunk());
+    write_chunk(chunk(), [&bytes](Table table, std::span<const sql::Cell> cells) {
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            append_cell(bytes, columns_of(table).at(i).type, cells[i]);
+        }
+    });
     const std::string run = "\1s\4node\x10"
                             "000000000000b007\2\1\0\0"s;
     const std::string expected = run + "\3\0\4\0\5\0\0\0"s + "\7records" + "\x9\0\0\0\0\0\0\0"s + "\x8\0\0\0\0\0\0\0"s +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests the address of a store: what it may be, and what a refusal says.
-#include "fleet/clickhouse/url.hpp"
+#include "fleet/clickhouse/client.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

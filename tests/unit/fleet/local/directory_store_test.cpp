@@ -55,9 +55,7 @@ class DirectoryStoreTest : public testing::Test {
     }
 
     void change(const std::string& statements) const {
-        const auto connection = Connection::open(file(), Access::write);
-        ASSERT_TRUE(connection) << connection.error().text;
-        const auto done = connection.value()->run(statements);
+        const auto done = caught([&] { Connection(file(), Access::write).run(statements); });
         ASSERT_TRUE(done) << done.error().text;
     }
 
@@ -175,9 +173,11 @@ TEST_F(DirectoryStoreTest, AWriterThatEndsInTheMiddleOfASessionLeavesNothingOfIt
         std::ofstream(m_scratch / "session" + "/manifest.json") << "{}";
         ReadSession session = run.session(m_scratch / "session");
         session.rows = [&](const RowSink& sink) -> lib::Result<void, trace::Refusal> {
-            for (int i = 0; i < 1'000; ++i) { // more than one statement inserts
-                FleetRun("lab", "pi-1", 0xA1, 1'000).job("control", i, 1'000, 5, 5).write_rows(sink);
+            FleetRun many("lab", "pi-1", 0xA1, 1'000);
+            for (int i = 0; i < 1'000; ++i) {
+                many.job("control", i, 1'000, 5, 5);
             }
+            many.write_rows(sink);
             ::_exit(7);
         };
         (void)store->add_session(session);
@@ -279,13 +279,11 @@ TEST_F(DirectoryStoreTest, AnswersOneStatementWithNullsNumbersAndTexts) {
 
 TEST_F(DirectoryStoreTest, WithoutSpaceNothingIsStoredAndItSaysSo) {
     const auto store = prepared();
-    const auto opened = Connection::open(file(), Access::write);
-    ASSERT_TRUE(opened);
-    const Connection* const connection = opened.value().get();
-    ASSERT_TRUE(connection->run("PRAGMA max_page_count = 1")); // no more than there are
-    const auto transaction = Transaction::begin(*connection);
-    ASSERT_TRUE(transaction);
-    const auto full = connection->run("INSERT INTO images(site, bytes) VALUES('lab', zeroblob(1000000))");
+    const Connection connection(file(), Access::write);
+    connection.run("PRAGMA max_page_count = 1"); // no more than there are
+    const Transaction transaction(connection);
+    const auto full =
+        caught([&] { connection.run("INSERT INTO images(site, bytes) VALUES('lab', zeroblob(1000000))"); });
     ASSERT_FALSE(full);
     EXPECT_EQ(full.error().cause, lib::Error::no_space);
     EXPECT_EQ(full.error().text,

@@ -3,9 +3,10 @@
 #include "fleet/report/gathered.hpp"
 
 #include "fleet/local/directory_store.hpp"
+#include "tests/support/fleet_fields.hpp"
 #include "tests/support/fleet_run.hpp"
 
-#include <numeric>
+#include <gmock/gmock.h>
 
 namespace host::fleet::report {
 
@@ -14,6 +15,7 @@ namespace {
 using support::FleetRun;
 
 constexpr std::int64_t kDayBegin = 20'000 * 86'400LL;
+const std::vector<std::string_view> kFigures = {"bucket", "jobs", "missed", "longest_ns"};
 
 class CountsTest : public testing::Test {
   protected:
@@ -33,8 +35,12 @@ class CountsTest : public testing::Test {
     }
 
     static std::uint64_t jobs_of(const Counts& counts) {
-        return std::accumulate(counts.rows.begin(), counts.rows.end(), std::uint64_t{0},
-                               [](std::uint64_t sum, const Count& count) { return sum + count.jobs; });
+        const questions::ListingColumns columns(counts.listing);
+        std::uint64_t sum = 0;
+        for (std::size_t row = 0; row < counts.listing.rows.size(); ++row) {
+            sum += static_cast<std::uint64_t>(columns.number(row, "jobs").value());
+        }
+        return sum;
     }
 
     support::TemporaryDirectory m_scratch;
@@ -46,11 +52,9 @@ TEST_F(CountsTest, AreByMinuteOfAShortTime) {
     EXPECT_EQ(counts.bucket_s, 60);
     EXPECT_EQ(counts.begin_s, kDayBegin);
     EXPECT_EQ(counts.end_s, kDayBegin + 120);
-    ASSERT_EQ(counts.rows.size(), 2U);
-    EXPECT_EQ(counts.rows[0].jobs, 2U);
-    EXPECT_EQ(counts.rows[0].missed, 1U);
-    EXPECT_EQ(counts.rows[0].longest_ns, 2000U);
-    EXPECT_EQ(counts.rows[1].begin_s, kDayBegin + 60);
+    EXPECT_THAT(support::rows_of(counts.listing, kFigures),
+                testing::ElementsAre("bucket=0 jobs=2 missed=1 longest_ns=2000", "bucket=1 jobs=1 missed=0 "
+                                                                                 "longest_ns=3000"));
 }
 
 TEST_F(CountsTest, AreCoarserOfALongTime) {
@@ -66,11 +70,9 @@ TEST_F(CountsTest, AreCoarserIfTheyWereTooMany) {
     const auto store = store_with({kDayBegin, kDayBegin + 60, kDayBegin + 120, kDayBegin + 299});
     const Counts counts = counts_of({}, *store, {.rows = 2}).value();
     EXPECT_EQ(counts.bucket_s, 300);
-    EXPECT_FALSE(counts.cut);
-    ASSERT_EQ(counts.rows.size(), 1U);
-    EXPECT_EQ(counts.rows[0].jobs, 4U);
-    EXPECT_EQ(counts.rows[0].missed, 2U);
-    EXPECT_EQ(counts.rows[0].longest_ns, 4000U);
+    EXPECT_FALSE(counts.listing.cut);
+    EXPECT_THAT(support::rows_of(counts.listing, kFigures),
+                testing::ElementsAre("bucket=0 jobs=4 missed=2 longest_ns=4000"));
 }
 
 TEST_F(CountsTest, AreThoseWithTheMostMissesIfNothingElseHelps) {
@@ -79,15 +81,14 @@ TEST_F(CountsTest, AreThoseWithTheMostMissesIfNothingElseHelps) {
     late.job("control", 1, kDayBegin, 10, 10, true).chunk(0, 0, 0, 10).listed(0, 0, 0, 10).ended({});
     late.store(*store, m_scratch);
     const Counts counts = counts_of({}, *store, {.rows = 1}).value();
-    EXPECT_TRUE(counts.cut);
-    ASSERT_EQ(counts.rows.size(), 1U);
-    EXPECT_EQ(counts.rows[0].node, "pi-9");
+    EXPECT_TRUE(counts.listing.cut);
+    EXPECT_THAT(support::rows_of(counts.listing, {"node"}), testing::ElementsAre("node=pi-9"));
 }
 
 TEST_F(CountsTest, AreNoneOfAnotherSelection) {
     const auto store = store_with({kDayBegin});
     const Counts counts = counts_of({.node = "pi-2"}, *store).value();
-    EXPECT_TRUE(counts.rows.empty());
+    EXPECT_TRUE(counts.listing.rows.empty());
     EXPECT_EQ(counts.begin_s, counts.end_s);
 }
 
