@@ -27,29 +27,6 @@ namespace host::fleet {
 
 namespace fs = std::filesystem;
 
-// A directory for the files of one session while its rows are made. The destructor removes it; one that a killed
-// process leaves is in TMPDIR, which the system cleans.
-class WorkDirectory {
-  public:
-    // Creates it in TMPDIR, else in the system's directory for temporary files. no_space, io.
-    [[nodiscard]] static lib::Result<std::unique_ptr<WorkDirectory>, NetworkFailure> create();
-
-    explicit WorkDirectory(std::string path)
-        : m_path(std::move(path)) {}
-
-    WorkDirectory(const WorkDirectory&) = delete;
-    WorkDirectory& operator=(const WorkDirectory&) = delete;
-    ~WorkDirectory();
-
-    [[nodiscard]] const std::string& path() const { return m_path; }
-
-    // Writes a new file. name: without a directory. no_space, io.
-    [[nodiscard]] lib::Result<void, NetworkFailure> write(std::string_view name, std::string_view content) const;
-
-  private:
-    std::string m_path;
-};
-
 namespace {
 
 using formats::dat::ChunkKey;
@@ -89,31 +66,46 @@ NetworkFailure failure_at(const std::string& path, lib::Error error) {
 
 } // namespace
 
-lib::Result<std::unique_ptr<WorkDirectory>, NetworkFailure> WorkDirectory::create() {
-    std::error_code failed;
-    const fs::path above = fs::temp_directory_path(failed);
-    std::string path = (failed ? fs::path("/tmp") : above) / "remora-load-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) {
-        return failure_at(path, errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io);
+// A directory for the files of one session while its rows are made. The destructor removes it; one that a killed
+// process leaves is in TMPDIR, which the system cleans.
+class WorkDirectory {
+  public:
+    // Creates it in TMPDIR, else in the system's directory for temporary files. no_space, io.
+    WorkDirectory() {
+        std::error_code failed;
+        const fs::path above = fs::temp_directory_path(failed);
+        m_path = (failed ? fs::path("/tmp") : above) / "remora-load-XXXXXX";
+        if (::mkdtemp(m_path.data()) == nullptr) {
+            throw failure_at(m_path, errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io);
+        }
     }
-    return std::make_unique<WorkDirectory>(path);
-}
 
-WorkDirectory::~WorkDirectory() {
-    std::error_code ignored;
-    fs::remove_all(m_path, ignored);
-}
+    WorkDirectory(const WorkDirectory&) = delete;
+    WorkDirectory& operator=(const WorkDirectory&) = delete;
 
-lib::Result<void, NetworkFailure> WorkDirectory::write(std::string_view name, std::string_view content) const {
-    const std::string path = (fs::path(m_path) / name).string();
-    const auto file = output::OutputFile::create(path);
-    if (!file) {
-        return failure_at(path, file.error());
+    ~WorkDirectory() {
+        std::error_code ignored;
+        fs::remove_all(m_path, ignored);
     }
-    file.value()->append(content);
-    const auto closed = file.value()->close();
-    return closed ? lib::Result<void, NetworkFailure>() : failure_at(path, closed.error());
-}
+
+    [[nodiscard]] const std::string& path() const { return m_path; }
+
+    // Writes a new file. name: without a directory. no_space, io.
+    void write(std::string_view name, std::string_view content) const {
+        const std::string path = (fs::path(m_path) / name).string();
+        const auto file = output::OutputFile::create(path);
+        if (!file) {
+            throw failure_at(path, file.error());
+        }
+        file.value()->append(content);
+        if (const auto closed = file.value()->close(); !closed) {
+            throw failure_at(path, closed.error());
+        }
+    }
+
+  private:
+    std::string m_path;
+};
 
 // States what source and store know of a run.
 struct Loader::Known {
@@ -135,29 +127,24 @@ Loader::Loader(Source& source, Store& store, Options options)
     , m_store(store)
     , m_options(std::move(options)) {}
 
-Loader::Done Loader::run() {
+lib::Result<void, NetworkFailure> Loader::run() {
+    auto done = caught([this] { run_to_end(); });
+    return !done && done.error().cause == lib::Error::closed ? lib::Result<void, NetworkFailure>() : done;
+}
+
+void Loader::run_to_end() {
     while (!stopped()) {
         std::vector<Message> messages;
-        Done done = persist([&]() -> Done {
-            auto batch = m_source.take(m_options.batch_messages, m_options.batch_bytes, m_options.wait);
-            if (!batch) {
-                return batch.error();
-            }
-            messages = std::move(batch.value());
-            return {};
+        const auto took = caught([&] {
+            persist([&] {
+                messages = taken(m_source.take(m_options.batch_messages, m_options.batch_bytes, m_options.wait));
+            });
         });
         for (const std::string& line : m_source.take_rejected()) {
             note_rejected(line);
         }
-        if (done) {
-            done = load(messages);
-        }
-        if (!done && done.error().cause == lib::Error::closed) {
-            break;
-        }
-        if (!done) {
-            return done;
-        }
+        taken(took);
+        load(messages);
         if (messages.empty() && m_options.until_empty) {
             const auto pending = m_source.pending();
             if (pending && pending.value() == 0) {
@@ -165,24 +152,20 @@ Loader::Done Loader::run() {
             }
         }
     }
-    return {};
 }
 
 // Chunks are loaded first, because a session in the same batch may list them.
-Loader::Done Loader::load(std::vector<Message>& messages) {
+void Loader::load(std::vector<Message>& messages) {
     const auto sessions = std::stable_partition(messages.begin(), messages.end(),
                                                 [](const Message& one) { return one.kind == MessageKind::chunk; });
     m_kept = std::chrono::steady_clock::now();
     m_loading = messages;
-    Done done = load_chunks({messages.begin(), sessions});
-    if (done) {
-        done = load_sessions({sessions, messages.end()});
-    }
+    load_chunks({messages.begin(), sessions});
+    load_sessions({sessions, messages.end()});
     m_loading = {};
-    return done;
 }
 
-Loader::Done Loader::load_chunks(std::span<Message> messages) {
+void Loader::load_chunks(std::span<Message> messages) {
     std::vector<ReadChunk> chunks; // of the first messages
     for (std::size_t i = 0; i < messages.size(); ++i) {
         auto chunk = read_chunk(messages[i]);
@@ -190,25 +173,23 @@ Loader::Done Loader::load_chunks(std::span<Message> messages) {
             std::swap(messages[chunks.size()], messages[i]);
             chunks.push_back(std::move(chunk.value()));
         } else if (chunk.error().cause != lib::Error::corrupt) {
-            return chunk.error(); // the message is not the cause
-        } else if (Done rejected = reject(messages[i], chunk.error().text); !rejected) {
-            return rejected;
+            throw chunk.error(); // the message is not the cause
+        } else {
+            reject(messages[i], chunk.error().text);
         }
     }
     if (chunks.empty()) {
-        return {};
+        return;
     }
     for (std::size_t i = 0; i < chunks.size(); ++i) {
         chunks[i].message = &messages[i];
     }
-    if (Done added = add(chunks); !added) {
-        return added;
-    }
-    return persist([&] { return m_source.acknowledge(messages.first(chunks.size())); });
+    add(chunks);
+    acknowledge(messages.first(chunks.size()));
 }
 
 // A chunk that was delivered before may be stored; adding it again would only cost time.
-Loader::Done Loader::add(std::span<const ReadChunk> chunks) {
+void Loader::add(std::span<const ReadChunk> chunks) {
     const auto is_stored = [this](const ReadChunk& chunk) {
         if (chunk.message->deliveries <= 1) {
             return false;
@@ -223,53 +204,43 @@ Loader::Done Loader::add(std::span<const ReadChunk> chunks) {
     std::ranges::remove_copy_if(chunks, std::back_inserter(fresh), is_stored);
     m_counts.again += chunks.size() - fresh.size();
     if (fresh.empty()) {
-        return {};
+        return;
     }
-    Done added = persist([&] { return m_store.add_chunks(fresh); });
+    persist([&] { taken(m_store.add_chunks(fresh)); });
     for (const ReadChunk& chunk : fresh) {
-        m_counts.chunks += added ? 1U : 0U;
-        m_counts.events += added ? chunk.events : 0;
-        m_counts.bytes += added ? chunk.message->body.size() : 0;
+        ++m_counts.chunks;
+        m_counts.events += chunk.events;
+        m_counts.bytes += chunk.message->body.size();
     }
-    return added;
 }
 
-Loader::Done Loader::load_sessions(std::span<const Message> messages) {
+void Loader::load_sessions(std::span<const Message> messages) {
     std::deque<Ready> ready;
-    Done done;
     for (const Message& message : messages) {
-        done = prepare(message, ready);
+        prepare(message, ready);
         std::uint64_t bytes = 0;
         for (const Ready& one : ready) {
             bytes += one.bytes;
         }
-        if (done && bytes >= kSessionBytes) {
-            done = store(ready);
-        }
-        if (!done) {
-            return done;
+        if (bytes >= kSessionBytes) {
+            store(ready);
         }
     }
-    return store(ready);
+    store(ready);
 }
 
 // The source is asked first. So a chunk that another loader stores and acknowledges in between is found in the store.
-Loader::Done Loader::ask(const Message& message, const Run& run, Known& known) {
-    const auto settled = m_source.settled_before(message.sequence);
-    const auto session = m_store.has_session(run);
-    const auto chunks = m_store.chunks_of(run);
-    if (!settled || !session || !chunks) {
-        return !settled ? settled.error() : !session ? session.error() : chunks.error();
-    }
-    known.settled = settled.value();
-    known.session = session.value();
-    for (const StoredChunk& chunk : chunks.value()) {
+Loader::Known Loader::ask(const Message& message, const Run& run) {
+    Known known{.settled = taken(m_source.settled_before(message.sequence)),
+                .session = taken(m_store.has_session(run)),
+                .chunks = {}};
+    for (const StoredChunk& chunk : taken(m_store.chunks_of(run))) {
         known.chunks.insert_or_assign(chunk.key, chunk);
     }
-    return {};
+    return known;
 }
 
-Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
+void Loader::prepare(const Message& message, std::deque<Ready>& ready) {
     auto manifest = formats::dat::parse_manifest(message.body);
     if (!manifest) {
         return reject(message, manifest.error().text);
@@ -281,12 +252,10 @@ Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
     const bool is_being_loaded = std::ranges::any_of(
         ready, [&run](const Ready& one) { return one.run.from == run.from && one.run.boot_id == run.boot_id; });
     Known known;
-    if (Done asked = persist([&] { return ask(message, run, known); }); !asked) {
-        return asked;
-    }
+    persist([&] { known = ask(message, run); });
     if (known.session) {
         ++m_counts.again;
-        return persist([&] { return m_source.acknowledge({&message, 1}); });
+        return acknowledge({&message, 1});
     }
     const bool is_whole = std::ranges::all_of(manifest->chunks, [&](const ManifestChunk& chunk) {
         return !chunk.described || found_in(known.chunks, manifest.value(), chunk) != nullptr;
@@ -295,22 +264,15 @@ Loader::Done Loader::prepare(const Message& message, std::deque<Ready>& ready) {
     if (is_being_loaded || (!is_whole && may_come)) {
         m_source.give_back(
             message, std::min(kAgain * static_cast<int>(std::min<std::uint64_t>(message.deliveries, 20)), kAgainMax));
-        return {};
-    }
-    auto directory = WorkDirectory::create();
-    if (!directory) {
-        return directory.error();
+        return;
     }
     ready.push_back({.message = &message,
                      .run = run,
                      .manifest = std::move(manifest.value()),
-                     .directory = std::move(directory.value())});
-    bool whole = true;
-    Done fetched = fetch(known.chunks, ready.back(), whole);
-    if (!whole) {
+                     .directory = std::make_unique<WorkDirectory>()});
+    if (!fetch(known.chunks, ready.back())) {
         ready.pop_back();
     }
-    return fetched;
 }
 
 // Chunks that were published after their session may not have come yet, so the session waits for some deliveries. A
@@ -323,59 +285,44 @@ bool Loader::is_early(const Message& message) {
     return pending && pending.value() > 1;
 }
 
-lib::Result<std::string, NetworkFailure> Loader::image_of(const Run& run, const StoredChunk& chunk) {
-    auto image = m_store.image_of(run, chunk.key);
-    if (!image) {
-        return image.error();
+std::string Loader::image_of(const Run& run, const StoredChunk& chunk) {
+    if (auto image = taken(m_store.image_of(run, chunk.key))) {
+        return std::move(*image);
     }
-    if (image.value()) {
-        return std::move(*image.value());
+    Message again = taken(m_source.fetch(chunk.sequence));
+    if (lib::crc32c(std::as_bytes(std::span(again.body))) != chunk.crc32c) {
+        throw NetworkFailure{lib::Error::not_found, "another message has its place in the stream"};
     }
-    auto again = m_source.fetch(chunk.sequence);
-    if (!again) {
-        return again.error();
-    }
-    const std::string& body = again.value().body;
-    if (lib::crc32c(std::as_bytes(std::span(body))) != chunk.crc32c) {
-        return NetworkFailure{lib::Error::not_found, "another message has its place in the stream"};
-    }
-    return std::move(again.value().body);
+    return std::move(again.body);
 }
 
-// Writes the chunks and the manifest as files. If the bytes of a chunk are gone, whole is false, and the session is
-// rejected.
-Loader::Done Loader::fetch(const StoredChunks& stored, Ready& one, bool& whole) {
+// Writes the chunks and the manifest as files. If the bytes of a chunk are gone, the session is rejected, and the
+// result is false.
+bool Loader::fetch(const StoredChunks& stored, Ready& one) {
     for (const ManifestChunk& chunk : one.manifest.chunks) {
         const StoredChunk* const found = found_in(stored, one.manifest, chunk);
         if (found == nullptr) {
             continue; // it is not stored, and will never be
         }
         std::string image;
-        Done fetched = persist([&]() -> Done {
-            auto taken = image_of(one.run, *found);
-            image = taken ? std::move(taken.value()) : std::string();
-            return taken ? Done() : Done(taken.error());
-        });
+        const auto fetched = caught([&] { persist([&] { image = image_of(one.run, *found); }); });
         if (!fetched && fetched.error().cause == lib::Error::not_found) {
-            whole = false;
-            return reject(*one.message, fmt::format("chunk {} is stored, but its bytes are in the stream no more: {}",
-                                                    chunk_message_id(found->key), fetched.error().text));
+            reject(*one.message, fmt::format("chunk {} is stored, but its bytes are in the stream no more: {}",
+                                             chunk_message_id(found->key), fetched.error().text));
+            return false;
         }
-        if (!fetched) {
-            return fetched;
-        }
-        if (auto written = one.directory->write(chunk.file, image); !written) {
-            return written;
-        }
+        taken(fetched);
+        one.directory->write(chunk.file, image);
         one.bytes += image.size();
         keep();
     }
-    return one.directory->write(formats::dat::kManifestName, one.message->body);
+    one.directory->write(formats::dat::kManifestName, one.message->body);
+    return true;
 }
 
-Loader::Done Loader::store(std::deque<Ready>& ready) {
+void Loader::store(std::deque<Ready>& ready) {
     if (ready.empty()) {
-        return {};
+        return;
     }
     std::vector<ReadSession> sessions;
     std::vector<Message> messages; // without their bodies
@@ -394,18 +341,16 @@ Loader::Done Loader::store(std::deque<Ready>& ready) {
         message.body.clear();
         messages.push_back(std::move(message));
     }
-    if (Done added = persist([&] { return m_store.add_sessions(sessions); }); !added) {
-        return added;
-    }
+    persist([&] { taken(m_store.add_sessions(sessions)); });
     m_counts.sessions += ready.size();
     ready.clear();
-    return persist([&] { return m_source.acknowledge(messages); });
+    acknowledge(messages);
 }
 
-Loader::Done Loader::reject(const Message& message, std::string_view reason) {
+void Loader::reject(const Message& message, std::string_view reason) {
     note_rejected(
         fmt::format("{} of {}.{}: {}", text::escaped(message.id), message.from.site, message.from.node, reason));
-    return persist([&] { return m_source.reject(message, reason); });
+    persist([&] { taken(m_source.reject(message, reason)); });
 }
 
 void Loader::note_rejected(std::string_view line) {
@@ -423,23 +368,25 @@ void Loader::keep() {
     }
 }
 
-Loader::Done Loader::persist(const std::function<Done()>& attempt) {
+void Loader::persist(const std::function<void()>& attempt) {
     while (true) {
-        Done done = attempt();
-        const bool is_away =
-            !done && (done.error().cause == lib::Error::unreachable || done.error().cause == lib::Error::timeout ||
-                      done.error().cause == lib::Error::busy);
-        if (!is_away) {
-            return done;
+        const auto done = caught(attempt);
+        if (done) {
+            return;
         }
-        if (m_options.report && std::exchange(m_away, done.error().text) != done.error().text) {
-            m_options.report(fmt::format("waits: {}", done.error().text));
+        const Failure& failure = done.error();
+        if (failure.cause != lib::Error::unreachable && failure.cause != lib::Error::timeout &&
+            failure.cause != lib::Error::busy) {
+            throw failure;
+        }
+        if (m_options.report && std::exchange(m_away, failure.text) != failure.text) {
+            m_options.report(fmt::format("waits: {}", failure.text));
         }
         for (auto left = m_options.wait; left.count() > 0 && !stopped(); left -= kNap) {
             std::this_thread::sleep_for(std::min(left, kNap));
         }
         if (stopped()) {
-            return NetworkFailure{lib::Error::closed, "the loader is to end"};
+            throw NetworkFailure{lib::Error::closed, "the loader is to end"};
         }
         keep();
     }

@@ -59,28 +59,33 @@ class Loader {
     [[nodiscard]] const Counts& counts() const { return m_counts; }
 
   private:
-    using Done = lib::Result<void, NetworkFailure>;
-
     using StoredChunks = std::map<formats::dat::ChunkKey, StoredChunk>;
     struct Known;
     struct Ready; // a session whose chunks are at hand
 
-    [[nodiscard]] Done load(std::vector<Message>& messages);
-    [[nodiscard]] Done load_chunks(std::span<Message> messages);
-    [[nodiscard]] Done add(std::span<const ReadChunk> chunks);
-    [[nodiscard]] Done load_sessions(std::span<const Message> messages);
-    [[nodiscard]] Done ask(const Message& message, const Run& run, Known& known);
-    [[nodiscard]] Done prepare(const Message& message, std::deque<Ready>& ready);
-    [[nodiscard]] Done fetch(const StoredChunks& stored, Ready& one, bool& whole);
-    [[nodiscard]] Done store(std::deque<Ready>& ready);
+    // What fails in these is thrown.
+    void run_to_end();
+    void load(std::vector<Message>& messages);
+    void load_chunks(std::span<Message> messages);
+    void add(std::span<const ReadChunk> chunks);
+    void load_sessions(std::span<const Message> messages);
+    [[nodiscard]] Known ask(const Message& message, const Run& run);
+    void prepare(const Message& message, std::deque<Ready>& ready);
+    [[nodiscard]] bool fetch(const StoredChunks& stored, Ready& one);
+    void store(std::deque<Ready>& ready);
     void note_rejected(std::string_view line);
-    [[nodiscard]] Done reject(const Message& message, std::string_view reason);
+    void reject(const Message& message, std::string_view reason);
     [[nodiscard]] bool is_early(const Message& message);
-    [[nodiscard]] lib::Result<std::string, NetworkFailure> image_of(const Run& run, const StoredChunk& chunk);
+    [[nodiscard]] std::string image_of(const Run& run, const StoredChunk& chunk);
 
     // Repeats the attempt while a server cannot be reached, and keeps the messages that are being loaded reserved for
     // this loader. closed: the loader is to end, and the attempt has not succeeded.
-    [[nodiscard]] Done persist(const std::function<Done()>& attempt);
+    void persist(const std::function<void()>& attempt);
+
+    void acknowledge(std::span<const Message> messages) {
+        persist([&] { taken(m_source.acknowledge(messages)); });
+    }
+
     void keep();
 
     [[nodiscard]] bool stopped() const { return m_options.stop != nullptr && *m_options.stop != 0; }

@@ -59,8 +59,7 @@ trace::Json load(const std::string& directory) {
     return ours ? json : trace::Json();
 }
 
-lib::Result<void, NetworkFailure> store(const std::string& directory, const NodeName& from, std::uint64_t boot_id,
-                                        const Published& published) {
+void store(const std::string& directory, const NodeName& from, std::uint64_t boot_id, const Published& published) {
     const std::filesystem::path file = progress_file_of(directory);
     const std::string parent = file.parent_path().empty() ? "." : file.parent_path().string();
     const trace::Json json = {{"format", kFormat},
@@ -73,12 +72,11 @@ lib::Result<void, NetworkFailure> store(const std::string& directory, const Node
                               {"differing", published.differing},
                               {"session", published.session}};
     if (const auto saved = formats::dat::save_text(json.dump(2) + '\n', parent, file.filename().string()); !saved) {
-        return NetworkFailure{saved.error(),
-                              fmt::format("{} cannot be written: {}; without it the next publisher does not know how "
-                                          "far this one came",
-                                          text::escaped(file.string()), error_name(saved.error()))};
+        throw NetworkFailure{saved.error(),
+                             fmt::format("{} cannot be written: {}; without it the next publisher does not know how "
+                                         "far this one came",
+                                         text::escaped(file.string()), error_name(saved.error()))};
     }
-    return {};
 }
 
 } // namespace
@@ -111,7 +109,11 @@ std::optional<NodeName> node_of_session(const std::string& directory) {
 }
 
 lib::Result<void, NetworkFailure> announce_session(const std::string& directory, const NodeName& from) {
-    return node_of_session(directory) == from ? lib::Result<void, NetworkFailure>() : store(directory, from, 0, {});
+    return caught([&] {
+        if (node_of_session(directory) != from) {
+            store(directory, from, 0, {});
+        }
+    });
 }
 
 SessionPublisher::SessionPublisher(std::string directory, NodeName from, Outlet& outlet,
@@ -121,41 +123,41 @@ SessionPublisher::SessionPublisher(std::string directory, NodeName from, Outlet&
     , m_outlet(outlet)
     , m_report(std::move(report)) {}
 
-NetworkFailure SessionPublisher::failed(lib::Error cause, std::string_view text) const {
-    return {cause, fmt::format("{}: {}", text::escaped(m_directory), text)};
+void SessionPublisher::fail(lib::Error cause, std::string_view text) const {
+    throw NetworkFailure{cause, fmt::format("{}: {}", text::escaped(m_directory), text)};
 }
 
 std::size_t SessionPublisher::left() const {
     return m_manifest.chunks.size() - std::min(m_published.chunks, m_manifest.chunks.size());
 }
 
-lib::Result<void, NetworkFailure> SessionPublisher::save() const {
-    return store(m_directory, m_from, m_manifest.boot_id, m_published);
+void SessionPublisher::save() const {
+    store(m_directory, m_from, m_manifest.boot_id, m_published);
 }
 
 // Reads the manifest if it has changed.
-lib::Result<void, NetworkFailure> SessionPublisher::look() {
+void SessionPublisher::look() {
     const std::string path = m_directory + '/' + std::string(formats::dat::kManifestName);
 
     struct stat file {};
 
     if (m_looked && ::stat(path.c_str(), &file) == 0 && file.st_ino == m_inode && changed_ns(file) == m_changed_ns) {
-        return {};
+        return;
     }
     if (::stat(path.c_str(), &file) != 0) {
-        return failed(lib::Error::not_found, "it has no manifest.json, so it is no session");
+        fail(lib::Error::not_found, "it has no manifest.json, so it is no session");
     }
     auto text = trace::read_file(path, kManifestBytesMax);
     if (!text) {
-        return failed(lib::Error::io, fmt::format("manifest.json: {}", text.error().text));
+        fail(lib::Error::io, fmt::format("manifest.json: {}", text.error().text));
     }
     auto manifest = formats::dat::parse_manifest(text.value());
     if (!manifest) {
-        return failed(lib::Error::corrupt, fmt::format("manifest.json: {}", manifest.error().text));
+        fail(lib::Error::corrupt, fmt::format("manifest.json: {}", manifest.error().text));
     }
     if (manifest.value().boot_id == 0 && !manifest.value().chunks.empty()) {
-        return failed(lib::Error::refused, "the machine's boot id is not known, so its chunks have no names in a "
-                                           "fleet: only traces with metadata can be published");
+        fail(lib::Error::refused, "the machine's boot id is not known, so its chunks have no names in a "
+                                  "fleet: only traces with metadata can be published");
     }
     const bool first = !m_looked || manifest.value().boot_id != m_manifest.boot_id;
     m_manifest = std::move(manifest.value());
@@ -173,14 +175,12 @@ lib::Result<void, NetworkFailure> SessionPublisher::look() {
     if (m_published.started_s == 0) {
         m_published.started_s = started_of(m_directory, m_manifest);
     }
-    return {};
 }
 
 void SessionPublisher::leave_out(const ManifestChunk& chunk, std::string_view why) {
     m_report(fmt::format("{}/{} is not published: {}", text::escaped(m_directory), chunk.file, why));
 }
 
-// Returns nothing if the chunk is left out.
 std::optional<Message> SessionPublisher::read(const ManifestChunk& chunk) {
     auto body = trace::read_file(m_directory + '/' + chunk.file, kChunkBytesMax);
     if (!body) {
@@ -218,7 +218,7 @@ std::optional<Message> SessionPublisher::read(const ManifestChunk& chunk) {
     return message;
 }
 
-lib::Result<void, NetworkFailure> SessionPublisher::publish_chunks(std::size_t bytes) {
+void SessionPublisher::publish_chunks(std::size_t bytes) {
     std::vector<Message> messages;
     std::vector<std::size_t> ends; // in the list, after each message
     std::size_t total = 0;
@@ -243,18 +243,15 @@ lib::Result<void, NetworkFailure> SessionPublisher::publish_chunks(std::size_t b
     m_published.chunks = all ? next : stored == 0 ? before.chunks : ends[stored - 1];
     m_published.differing = all ? m_published.differing : before.differing;
     if (m_published != before) {
-        if (auto saved = save(); !saved) {
-            return saved;
-        }
+        save();
     }
     if (!all && done.error().cause == lib::Error::too_small) {
-        return failed(lib::Error::too_small,
-                      fmt::format("{}: {}", m_manifest.chunks[ends[stored] - 1].file, done.error().text));
+        fail(lib::Error::too_small, fmt::format("{}: {}", m_manifest.chunks[ends[stored] - 1].file, done.error().text));
     }
-    return done;
+    taken(done);
 }
 
-lib::Result<void, NetworkFailure> SessionPublisher::publish_manifest() {
+void SessionPublisher::publish_manifest() {
     Message message;
     message.from = m_from;
     message.kind = MessageKind::session;
@@ -267,33 +264,26 @@ lib::Result<void, NetworkFailure> SessionPublisher::publish_manifest() {
     }
     std::size_t stored = 0;
     if (auto done = m_outlet.publish({&message, 1}, stored); !done) {
-        return failed(done.error().cause, fmt::format("manifest.json: {}", done.error().text));
+        fail(done.error().cause, fmt::format("manifest.json: {}", done.error().text));
     }
     m_published.session = true;
-    return save();
+    save();
 }
 
 lib::Result<bool, NetworkFailure> SessionPublisher::next(std::size_t bytes, bool closed) {
-    if (const auto looked = look(); !looked) {
-        return looked.error();
-    }
-    if (m_published.session || has_nothing()) {
-        return true;
-    }
-    if (left() != 0) {
-        if (const auto done = publish_chunks(bytes); !done) {
-            return done.error();
+    return caught([&] {
+        look();
+        if (m_published.session || has_nothing()) {
+            return true;
         }
-    }
-    if (left() != 0) {
-        return false;
-    }
-    if (closed) {
-        if (const auto done = publish_manifest(); !done) {
-            return done.error();
+        if (left() != 0) {
+            publish_chunks(bytes);
         }
-    }
-    return true;
+        if (left() == 0 && closed) {
+            publish_manifest();
+        }
+        return left() == 0;
+    });
 }
 
 SpoolPublisher::SpoolPublisher(Connect connect, std::function<void(std::string_view)> report)

@@ -75,15 +75,18 @@ class SessionPublisher {
     [[nodiscard]] std::size_t left() const;
 
   private:
-    [[nodiscard]] lib::Result<void, NetworkFailure> look();
-    [[nodiscard]] lib::Result<void, NetworkFailure> publish_chunks(std::size_t bytes);
-    [[nodiscard]] lib::Result<void, NetworkFailure> publish_manifest();
+    // What fails in these is thrown.
+    void look();
+    void publish_chunks(std::size_t bytes);
+    void publish_manifest();
+    void save() const;
+    [[noreturn]] void fail(lib::Error cause, std::string_view text) const;
+
+    // Returns nothing if the chunk is left out.
     [[nodiscard]] std::optional<Message> read(const formats::dat::ManifestChunk& chunk);
-    [[nodiscard]] lib::Result<void, NetworkFailure> save() const;
 
     [[nodiscard]] bool has_nothing() const { return m_manifest.chunks.empty() && m_manifest.boot_id == 0; }
 
-    [[nodiscard]] NetworkFailure failed(lib::Error cause, std::string_view text) const;
     void leave_out(const formats::dat::ManifestChunk& chunk, std::string_view why);
 
     std::string m_directory;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/network/nats.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "host/text/list.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 namespace host::fleet {
@@ -114,14 +115,8 @@ natsStatus set_times(natsOptions* options) {
 
 } // namespace
 
-NatsConnection::NatsConnection(NatsOwned<natsConnection> connection, NatsOwned<jsCtx> context, std::string shown)
-    : m_connection(std::move(connection))
-    , m_context(std::move(context))
-    , m_shown(std::move(shown)) {}
-
-lib::Result<std::shared_ptr<NatsConnection>, NetworkFailure> NatsConnection::open(const std::string& addresses,
-                                                                                  const Credentials& credentials) {
-    const std::string shown = shown_address(addresses);
+NatsConnection::NatsConnection(const std::string& addresses, const Credentials& credentials)
+    : m_shown(shown_address(addresses)) {
     const std::vector<std::string> all = addresses_of(addresses);
     const bool tls = std::ranges::any_of(all, [](const std::string& one) { return one.starts_with("tls://"); });
     natsOptions* made = nullptr;
@@ -133,20 +128,16 @@ lib::Result<std::shared_ptr<NatsConnection>, NetworkFailure> NatsConnection::ope
     status = status == NATS_OK ? set_user(made, credentials) : status;
     natsConnection* connection = nullptr;
     status = status == NATS_OK ? natsConnection_Connect(&connection, made) : status;
-    NatsOwned<natsConnection> owned(connection);
-    if (status != NATS_OK) {
-        return not_connected(status, shown);
-    }
+    m_connection.reset(connection);
     jsOptions wanted;
     jsOptions_Init(&wanted);
     wanted.Wait = kNatsRequest.count();
     jsCtx* context = nullptr;
-    status = natsConnection_JetStream(&context, connection, &wanted);
-    NatsOwned<jsCtx> streams(context);
+    status = status == NATS_OK ? natsConnection_JetStream(&context, connection, &wanted) : status;
+    m_context.reset(context);
     if (status != NATS_OK) {
-        return not_connected(status, shown);
+        throw not_connected(status, m_shown);
     }
-    return std::make_shared<NatsConnection>(std::move(owned), std::move(streams), shown);
 }
 
 std::size_t NatsConnection::payload_max() const {
@@ -208,17 +199,15 @@ std::string_view body_of(const natsMsg* message) {
     return {natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message))};
 }
 
-lib::Result<void, NetworkFailure> ensure_stream(const NatsConnection& connection, std::string_view name) {
+void ensure_stream(const NatsConnection& connection, std::string_view name) {
     const std::string stream(name);
     jsErrCode code{};
     jsStreamInfo* info = nullptr;
     natsStatus status = js_GetStreamInfo(&info, connection.streams(), stream.c_str(), nullptr, &code);
     NatsOwned<jsStreamInfo> owned(info);
-    if (status == NATS_OK) {
-        return {};
-    }
     if (code != JSStreamNotFoundErr && status != NATS_NOT_FOUND) {
-        return connection.failure(status, fmt::format("stream {}", name), code);
+        connection.check(status, fmt::format("stream {}", name), code);
+        return;
     }
     const std::string subject = stream + ".>";
     std::array<const char*, 1> subjects = {subject.c_str()};
@@ -234,13 +223,12 @@ lib::Result<void, NetworkFailure> ensure_stream(const NatsConnection& connection
     info = nullptr;
     status = js_AddStream(&info, connection.streams(), &config, nullptr, &code);
     owned.reset(info);
-    if (status == NATS_OK || code == JSStreamNameExistErr) { // another program has created it
-        return {};
+    if (code != JSStreamNameExistErr) { // else another program has created it
+        connection.check(status, fmt::format("stream {} cannot be made", name), code);
     }
-    return connection.failure(status, fmt::format("stream {} cannot be made", name), code);
 }
 
-lib::Result<void, NetworkFailure> ensure_consumer(const NatsConnection& connection, const std::string& name) {
+void ensure_consumer(const NatsConnection& connection, const std::string& name) {
     constexpr std::int64_t kAckPendingMax = 65'536; // of all loaders together
     jsConsumerInfo* info = nullptr;
     jsErrCode code{};
@@ -260,34 +248,21 @@ lib::Result<void, NetworkFailure> ensure_consumer(const NatsConnection& connecti
         status = js_AddConsumer(&info, connection.streams(), kStream.data(), &config, nullptr, &code);
         owned.reset(info);
     }
-    return status == NATS_OK ? lib::Result<void, NetworkFailure>()
-                             : connection.failure(status, fmt::format("consumer {}", name), code);
+    connection.check(status, fmt::format("consumer {}", name), code);
 }
 
-lib::Result<std::shared_ptr<NatsReplies>, NetworkFailure>
-NatsReplies::open(std::shared_ptr<NatsConnection> connection) {
+NatsReplies::NatsReplies(std::shared_ptr<NatsConnection> connection)
+    : m_connection(std::move(connection)) {
     natsInbox* made = nullptr;
-    natsStatus status = natsInbox_Create(&made);
-    const std::unique_ptr<natsInbox, void (*)(natsInbox*)> name(made, &natsInbox_Destroy);
-    if (status != NATS_OK) {
-        return connection->failure(status, "replies");
-    }
-    std::string inbox = std::string(made) + '.';
+    m_connection->check(natsInbox_Create(&made), "replies");
+    m_inbox = std::string(made) + '.';
+    natsInbox_Destroy(made);
     natsSubscription* subscription = nullptr;
-    status = natsConnection_SubscribeSync(&subscription, connection->handle(), (inbox + '>').c_str());
-    NatsOwned<natsSubscription> owned(subscription);
+    natsStatus status = natsConnection_SubscribeSync(&subscription, m_connection->handle(), (m_inbox + '>').c_str());
+    m_subscription.reset(subscription);
     status = status == NATS_OK ? natsSubscription_SetPendingLimits(subscription, kNoLimit, kNoLimit) : status;
-    if (status != NATS_OK) {
-        return connection->failure(status, "replies");
-    }
-    return std::make_shared<NatsReplies>(std::move(connection), std::move(owned), std::move(inbox));
+    m_connection->check(status, "replies");
 }
-
-NatsReplies::NatsReplies(std::shared_ptr<NatsConnection> connection, NatsOwned<natsSubscription> subscription,
-                         std::string inbox)
-    : m_connection(std::move(connection))
-    , m_subscription(std::move(subscription))
-    , m_inbox(std::move(inbox)) {}
 
 void NatsReplies::begin() {
     ++m_round;
@@ -309,29 +284,19 @@ void NatsReplies::cancel_last() {
 // Returns false if the message answers an earlier request, or one that has an answer.
 bool NatsReplies::take(std::string_view subject, std::size_t& request) {
     subject.remove_prefix(std::min(m_inbox.size(), subject.size()));
-    std::uint64_t round = 0;
-    const char* const end = subject.data() + subject.size();
-    const auto [dot, error] = std::from_chars(subject.data(), end, round);
-    if (error != std::errc{} || dot == end || round != m_round) {
+    const auto round = text::number_of<std::uint64_t>(text::take_until(subject, "."));
+    const auto number = text::number_of<std::size_t>(subject);
+    if (round != m_round || !number || *number >= m_answered.size() || m_answered[*number]) {
         return false;
     }
-    const auto [parsed, failed] = std::from_chars(dot + 1, end, request);
-    if (failed != std::errc{} || parsed != end || request >= m_answered.size() || m_answered[request]) {
-        return false;
-    }
+    request = *number;
     m_answered[request] = true;
     --m_waiting;
     return true;
 }
 
-lib::Result<void, NetworkFailure>
-NatsReplies::await(std::string_view doing, const std::function<void(std::size_t request, natsMsg* answer)>& use) {
-    return await_until(0, doing, use);
-}
-
-lib::Result<void, NetworkFailure>
-NatsReplies::await_until(std::size_t waiting_max, std::string_view doing,
-                         const std::function<void(std::size_t request, natsMsg* answer)>& use) {
+void NatsReplies::await(std::size_t waiting_max, std::string_view doing,
+                        const std::function<void(std::size_t request, natsMsg* answer)>& use) {
     auto silent_since = std::chrono::steady_clock::now();
     while (m_waiting > waiting_max) {
         natsMsg* next = nullptr;
@@ -345,16 +310,15 @@ NatsReplies::await_until(std::size_t waiting_max, std::string_view doing,
             continue;
         }
         if (status == NATS_NO_RESPONDERS) { // the library does not state the request
-            return m_connection->failure(lib::Error::not_found, fmt::format("{}: nothing takes the subject", doing));
+            throw m_connection->failure(lib::Error::not_found, fmt::format("{}: nothing takes the subject", doing));
         }
         const char* noted = nullptr;
         const bool forbidden = natsConnection_GetLastError(m_connection->handle(), &noted) == NATS_NOT_PERMITTED;
         const bool late = std::chrono::steady_clock::now() - silent_since >= kNatsRequest;
         if (status != NATS_TIMEOUT || forbidden || late || !m_connection->alive()) {
-            return m_connection->failure(status, doing);
+            throw m_connection->failure(status, doing);
         }
     }
-    return {};
 }
 
 } // namespace host::fleet

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Wraps the part of the NATS library that publisher and loader need. Context: one thread.
+// Wraps the part of the NATS library that publisher and loader need. What fails is thrown as a NetworkFailure. Context:
+// one thread.
 #pragma once
 
 #include "fleet/server.hpp"
@@ -49,10 +50,7 @@ inline constexpr std::chrono::milliseconds kNatsConnect{2000};
 class NatsConnection {
   public:
     // refused: the user or a certificate is not accepted; unreachable; invalid_argument: it is no address.
-    [[nodiscard]] static lib::Result<std::shared_ptr<NatsConnection>, NetworkFailure>
-    open(const std::string& addresses, const Credentials& credentials);
-
-    NatsConnection(NatsOwned<natsConnection> connection, NatsOwned<jsCtx> context, std::string shown);
+    NatsConnection(const std::string& addresses, const Credentials& credentials);
 
     [[nodiscard]] natsConnection* handle() const { return m_connection.get(); }
 
@@ -63,18 +61,22 @@ class NatsConnection {
     // Returns the largest message in bytes, as the server announced it.
     [[nodiscard]] std::size_t payload_max() const;
 
+    // Throws the failure of a call of the library unless it succeeded.
+    void check(natsStatus status, std::string_view doing, jsErrCode code = jsErrCode{}) const {
+        if (status != NATS_OK) {
+            throw failure(status, doing, code);
+        }
+    }
+
     // Returns the failure of a call of the library. code: of JetStream, or 0. The text begins with the address.
     [[nodiscard]] NetworkFailure failure(natsStatus status, std::string_view doing, jsErrCode code = jsErrCode{}) const;
 
     [[nodiscard]] NetworkFailure failure(lib::Error cause, std::string_view text) const;
 
-    // Returns the addresses without passwords.
-    [[nodiscard]] const std::string& shown() const { return m_shown; }
-
   private:
+    std::string m_shown; // the addresses without passwords
     NatsOwned<natsConnection> m_connection;
     NatsOwned<jsCtx> m_context;
-    std::string m_shown;
 };
 
 [[nodiscard]] natsStatus set_headers(natsMsg* into, const Message& message);
@@ -91,14 +93,13 @@ inline constexpr std::chrono::minutes kDuplicatesWindow{2};
 
 // Creates the stream NAME if there is none. A stream that an operator has created stays as it is, with its replicas,
 // limits and placement. A new one has the subjects NAME.> and is stored on the disk.
-[[nodiscard]] lib::Result<void, NetworkFailure> ensure_stream(const NatsConnection& connection, std::string_view name);
+void ensure_stream(const NatsConnection& connection, std::string_view name);
 
 // A loader must acknowledge a message within this time; else it is given again, to any loader.
 inline constexpr std::chrono::seconds kNatsAckWait{60};
 
 // Creates the durable consumer of the stream of messages if there is none.
-[[nodiscard]] lib::Result<void, NetworkFailure> ensure_consumer(const NatsConnection& connection,
-                                                                const std::string& name);
+void ensure_consumer(const NatsConnection& connection, const std::string& name);
 
 // Owns the messages that one request returned.
 class NatsMessages {
@@ -121,11 +122,7 @@ class NatsMessages {
 // below one that is subscribed to. So confirmations (stored, acknowledged) are not awaited one by one.
 class NatsReplies {
   public:
-    [[nodiscard]] static lib::Result<std::shared_ptr<NatsReplies>, NetworkFailure>
-    open(std::shared_ptr<NatsConnection> connection);
-
-    NatsReplies(std::shared_ptr<NatsConnection> connection, NatsOwned<natsSubscription> subscription,
-                std::string inbox);
+    explicit NatsReplies(std::shared_ptr<NatsConnection> connection);
 
     // Numbers requests from 0 again; answers to earlier ones are ignored.
     void begin();
@@ -136,16 +133,11 @@ class NatsReplies {
     // The last request was not sent.
     void cancel_last();
 
-    // Passes on every answer with the number of its request, until all requests since begin() have one. not_found:
-    // nothing receives the subject of a request; unreachable: the connection is lost, or nothing comes for
-    // kNatsRequest; refused: the user does not have the permission.
-    [[nodiscard]] lib::Result<void, NetworkFailure>
-    await(std::string_view doing, const std::function<void(std::size_t request, natsMsg* answer)>& use);
-
-    // Waits until at most waiting_max requests have no answer.
-    [[nodiscard]] lib::Result<void, NetworkFailure>
-    await_until(std::size_t waiting_max, std::string_view doing,
-                const std::function<void(std::size_t request, natsMsg* answer)>& use);
+    // Passes on every answer with the number of its request, until at most waiting_max requests since begin() have
+    // none. not_found: nothing receives the subject of a request; unreachable: the connection is lost, or nothing comes
+    // for kNatsRequest; refused: the user does not have the permission.
+    void await(std::size_t waiting_max, std::string_view doing,
+               const std::function<void(std::size_t request, natsMsg* answer)>& use);
 
   private:
     [[nodiscard]] bool take(std::string_view subject, std::size_t& request);

@@ -55,25 +55,24 @@ class NatsOutlet final : public Outlet {
         : m_addresses(std::move(addresses))
         , m_credentials(std::move(credentials)) {}
 
-    // Connects. Failures are those of publish().
-    [[nodiscard]] lib::Result<void, NetworkFailure> connect();
+    // Connects. What fails is thrown.
+    void connect();
 
     [[nodiscard]] lib::Result<void, NetworkFailure> publish(std::span<const Message> messages,
                                                             std::size_t& stored) override;
 
-    [[nodiscard]] std::size_t body_bytes_max() const override;
+    [[nodiscard]] std::size_t body_bytes_max() const override { return m_body_max; }
 
   private:
     // States what the server answered in one attempt.
     struct Attempt {
         std::vector<bool> stored;
-        std::optional<NetworkFailure> failed; // the first failure
-        bool no_stream = false;
+        std::optional<NetworkFailure> failed; // the first failure; not_found: no stream takes the subject
     };
 
-    [[nodiscard]] lib::Result<void, NetworkFailure> send(const Message& message);
+    void send(const Message& message);
     [[nodiscard]] Attempt attempt(std::span<const Message> messages);
-    void judge(std::size_t number, natsMsg* answer, const Message& message, Attempt& attempt) const;
+    [[nodiscard]] std::optional<NetworkFailure> rejected(natsMsg* answer, const Message& message) const;
 
     std::string m_addresses;
     Credentials m_credentials;
@@ -84,34 +83,22 @@ class NatsOutlet final : public Outlet {
 
 } // namespace
 
-lib::Result<void, NetworkFailure> NatsOutlet::connect() {
+void NatsOutlet::connect() {
     if (m_connection != nullptr && m_connection->alive()) {
-        return {};
+        return;
     }
     m_replies = nullptr;
     m_connection = nullptr;
-    auto connection = NatsConnection::open(m_addresses, m_credentials);
-    if (!connection) {
-        return connection.error();
-    }
-    auto replies = NatsReplies::open(connection.value());
-    if (!replies) {
-        return replies.error();
-    }
-    const std::size_t payload = connection.value()->payload_max();
+    auto connection = std::make_shared<NatsConnection>(m_addresses, m_credentials);
+    m_replies = std::make_shared<NatsReplies>(connection);
+    m_connection = std::move(connection);
+    const std::size_t payload = m_connection->payload_max();
     m_body_max = payload - std::min(payload, kHeadersMax);
-    m_connection = std::move(connection.value());
-    m_replies = std::move(replies.value());
-    return {};
 }
 
-std::size_t NatsOutlet::body_bytes_max() const {
-    return m_body_max;
-}
-
-lib::Result<void, NetworkFailure> NatsOutlet::send(const Message& message) {
+void NatsOutlet::send(const Message& message) {
     if (message.body.size() > body_bytes_max()) {
-        return m_connection->failure(
+        throw m_connection->failure(
             lib::Error::too_small,
             fmt::format("{} has {} bytes, the server takes at most {}: set max_payload in its configuration to {} or "
                         "more",
@@ -126,98 +113,97 @@ lib::Result<void, NetworkFailure> NatsOutlet::send(const Message& message) {
     status = status == NATS_OK ? natsConnection_PublishMsg(m_connection->handle(), made) : status;
     if (status != NATS_OK) {
         m_replies->cancel_last();
-        return m_connection->failure(status, "publishing");
+        throw m_connection->failure(status, "publishing");
     }
-    return {};
 }
 
-void NatsOutlet::judge(std::size_t number, natsMsg* answer, const Message& message, Attempt& attempt) const {
-    const auto fail = [&attempt](NetworkFailure failure) {
-        attempt.failed = attempt.failed ? attempt.failed : std::optional(std::move(failure));
-    };
-    const auto rejection =
-        rejection_of({natsMsg_GetData(answer), static_cast<std::size_t>(natsMsg_GetDataLength(answer))});
+// Returns why the server has not stored the message; nothing if it has.
+std::optional<NetworkFailure> NatsOutlet::rejected(natsMsg* answer, const Message& message) const {
+    const auto rejection = rejection_of(body_of(answer));
     if (!rejection) {
-        attempt.stored[number] = true;
-    } else if (rejection->detail == JSStreamMessageExceedsMaximumErr) {
-        fail(m_connection->failure(lib::Error::too_small,
-                                   fmt::format("{} has {} bytes, more than max_msg_size of stream {} allows: raise it "
-                                               "with `nats stream edit`",
-                                               message.id, message.body.size(), kStream)));
-    } else {
-        // Trying later may succeed, because a full stream is emptied by its readers or its operator.
-        const bool later = rejection->code == kTemporary || rejection->detail == JSStreamStoreFailedErr;
-        fail(m_connection->failure(later ? lib::Error::unreachable : lib::Error::refused,
-                                   fmt::format("{} is not stored: {}", message.id, text::escaped(rejection->text))));
+        return std::nullopt;
     }
+    if (rejection->detail == JSStreamMessageExceedsMaximumErr) {
+        return m_connection->failure(
+            lib::Error::too_small, fmt::format("{} has {} bytes, more than max_msg_size of stream {} allows: raise it "
+                                               "with `nats stream edit`",
+                                               message.id, message.body.size(), kStream));
+    }
+    // Trying later may succeed, because a full stream is emptied by its readers or its operator.
+    const bool later = rejection->code == kTemporary || rejection->detail == JSStreamStoreFailedErr;
+    return m_connection->failure(later ? lib::Error::unreachable : lib::Error::refused,
+                                 fmt::format("{} is not stored: {}", message.id, text::escaped(rejection->text)));
 }
 
 NatsOutlet::Attempt NatsOutlet::attempt(std::span<const Message> messages) {
-    Attempt attempt{.stored = std::vector<bool>(messages.size()), .failed = {}, .no_stream = false};
+    Attempt attempt{.stored = std::vector<bool>(messages.size()), .failed = {}};
     m_replies->begin();
-    const auto use = [&](std::size_t number, natsMsg* answer) { judge(number, answer, messages[number], attempt); };
-    const auto wait = [&](std::size_t waiting_max) {
-        const auto awaited = m_replies->await_until(waiting_max, "publishing", use);
-        if (!awaited && awaited.error().cause == lib::Error::not_found) {
-            attempt.no_stream = true;
-        } else if (!awaited && !attempt.failed) {
-            attempt.failed = awaited.error();
-        }
-        return awaited.ok();
+    const auto note = [&attempt](std::optional<NetworkFailure> failure) {
+        attempt.failed = attempt.failed ? attempt.failed : std::move(failure);
     };
-    for (const Message& message : messages) {
-        if (attempt.failed || attempt.no_stream || !wait(kWaitingMax)) {
-            break;
+    const auto wait = [&](std::size_t waiting_max) {
+        m_replies->await(waiting_max, "publishing", [&](std::size_t number, natsMsg* answer) {
+            auto failure = rejected(answer, messages[number]);
+            attempt.stored[number] = !failure;
+            note(std::move(failure));
+        });
+    };
+    const auto sent = caught([&] {
+        for (const Message& message : messages) {
+            wait(kWaitingMax);
+            if (attempt.failed) {
+                return;
+            }
+            send(message);
         }
-        if (const auto sent = send(message); !sent) {
-            attempt.failed = sent.error();
-        }
+    });
+    if (!sent) {
+        note(sent.error());
     }
-    if (m_connection->alive() && !attempt.no_stream) {
-        static_cast<void>(wait(0));
+    const bool no_stream = attempt.failed && attempt.failed->cause == lib::Error::not_found;
+    if (m_connection->alive() && !no_stream) {
+        if (const auto awaited = caught([&] { wait(0); }); !awaited) {
+            note(awaited.error());
+        }
     }
     return attempt;
 }
 
 lib::Result<void, NetworkFailure> NatsOutlet::publish(std::span<const Message> messages, std::size_t& stored) {
     stored = 0;
-    for (int turn = 0;; ++turn) {
-        if (const auto connected = connect(); !connected) {
-            return connected.error();
+    return caught([&] {
+        for (int turn = 0;; ++turn) {
+            connect();
+            const Attempt done = attempt(messages.subspan(stored));
+            stored += static_cast<std::size_t>(std::ranges::find(done.stored, false) - done.stored.begin());
+            if (!done.failed) {
+                return;
+            }
+            const bool no_stream = done.failed->cause == lib::Error::not_found;
+            if (!no_stream || turn != 0) {
+                const std::shared_ptr<NatsConnection> last = std::move(m_connection);
+                m_replies = nullptr; // messages of this attempt must not arrive after those of the next one
+                m_connection = nullptr;
+                throw !no_stream ? *done.failed
+                                 : last->failure(lib::Error::refused,
+                                                 fmt::format("no stream takes the subject {}: add it to stream {}",
+                                                             subject_of(messages[stored].from), kStream));
+            }
+            ensure_stream(*m_connection, kStream);
+            // A new inbox is opened, because further requests of this attempt may stay without an answer, which must
+            // not count in the next one.
+            m_replies = std::make_shared<NatsReplies>(m_connection);
         }
-        const Attempt done = attempt(messages.subspan(stored));
-        stored += static_cast<std::size_t>(std::ranges::find(done.stored, false) - done.stored.begin());
-        if (!done.failed && !done.no_stream) {
-            return {};
-        }
-        if (done.failed || turn != 0) {
-            auto failure = done.failed.value_or(m_connection->failure(
-                lib::Error::refused, fmt::format("no stream takes the subject {}: add it to stream {}",
-                                                 subject_of(messages[stored].from), kStream)));
-            m_replies = nullptr; // messages of this attempt must not arrive after those of the next one
-            m_connection = nullptr;
-            return failure;
-        }
-        if (const auto made = ensure_stream(*m_connection, kStream); !made) {
-            return made.error();
-        }
-        // A new inbox is opened, because further requests of this attempt may stay without an answer, which must not
-        // count in the next one.
-        auto replies = NatsReplies::open(m_connection);
-        if (!replies) {
-            return replies.error();
-        }
-        m_replies = std::move(replies.value());
-    }
+    });
 }
 
 lib::Result<std::shared_ptr<Outlet>, NetworkFailure> nats_outlet(const std::string& addresses,
                                                                  const Credentials& credentials) {
-    auto outlet = std::make_shared<NatsOutlet>(addresses, credentials);
-    if (const auto connected = outlet->connect(); !connected) {
-        return connected.error();
-    }
-    return std::shared_ptr<Outlet>(std::move(outlet));
+    return caught([&]() -> std::shared_ptr<Outlet> {
+        auto outlet = std::make_shared<NatsOutlet>(addresses, credentials);
+        outlet->connect();
+        return outlet;
+    });
 }
 
 } // namespace host::fleet
