@@ -5,6 +5,7 @@
 #include "fleet/session_publisher.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "host/text/list.hpp"
 
 #include <algorithm>
 #include <array>
@@ -125,13 +126,11 @@ class Follower {
             return;
         }
         m_input.append(bytes.data(), static_cast<std::size_t>(count));
-        std::size_t begin = 0;
-        for (std::size_t feed = 0; (feed = m_input.find('\n', begin)) != std::string::npos; begin = feed + 1) {
-            if (const auto notice = notice_of(std::string_view(m_input).substr(begin, feed - begin))) {
+        for (const std::string& line : text::take_lines(m_input)) {
+            if (const auto notice = notice_of(line)) {
                 take(*notice);
             }
         }
-        m_input.erase(0, begin);
     }
 
     void take(const Notice& notice) {
@@ -182,24 +181,21 @@ std::string notice_line(const Notice& notice) {
 }
 
 std::optional<Notice> notice_of(std::string_view line) {
-    const std::string_view word = line.substr(0, line.find(' '));
-    const auto* const found = std::ranges::find(kWords, word);
+    std::string_view rest = line;
+    const auto* const found = std::ranges::find(kWords, text::take_until(rest, " "));
     if (found == kWords.end()) {
         return std::nullopt;
     }
     Notice notice{.kind = static_cast<NoticeKind>(found - kWords.begin()), .from = {}, .session = {}};
     if (notice.kind == NoticeKind::end) {
-        return line == word ? std::optional(notice) : std::nullopt;
+        return line == *found ? std::optional(notice) : std::nullopt;
     }
-    line.remove_prefix(std::min(word.size() + 1, line.size()));
-    const std::string_view name = line.substr(0, line.find(' '));
-    const std::size_t slash = name.find('/');
-    if (slash == std::string_view::npos || name.size() + 1 >= line.size()) {
-        return std::nullopt;
-    }
-    notice.from = {.site = std::string(name.substr(0, slash)), .node = std::string(name.substr(slash + 1))};
-    notice.session = line.substr(name.size() + 1);
-    return fleet::is_name(notice.from.site) && fleet::is_name(notice.from.node) ? std::optional(notice) : std::nullopt;
+    std::string_view node = text::take_until(rest, " ");
+    notice.from.site = text::take_until(node, "/");
+    notice.from.node = node;
+    notice.session = rest;
+    return fleet::is_name(notice.from.site) && fleet::is_name(notice.from.node) && !rest.empty() ? std::optional(notice)
+                                                                                                 : std::nullopt;
 }
 
 ExitStatus follow_recorder(const FollowOptions& options, const fleet::Credentials& credentials, Context context) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/command/publisher_process.hpp"
 
+#include "host/text/list.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -22,23 +24,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kSignalBase = 128; // as in shells
-
-class FileActions {
-  public:
-    FileActions() { ::posix_spawn_file_actions_init(&m_actions); }
-
-    FileActions(const FileActions&) = delete;
-    FileActions& operator=(const FileActions&) = delete;
-
-    ~FileActions() { ::posix_spawn_file_actions_destroy(&m_actions); }
-
-    void place(int from, int to) { ::posix_spawn_file_actions_adddup2(&m_actions, from, to); }
-
-    [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &m_actions; }
-
-  private:
-    posix_spawn_file_actions_t m_actions{};
-};
 
 } // namespace
 
@@ -65,11 +50,12 @@ lib::Result<void, trace::Refusal> PublisherProcess::start(const std::vector<std:
         pointers.push_back(word.data());
     }
     pointers.push_back(nullptr);
-    FileActions actions;
-    actions.place(other.number(), STDIN_FILENO);
-    actions.place(other.number(), STDOUT_FILENO);
-    const int error =
-        ::posix_spawn(&m_process, words.front().c_str(), actions.get(), nullptr, pointers.data(), environ);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, other.number(), STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, other.number(), STDOUT_FILENO);
+    const int error = ::posix_spawn(&m_process, words.front().c_str(), &actions, nullptr, pointers.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
     if (error != 0) {
         m_process = -1;
         return trace::Refusal{"the publisher cannot be started: " + std::string(std::strerror(error))};
@@ -107,16 +93,6 @@ bool PublisherProcess::receive() {
     }
 }
 
-std::vector<std::string> PublisherProcess::take_lines() {
-    std::vector<std::string> lines;
-    std::size_t begin = 0;
-    for (std::size_t feed = 0; (feed = m_received.find('\n', begin)) != std::string::npos; begin = feed + 1) {
-        lines.push_back(m_received.substr(begin, feed - begin));
-    }
-    m_received.erase(0, begin);
-    return lines;
-}
-
 void PublisherProcess::reap(bool wait, std::optional<int>& ended) {
     int status = 0;
     if (::waitpid(m_process, &status, wait ? 0 : WNOHANG) == m_process) {
@@ -134,7 +110,7 @@ std::vector<std::string> PublisherProcess::exchange(std::optional<int>& ended) {
     if (!open) {
         reap(false, ended);
     }
-    return take_lines();
+    return text::take_lines(m_received);
 }
 
 std::vector<std::string> PublisherProcess::finish(std::chrono::milliseconds limit, std::optional<int>& ended) {
@@ -159,7 +135,7 @@ std::vector<std::string> PublisherProcess::finish(std::chrono::milliseconds limi
         if (!receive()) {
             reap(true, ended);
         }
-        const auto more = take_lines();
+        const auto more = text::take_lines(m_received);
         lines.insert(lines.end(), more.begin(), more.end());
     }
     return lines;

@@ -40,7 +40,6 @@ class PublisherProcess {
   private:
     void flush();
     bool receive();
-    [[nodiscard]] std::vector<std::string> take_lines();
     void reap(bool wait, std::optional<int>& ended);
 
     pid_t m_process = -1;

@@ -119,15 +119,8 @@ lib::Result<void, trace::Refusal> RecordPublishing::start() {
 lib::Result<void, trace::Refusal> RecordPublishing::start_process() {
     std::vector<std::string> words = {"publish",    "--follow", "--to",
                                       m_options.to, "--wait",   fmt::format("{}", m_options.wait_s)};
-    const ServerOptions& server = m_options.server;
-    for (const auto& [option, value] :
-         {std::pair("--creds", &server.creds), std::pair("--user", &server.user),
-          std::pair("--password-file", &server.password_file), std::pair("--tls-ca", &server.tls_ca),
-          std::pair("--tls-cert", &server.tls_cert), std::pair("--tls-key", &server.tls_key)}) {
-        if (!value->empty()) {
-            words.insert(words.end(), {option, *value});
-        }
-    }
+    const std::vector<std::string> server = words_of(m_options.server);
+    words.insert(words.end(), server.begin(), server.end());
     if (auto started = m_process.start(words); !started) {
         return started;
     }

@@ -38,43 +38,64 @@ lib::Result<std::string, trace::Refusal> password_of(const std::string& path) {
     return std::move(text.value());
 }
 
+struct ServerOption {
+    const char* name;
+    std::string fleet::Credentials::*member;
+    const char* meaning;
+    bool is_file = true;
+};
+
+constexpr const char* kPasswordFile = "--password-file";
+
+constexpr auto kServerOptions = std::to_array<ServerOption>({
+    {"--creds", &fleet::Credentials::creds_file, "credentials of NATS, as `nsc` writes them (JWT and seed)"},
+    {"--user", &fleet::Credentials::user, "user, if the server's address has none", false},
+    {"--tls-ca", &fleet::Credentials::tls_ca,
+     "certificates (PEM) that a server is verified with; else those of this system"},
+    {"--tls-cert", &fleet::Credentials::tls_cert, "certificate of this client (PEM), for servers that verify it"},
+    {"--tls-key", &fleet::Credentials::tls_key, "its key (PEM)"},
+});
+
 } // namespace
 
 void add_server_options(Command& command, ServerOptions& options) {
-    command.option("--creds", options.creds, "credentials of NATS, as `nsc` writes them (JWT and seed)");
-    command.option("--user", options.user, "user, if the server's address has none");
-    command.option("--password-file", options.password_file,
-                   "file with the password in its first line; else the environment's REMORA_PASSWORD");
-    command.option("--tls-ca", options.tls_ca,
-                   "certificates (PEM) that a server is verified with; else those of this system");
-    command.option("--tls-cert", options.tls_cert, "certificate of this client (PEM), for servers that verify it");
-    command.option("--tls-key", options.tls_key, "its key (PEM)");
+    for (const ServerOption& option : kServerOptions) {
+        command.option(option.name, options.given.*option.member, option.meaning);
+        if (!option.is_file) {
+            command.option(kPasswordFile, options.password_file,
+                           "file with the password in its first line; else the environment's REMORA_PASSWORD");
+        }
+    }
+}
+
+std::vector<std::string> words_of(const ServerOptions& options) {
+    std::vector<std::string> words;
+    const auto add = [&words](const char* name, const std::string& value) {
+        if (!value.empty()) {
+            words.insert(words.end(), {name, value});
+        }
+    };
+    for (const ServerOption& option : kServerOptions) {
+        add(option.name, options.given.*option.member);
+    }
+    add(kPasswordFile, options.password_file);
+    return words;
 }
 
 lib::Result<fleet::Credentials, trace::Refusal> credentials_of(const ServerOptions& options) {
-    const auto files = std::to_array<std::pair<std::string_view, const std::string*>>({
-        {"--creds", &options.creds},
-        {"--tls-ca", &options.tls_ca},
-        {"--tls-cert", &options.tls_cert},
-        {"--tls-key", &options.tls_key},
-    });
-    for (const auto& [option, path] : files) {
-        if (path->empty()) {
+    fleet::Credentials credentials = options.given;
+    for (const ServerOption& option : kServerOptions) {
+        const std::string& path = credentials.*option.member;
+        if (!option.is_file || path.empty()) {
             continue;
         }
-        if (const auto readable = trace::read_file(*path, kSecretBytesMax * 16); !readable) {
-            return refusal(option, *path, readable.error().text);
+        if (const auto readable = trace::read_file(path, kSecretBytesMax * 16); !readable) {
+            return refusal(option.name, path, readable.error().text);
         }
     }
-    if (options.tls_cert.empty() != options.tls_key.empty()) {
+    if (credentials.tls_cert.empty() != credentials.tls_key.empty()) {
         return trace::Refusal{"--tls-cert and --tls-key are given together"};
     }
-    fleet::Credentials credentials{.creds_file = options.creds,
-                                   .user = options.user,
-                                   .password = {},
-                                   .tls_ca = options.tls_ca,
-                                   .tls_cert = options.tls_cert,
-                                   .tls_key = options.tls_key};
     if (!options.password_file.empty()) {
         auto password = password_of(options.password_file);
         if (!password) {

@@ -11,20 +11,20 @@
 #include "lib/result.hpp"
 
 #include <string>
+#include <vector>
 
 namespace host::cli {
 
 struct ServerOptions {
-    std::string creds;
-    std::string user;
+    fleet::Credentials given; // without the password
     std::string password_file;
-    std::string tls_ca;
-    std::string tls_cert;
-    std::string tls_key;
 };
 
 // `options` must outlive the parsing.
 void add_server_options(Command& command, ServerOptions& options);
+
+// Returns the options as words of a command.
+[[nodiscard]] std::vector<std::string> words_of(const ServerOptions& options);
 
 // Refuses a file that cannot be read, or a certificate without its key, and names the option.
 [[nodiscard]] lib::Result<fleet::Credentials, trace::Refusal> credentials_of(const ServerOptions& options);
