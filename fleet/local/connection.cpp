@@ -61,37 +61,36 @@ Connection::Connection(std::string path, Access access)
 }
 
 void Connection::check(int code) const {
+    if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) {
+        return;
+    }
     const auto say = [&](lib::Error cause, std::string_view text) {
-        throw StoreFailure{cause, fmt::format("{}: {}", text::escaped(m_path), text)};
+        return StoreFailure{cause, fmt::format("{}: {}", text::escaped(m_path), text)};
     };
     const std::string reason = m_handle != nullptr ? sqlite3_errmsg(m_handle.get()) : sqlite3_errstr(code);
     switch (code & 0xFF) {
-    case SQLITE_OK:
-    case SQLITE_ROW:
-    case SQLITE_DONE:
-        return;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        say(lib::Error::unreachable,
-            fmt::format("another program has been writing to it for {} s; try again when it has ended",
-                        kPatienceMs / 1000));
+        throw say(lib::Error::unreachable,
+                  fmt::format("another program has been writing to it for {} s; try again when it has ended",
+                              kPatienceMs / 1000));
     case SQLITE_FULL:
-        say(lib::Error::no_space, "no space left there: make room, and start again; what is stored stays valid");
+        throw say(lib::Error::no_space, "no space left there: make room, and start again; what is stored stays valid");
     case SQLITE_NOTADB:
-        say(lib::Error::refused, "this is no SQLite database: name another directory");
+        throw say(lib::Error::refused, "this is no SQLite database: name another directory");
     case SQLITE_CORRUPT:
-        say(lib::Error::corrupt,
-            fmt::format("the database is damaged ({}): restore it, or load into a new directory", reason));
+        throw say(lib::Error::corrupt,
+                  fmt::format("the database is damaged ({}): restore it, or load into a new directory", reason));
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
     case SQLITE_CANTOPEN:
-        say(lib::Error::refused, fmt::format("{}: see the permissions of the file and its directory", reason));
+        throw say(lib::Error::refused, fmt::format("{}: see the permissions of the file and its directory", reason));
     case SQLITE_ERROR:
     case SQLITE_RANGE:
-        say(lib::Error::refused, reason);
+        throw say(lib::Error::refused, reason);
     default:
-        say(lib::Error::io, reason);
+        throw say(lib::Error::io, reason);
     }
 }
 
