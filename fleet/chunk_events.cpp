@@ -51,15 +51,15 @@ void use_events(std::span<const Event> batch, Use use) {
     }
 }
 
-ChunkFailure corrupt(std::string text) {
-    return {lib::Error::corrupt, std::move(text)};
+[[noreturn]] void refuse(std::string text) {
+    throw Failure{lib::Error::corrupt, std::move(text)};
 }
 
 template <typename Use>
-lib::Result<trace::TraceFacts, ChunkFailure> read(const Message& message, Use use) {
+trace::TraceFacts read(const Message& message, Use use) {
     const auto bytes = source_of(message.body);
     if (bytes == nullptr) {
-        return ChunkFailure{lib::Error::no_space, "no memory for a chunk"};
+        throw Failure{lib::Error::no_space, "no memory for a chunk"};
     }
     std::string damage; // the first; other remarks do not refuse the chunk
     const trace::Diagnostics* counted = nullptr;
@@ -79,25 +79,15 @@ lib::Result<trace::TraceFacts, ChunkFailure> read(const Message& message, Use us
         diagnostics.finish();
     }
     if (!trace || diagnostics.damaged()) {
-        return corrupt(damage.empty() ? "no chunk" : damage);
+        refuse(damage.empty() ? "no chunk" : damage);
     }
     return trace.value()->facts();
 }
 
-ChunkFailure other_key(const tracer::ChunkBegin& description) {
-    return corrupt(fmt::format("its header is that of another chunk, {}",
-                               chunk_message_id({.boot_id = description.boot_id,
-                                                 .cpu = description.cpu,
-                                                 .chunk = description.chunk,
-                                                 .generation = description.generation})));
-}
-
-} // namespace
-
-lib::Result<ReadChunk, ChunkFailure> read_chunk(const Message& message) {
+ReadChunk chunk_in(const Message& message) {
     const auto key = chunk_key_of(message.id);
     if (!key || key->boot_id == 0) {
-        return corrupt("its id does not name a chunk of a known boot");
+        refuse("its id does not name a chunk of a known boot");
     }
     ReadChunk chunk{.message = &message,
                     .run = {.from = message.from, .boot_id = key->boot_id, .started_s = message.started_s},
@@ -108,19 +98,17 @@ lib::Result<ReadChunk, ChunkFailure> read_chunk(const Message& message) {
                     .first_ticks = {},
                     .last_ticks = {}};
     const auto facts = read(message, [&chunk](std::span<const Event> events) { chunk.events += events.size(); });
-    if (!facts) {
-        return facts.error();
+    if (facts.chunks.size() != 1 || !facts.chunks.front().described) {
+        refuse(fmt::format("{} chunks with a header are in it, not one", facts.chunks.size()));
     }
-    if (facts->chunks.size() != 1 || !facts->chunks.front().described) {
-        return corrupt(fmt::format("{} chunks with a header are in it, not one", facts->chunks.size()));
-    }
-    const trace::ChunkReport& report = facts->chunks.front();
+    const trace::ChunkReport& report = facts.chunks.front();
     chunk.description = report.description;
-    if (ChunkKey{.boot_id = report.description.boot_id,
-                 .cpu = report.description.cpu,
-                 .chunk = report.description.chunk,
-                 .generation = report.description.generation} != *key) {
-        return other_key(report.description);
+    const ChunkKey found{.boot_id = report.description.boot_id,
+                         .cpu = report.description.cpu,
+                         .chunk = report.description.chunk,
+                         .generation = report.description.generation};
+    if (found != *key) {
+        refuse(fmt::format("its header is that of another chunk, {}", chunk_message_id(found)));
     }
     if (report.first_stamp && report.last_stamp) {
         chunk.first_ticks = report.first_stamp->value;
@@ -129,10 +117,15 @@ lib::Result<ReadChunk, ChunkFailure> read_chunk(const Message& message) {
     return chunk;
 }
 
-lib::Result<void, ChunkFailure> for_each_event(const ReadChunk& chunk,
-                                               const std::function<void(std::span<const Event>)>& use) {
-    const auto facts = read(*chunk.message, [&use](std::span<const Event> events) { use(events); });
-    return facts ? lib::Result<void, ChunkFailure>() : facts.error();
+} // namespace
+
+lib::Result<ReadChunk, Failure> read_chunk(const Message& message) {
+    return caught([&] { return chunk_in(message); });
+}
+
+lib::Result<void, Failure> for_each_event(const ReadChunk& chunk,
+                                          const std::function<void(std::span<const Event>)>& use) {
+    return caught([&] { read(*chunk.message, [&use](std::span<const Event> events) { use(events); }); });
 }
 
 } // namespace host::fleet

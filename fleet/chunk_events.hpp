@@ -14,14 +14,12 @@
 
 namespace host::fleet {
 
-using ChunkFailure = trace::Failure<lib::Error>;
-
 // corrupt: it is no chunk, it is damaged, or it is not the one that its id names; no_space: no memory to read it.
-[[nodiscard]] lib::Result<ReadChunk, ChunkFailure> read_chunk(const Message& message);
+[[nodiscard]] lib::Result<ReadChunk, Failure> read_chunk(const Message& message);
 
 // Passes on the events of a chunk that read_chunk() has accepted, in their order, without metadata. Failures: as
 // read_chunk().
-[[nodiscard]] lib::Result<void, ChunkFailure>
-for_each_event(const ReadChunk& chunk, const std::function<void(std::span<const trace::Event>)>& use);
+[[nodiscard]] lib::Result<void, Failure> for_each_event(const ReadChunk& chunk,
+                                                        const std::function<void(std::span<const trace::Event>)>& use);
 
 } // namespace host::fleet

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/message.hpp"
 
+#include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "host/text/list.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <limits>
+#include <vector>
 
 namespace host::fleet {
 
@@ -16,19 +19,6 @@ constexpr std::size_t kNameMax = 63;
 bool is_name_character(char character) {
     return (character >= 'A' && character <= 'Z') || (character >= 'a' && character <= 'z') ||
            (character >= '0' && character <= '9') || character == '_' || character == '-';
-}
-
-// Takes the next number of an id and the slash after it, unless it is the last. Returns nothing if there is no number,
-// or if it is above `greatest`.
-std::optional<std::uint64_t> take_number(std::string_view& rest, int base, std::uint64_t greatest) {
-    const std::string_view text = rest.substr(0, rest.find('/'));
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-    if (error != std::errc{} || end != text.data() + text.size() || number > greatest) {
-        return std::nullopt;
-    }
-    rest.remove_prefix(std::min(text.size() + 1, rest.size()));
-    return number;
 }
 
 } // namespace
@@ -59,23 +49,19 @@ std::string session_message_id(std::uint64_t boot_id) {
 
 std::optional<formats::dat::ChunkKey> chunk_key_of(std::string_view id_untrusted) {
     std::string_view rest = id_untrusted;
-    const auto boot = take_number(rest, 16, ~std::uint64_t{0});
-    const auto cpu = take_number(rest, 10, 0xFFFF);
-    const auto chunk = take_number(rest, 10, 0xFFFF);
-    const auto generation = take_number(rest, 10, 0xFFFF'FFFF);
+    const auto boot = text::number_of<std::uint64_t>(text::take_until(rest, "/"), 16);
+    const auto cpu = text::number_of<std::uint16_t>(text::take_until(rest, "/"));
+    const auto chunk = text::number_of<std::uint16_t>(text::take_until(rest, "/"));
+    const auto generation = text::number_of<std::uint32_t>(rest);
     if (!boot || !cpu || !chunk || !generation) {
         return std::nullopt;
     }
-    const formats::dat::ChunkKey key{.boot_id = *boot,
-                                     .cpu = static_cast<std::uint16_t>(*cpu),
-                                     .chunk = static_cast<std::uint16_t>(*chunk),
-                                     .generation = static_cast<std::uint32_t>(*generation)};
+    const formats::dat::ChunkKey key{.boot_id = *boot, .cpu = *cpu, .chunk = *chunk, .generation = *generation};
     return chunk_message_id(key) == id_untrusted ? std::optional(key) : std::nullopt;
 }
 
 std::optional<std::uint64_t> session_boot_of(std::string_view id_untrusted) {
-    std::string_view rest = id_untrusted;
-    const auto boot = take_number(rest, 16, ~std::uint64_t{0});
+    const auto boot = text::number_of<std::uint64_t>(id_untrusted.substr(0, id_untrusted.find('/')), 16);
     return boot && session_message_id(*boot) == id_untrusted ? boot : std::nullopt;
 }
 
@@ -92,14 +78,11 @@ std::string dead_subject_of(const NodeName& from) {
 }
 
 std::optional<NodeName> node_of_subject(std::string_view subject_untrusted) {
-    const std::size_t first = subject_untrusted.find('.');
-    const std::size_t second = first == std::string_view::npos ? first : subject_untrusted.find('.', first + 1);
-    if (second == std::string_view::npos || subject_untrusted.substr(0, first) != kStream) {
+    const std::vector<std::string_view> parts = text::split(subject_untrusted, ".");
+    if (parts.size() != 3 || parts[0] != kStream || !is_name(parts[1]) || !is_name(parts[2])) {
         return std::nullopt;
     }
-    NodeName from{.site = std::string(subject_untrusted.substr(first + 1, second - first - 1)),
-                  .node = std::string(subject_untrusted.substr(second + 1))};
-    return is_name(from.site) && is_name(from.node) ? std::optional(std::move(from)) : std::nullopt;
+    return NodeName{.site = std::string(parts[1]), .node = std::string(parts[2])};
 }
 
 lib::Result<Message, trace::Refusal> message_of(const MessageHead& head_untrusted) {
@@ -121,13 +104,13 @@ lib::Result<Message, trace::Refusal> message_of(const MessageHead& head_untruste
         return trace::Refusal{fmt::format("{} \"{}\" is not the id of a {}", kIdHeader, text::escaped(message.id),
                                           kind_name(message.kind))};
     }
-    std::string_view rest = head_untrusted.started;
-    const auto started = take_number(rest, 10, kStartedMax);
-    if (!started || !rest.empty() || fmt::format("{}", *started) != head_untrusted.started) {
+    const auto started = text::number_of<std::uint32_t>(head_untrusted.started);
+    static_assert(kStartedMax == std::numeric_limits<std::uint32_t>::max());
+    if (!started || fmt::format("{}", *started) != head_untrusted.started) {
         return trace::Refusal{fmt::format("{} \"{}\" is no number of seconds since 1970", kStartedHeader,
                                           text::escaped(head_untrusted.started))};
     }
-    message.started_s = static_cast<std::int64_t>(*started);
+    message.started_s = *started;
     return message;
 }
 

@@ -73,14 +73,58 @@ void append_stored(std::string& rows, ColumnType type, Storage storage, const sq
 class Insertion {
   public:
     // client and endpoint must outlive the object.
-    Insertion(Client& client, const Endpoint& endpoint, Place place);
+    Insertion(Client& client, const Endpoint& endpoint, Place place)
+        : m_client(client)
+        , m_endpoint(endpoint)
+        , m_place(std::move(place)) {
+        for (std::size_t i = 0; i < kTables; ++i) {
+            Part& part = m_parts.at(i);
+            part.columns = columns_of(static_cast<Table>(i));
+            for (const Column& column : part.columns) {
+                part.storage.push_back(storage_of(static_cast<Table>(i), column));
+            }
+            const auto number = std::ranges::find(part.columns, "part", &Column::name);
+            if (number != part.columns.end()) {
+                part.number_at = static_cast<std::size_t>(number - part.columns.begin());
+            }
+        }
+    }
 
     // Adds a chunk with its events.
-    void add(const ReadChunk& chunk);
+    void add(const ReadChunk& chunk) {
+        Part& part = part_of(Table::events);
+        EventRows rows(chunk);
+        const auto read = for_each_event(
+            chunk, [&part, &rows](std::span<const trace::Event> events) { rows.append(part.bytes, events); });
+        if (!read) {
+            throw StoreFailure{read.error().cause, fmt::format("chunk {}: {}", chunk.message->id, read.error().text)};
+        }
+        part.rows += rows.events();
+        write_chunk(chunk, [this](Table table, std::span<const sql::Cell> cells) { add(table, cells); });
+        if (part.rows >= kBlockRows) {
+            finish();
+        }
+    }
 
-    void add(const ReadSession& session);
+    void add(const ReadSession& session) {
+        for (Part& part : m_parts) {
+            part.number.reset();
+        }
+        const auto made = session.rows([this](Table table, std::span<const sql::Cell> cells) { add(table, cells); });
+        if (!made) {
+            throw StoreFailure{lib::Error::corrupt, made.error().text};
+        }
+    }
 
-    void finish();
+    void finish() {
+        for (std::size_t i = 0; i < kTables; ++i) {
+            if (const auto table = static_cast<Table>(i); table != Table::chunks && table != Table::nodes) {
+                send(table);
+            }
+        }
+        send(Table::chunks);
+        send(Table::nodes);
+    }
 
   private:
     struct Part {
@@ -94,89 +138,34 @@ class Insertion {
 
     [[nodiscard]] Part& part_of(Table table) { return m_parts.at(static_cast<std::size_t>(table)); }
 
-    void add(Table table, std::span<const sql::Cell> cells);
-    void send(Table table);
+    void add(Table table, std::span<const sql::Cell> cells) {
+        Part& part = part_of(table);
+        ASSERT(cells.size() == part.columns.size());
+        const std::int64_t number = part.number_at ? cells[*part.number_at].number().value_or(0) : 0;
+        if (part.number_at && number != part.number && part.rows >= kRowsPerPart) {
+            send(table);
+        }
+        part.number = number;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            append_stored(part.bytes, part.columns[i].type, part.storage[i], cells[i]);
+        }
+        ++part.rows;
+    }
+
+    void send(Table table) {
+        Part& part = part_of(table);
+        if (part.rows != 0) {
+            m_client.insert(m_endpoint, insert_statement(m_place, table), part.bytes);
+        }
+        part.rows = 0;
+        part.bytes.clear();
+    }
 
     Client& m_client;
     const Endpoint& m_endpoint;
     Place m_place;
     std::array<Part, kTables> m_parts;
 };
-
-Insertion::Insertion(Client& client, const Endpoint& endpoint, Place place)
-    : m_client(client)
-    , m_endpoint(endpoint)
-    , m_place(std::move(place)) {
-    for (std::size_t i = 0; i < kTables; ++i) {
-        Part& part = m_parts.at(i);
-        part.columns = columns_of(static_cast<Table>(i));
-        for (const Column& column : part.columns) {
-            part.storage.push_back(storage_of(static_cast<Table>(i), column));
-        }
-        const auto number = std::ranges::find(part.columns, "part", &Column::name);
-        if (number != part.columns.end()) {
-            part.number_at = static_cast<std::size_t>(number - part.columns.begin());
-        }
-    }
-}
-
-void Insertion::add(const ReadChunk& chunk) {
-    Part& part = part_of(Table::events);
-    EventRows rows(chunk);
-    const auto read = for_each_event(
-        chunk, [&part, &rows](std::span<const trace::Event> events) { rows.append(part.bytes, events); });
-    if (!read) {
-        throw StoreFailure{read.error().cause, fmt::format("chunk {}: {}", chunk.message->id, read.error().text)};
-    }
-    part.rows += rows.events();
-    write_chunk(chunk, [this](Table table, std::span<const sql::Cell> cells) { add(table, cells); });
-    if (part.rows >= kBlockRows) {
-        finish();
-    }
-}
-
-void Insertion::add(const ReadSession& session) {
-    for (Part& part : m_parts) {
-        part.number.reset();
-    }
-    const auto made = session.rows([this](Table table, std::span<const sql::Cell> cells) { add(table, cells); });
-    if (!made) {
-        throw StoreFailure{lib::Error::corrupt, made.error().text};
-    }
-}
-
-void Insertion::add(Table table, std::span<const sql::Cell> cells) {
-    Part& part = part_of(table);
-    ASSERT(cells.size() == part.columns.size());
-    const std::int64_t number = part.number_at ? cells[*part.number_at].number().value_or(0) : 0;
-    if (part.number_at && number != part.number && part.rows >= kRowsPerPart) {
-        send(table);
-    }
-    part.number = number;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        append_stored(part.bytes, part.columns[i].type, part.storage[i], cells[i]);
-    }
-    ++part.rows;
-}
-
-void Insertion::finish() {
-    for (std::size_t i = 0; i < kTables; ++i) {
-        if (const auto table = static_cast<Table>(i); table != Table::chunks && table != Table::nodes) {
-            send(table);
-        }
-    }
-    send(Table::chunks);
-    send(Table::nodes);
-}
-
-void Insertion::send(Table table) {
-    Part& part = part_of(table);
-    if (part.rows != 0) {
-        m_client.insert(m_endpoint, insert_statement(m_place, table), part.bytes);
-    }
-    part.rows = 0;
-    part.bytes.clear();
-}
 
 ClickHouseStore::ClickHouseStore(Url url, std::string user, std::unique_ptr<Http> http)
     : m_url(std::move(url))
