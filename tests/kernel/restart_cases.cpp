@@ -16,6 +16,7 @@ namespace {
 namespace restart_cases {
 
 using namespace guest;
+using Action = tracer::TriggerAction;
 
 constexpr std::uint16_t kOrdinary = FTrace_EVT_user_event_0;
 constexpr std::uint16_t kEmergency = tracer::event_code("task_deadline_miss");
@@ -35,22 +36,31 @@ enum class Next : std::uint8_t {
     cyclic,   // linked, to a chunk that never ends
 };
 
-struct Situation {
-    std::string_view name;
+// The chunk in which the outer record begins.
+struct Start {
+    std::string_view name; // of the situation
     FTrace_flags mode;
     int slots;
     int filled; // records before the outer one; beyond `slots` they are lost
     Next next = Next::none;
     int emergency = 4; // slots
+};
+
+struct Trigger {
+    Action action = Action::none;
+    std::uint16_t par1 = kTrigger; // of the records to wait for; kOuter: the outer one
+    std::uint32_t records_after = 0;
+    bool fired = false; // it is met before the outer record
+};
+
+struct Situation {
+    Start start;
     std::uint16_t code = kOrdinary;
     bool close = false;                  // next_chunk before the outer record
     bool disable = false;                // before the outer record
     std::uint32_t long_slots = 0;        // of the outer event; 0: a single record
     std::uint32_t nested_long_slots = 0; // of the event of a handler
-    tracer::TriggerAction trigger = tracer::TriggerAction::none;
-    std::uint16_t trigger_par1 = kTrigger; // of the records to wait for; kOuter: the outer one
-    std::uint32_t records_after = 0;
-    bool fired = false; // the trigger is met before the outer record
+    Trigger trigger{};
     // The path may have found that the event does not fit when the interrupt comes: either may then be first to see the
     // chunk end, and both outcomes are right.
     bool may_end_chunk = false;
@@ -59,166 +69,76 @@ struct Situation {
 };
 
 constexpr Situation kSituations[] = {
-    {"cyclic, room", kCyclic, 8, 3},
-    {"cyclic, last slot", kCyclic, 8, 7},
-    {"cyclic, full", kCyclic, 8, 8},
-    {"cyclic, second lap", kCyclic, 8, 11},
-    {"cyclic of one slot", kCyclic, 1, 1},
-    {"jump, room", kJump, 8, 3, Next::linked},
-    {"jump, last slot", kJump, 8, 7, Next::linked},
-    {"jump, full", kJump, 8, 8, Next::linked},
-    {"jump, full, the next as well", kJump, 8, 8, Next::full},
-    {"jump, full, the next is cyclic", kJump, 8, 8, Next::cyclic},
-    {"jump, room, no next", kJump, 8, 3},
-    {"jump, last slot, no next", kJump, 8, 7},
-    {"jump, full, no next", kJump, 8, 8},
-    {"jump, dropping, a next comes", kJump, 8, 11, Next::late},
-    {"jump, closed", kJump, 8, 3, Next::linked, 4, kOrdinary, true},
-    {"stop, room", kStop, 8, 3},
-    {"stop, last slot", kStop, 8, 7},
-    {"stop, full", kStop, 8, 8},
-    {"stop, dropping", kStop, 8, 11},
-    {"stop, full, no emergency area", kStop, 8, 8, Next::none, 0},
-    {"stop, full, one emergency slot", kStop, 8, 8, Next::none, 1},
-    {"stop, dropping, another is selected", kStop, 8, 11, Next::selected},
-    {"stop, closed", kStop, 8, 3, Next::linked, 4, kOrdinary, true},
-    {"emergency event, room", kStop, 8, 3, Next::none, 4, kEmergency},
-    {"emergency event, full", kStop, 8, 8, Next::none, 4, kEmergency},
-    {"emergency event, last emergency slot", kStop, 8, 9, Next::none, 2, kEmergency},
-    {"emergency event, emergency area full", kStop, 8, 9, Next::none, 1, kEmergency},
-    {"emergency event, no emergency area", kStop, 8, 9, Next::none, 0, kEmergency},
-    {"disabled", kStop, 8, 3, Next::none, 4, kOrdinary, false, true},
+    {.start = {"cyclic, room", kCyclic, 8, 3}},
+    {.start = {"cyclic, last slot", kCyclic, 8, 7}},
+    {.start = {"cyclic, full", kCyclic, 8, 8}},
+    {.start = {"cyclic, second lap", kCyclic, 8, 11}},
+    {.start = {"cyclic of one slot", kCyclic, 1, 1}},
+    {.start = {"jump, room", kJump, 8, 3, Next::linked}},
+    {.start = {"jump, last slot", kJump, 8, 7, Next::linked}},
+    {.start = {"jump, full", kJump, 8, 8, Next::linked}},
+    {.start = {"jump, full, the next as well", kJump, 8, 8, Next::full}},
+    {.start = {"jump, full, the next is cyclic", kJump, 8, 8, Next::cyclic}},
+    {.start = {"jump, room, no next", kJump, 8, 3}},
+    {.start = {"jump, last slot, no next", kJump, 8, 7}},
+    {.start = {"jump, full, no next", kJump, 8, 8}},
+    {.start = {"jump, dropping, a next comes", kJump, 8, 11, Next::late}},
+    {.start = {"jump, closed", kJump, 8, 3, Next::linked}, .close = true},
+    {.start = {"stop, room", kStop, 8, 3}},
+    {.start = {"stop, last slot", kStop, 8, 7}},
+    {.start = {"stop, full", kStop, 8, 8}},
+    {.start = {"stop, dropping", kStop, 8, 11}},
+    {.start = {"stop, full, no emergency area", kStop, 8, 8, Next::none, 0}},
+    {.start = {"stop, full, one emergency slot", kStop, 8, 8, Next::none, 1}},
+    {.start = {"stop, dropping, another is selected", kStop, 8, 11, Next::selected}},
+    {.start = {"stop, closed", kStop, 8, 3, Next::linked}, .close = true},
+    {.start = {"emergency event, room", kStop, 8, 3}, .code = kEmergency},
+    {.start = {"emergency event, full", kStop, 8, 8}, .code = kEmergency},
+    {.start = {"emergency event, last emergency slot", kStop, 8, 9, Next::none, 2}, .code = kEmergency},
+    {.start = {"emergency event, emergency area full", kStop, 8, 9, Next::none, 1}, .code = kEmergency},
+    {.start = {"emergency event, no emergency area", kStop, 8, 9, Next::none, 0}, .code = kEmergency},
+    {.start = {"disabled", kStop, 8, 3}, .disable = true},
 
-    {.name = "long, room", .mode = kCyclic, .slots = 16, .filled = 3, .long_slots = 5},
-    {.name = "long of one slot", .mode = kCyclic, .slots = 8, .filled = 3, .long_slots = 1},
-    {.name = "long, last slots", .mode = kCyclic, .slots = 8, .filled = 6, .long_slots = 2},
-    {.name = "long, short lap", .mode = kCyclic, .slots = 16, .filled = 14, .long_slots = 5, .newest_only = true},
-    {.name = "long, second lap", .mode = kCyclic, .slots = 16, .filled = 21, .long_slots = 5},
-    {.name = "long met by long", .mode = kCyclic, .slots = 20, .filled = 3, .long_slots = 5, .nested_long_slots = 2},
-    {.name = "long of 64 slots", .mode = kStop, .slots = 80, .filled = 3, .long_slots = 64},
-    {.name = "long, disabled", .mode = kStop, .slots = 8, .filled = 3, .disable = true, .long_slots = 2},
-    {.name = "long, jump, room", .mode = kJump, .slots = 8, .filled = 2, .next = Next::linked, .long_slots = 2},
-    {.name = "long, jump, full", .mode = kJump, .slots = 8, .filled = 8, .next = Next::linked, .long_slots = 2},
-    {.name = "long, jump, tail too short",
-     .mode = kJump,
-     .slots = 8,
-     .filled = 6,
-     .next = Next::linked,
-     .long_slots = 5,
-     .may_end_chunk = true},
-    {.name = "long, stop, tail too short",
-     .mode = kStop,
-     .slots = 8,
-     .filled = 6,
-     .long_slots = 5,
-     .may_end_chunk = true},
-    {.name = "long, stop, dropping", .mode = kStop, .slots = 8, .filled = 10, .long_slots = 5},
-    {.name = "long, dropping, another is selected",
-     .mode = kStop,
-     .slots = 8,
-     .filled = 11,
-     .next = Next::selected,
-     .long_slots = 2},
-    {.name = "long, larger than its cyclic chunk",
-     .mode = kCyclic,
-     .slots = 4,
-     .filled = 3,
-     .long_slots = 5,
-     .newest_only = true},
-    {.name = "met by a long event",
-     .mode = kJump,
-     .slots = 8,
-     .filled = 4,
-     .next = Next::linked,
-     .nested_long_slots = 3},
+    {.start = {"long, room", kCyclic, 16, 3}, .long_slots = 5},
+    {.start = {"long of one slot", kCyclic, 8, 3}, .long_slots = 1},
+    {.start = {"long, last slots", kCyclic, 8, 6}, .long_slots = 2},
+    {.start = {"long, short lap", kCyclic, 16, 14}, .long_slots = 5, .newest_only = true},
+    {.start = {"long, second lap", kCyclic, 16, 21}, .long_slots = 5},
+    {.start = {"long met by long", kCyclic, 20, 3}, .long_slots = 5, .nested_long_slots = 2},
+    {.start = {"long of 64 slots", kStop, 80, 3}, .long_slots = 64},
+    {.start = {"long, disabled", kStop, 8, 3}, .disable = true, .long_slots = 2},
+    {.start = {"long, jump, room", kJump, 8, 2, Next::linked}, .long_slots = 2},
+    {.start = {"long, jump, full", kJump, 8, 8, Next::linked}, .long_slots = 2},
+    {.start = {"long, jump, tail too short", kJump, 8, 6, Next::linked}, .long_slots = 5, .may_end_chunk = true},
+    {.start = {"long, stop, tail too short", kStop, 8, 6}, .long_slots = 5, .may_end_chunk = true},
+    {.start = {"long, stop, dropping", kStop, 8, 10}, .long_slots = 5},
+    {.start = {"long, dropping, another is selected", kStop, 8, 11, Next::selected}, .long_slots = 2},
+    {.start = {"long, larger than its cyclic chunk", kCyclic, 4, 3}, .long_slots = 5, .newest_only = true},
+    {.start = {"met by a long event", kJump, 8, 4, Next::linked}, .nested_long_slots = 3},
 
-    {.name = "stop armed, not met", .mode = kCyclic, .slots = 8, .filled = 3, .trigger = tracer::TriggerAction::stop},
-    {.name = "stop armed, met",
-     .mode = kCyclic,
-     .slots = 8,
-     .filled = 3,
-     .trigger = tracer::TriggerAction::stop,
-     .trigger_par1 = kOuter,
-     .records_after = 2},
-    {.name = "stop armed, met in the last slot",
-     .mode = kJump,
-     .slots = 8,
-     .filled = 7,
-     .next = Next::linked,
-     .trigger = tracer::TriggerAction::stop,
-     .trigger_par1 = kOuter,
-     .records_after = 2},
-    {.name = "stop armed, goes along",
-     .mode = kJump,
-     .slots = 8,
-     .filled = 8,
-     .next = Next::linked,
-     .trigger = tracer::TriggerAction::stop,
-     .trigger_par1 = kOuter,
-     .records_after = 2},
-    {.name = "stop fired, in the window",
-     .mode = kCyclic,
-     .slots = 8,
-     .filled = 3,
-     .trigger = tracer::TriggerAction::stop,
-     .records_after = 5,
-     .fired = true},
-    {.name = "stop fired, last of the window",
-     .mode = kCyclic,
-     .slots = 8,
-     .filled = 3,
-     .trigger = tracer::TriggerAction::stop,
-     .records_after = 1,
-     .fired = true},
-    {.name = "stop fired, window over",
-     .mode = kCyclic,
-     .slots = 8,
-     .filled = 3,
-     .trigger = tracer::TriggerAction::stop,
-     .fired = true},
-    {.name = "stop fired, goes along",
-     .mode = kJump,
-     .slots = 8,
-     .filled = 7,
-     .next = Next::linked,
-     .trigger = tracer::TriggerAction::stop,
-     .records_after = 2,
-     .fired = true},
-    {.name = "freeze armed, met",
-     .mode = kJump,
-     .slots = 8,
-     .filled = 3,
-     .next = Next::linked,
-     .trigger = tracer::TriggerAction::freeze,
-     .trigger_par1 = kOuter},
-    {.name = "freeze fired, window over",
-     .mode = kJump,
-     .slots = 8,
-     .filled = 3,
-     .next = Next::linked,
-     .trigger = tracer::TriggerAction::freeze,
-     .fired = true},
-    {.name = "start armed, not met", .mode = kStop, .slots = 8, .filled = 3, .trigger = tracer::TriggerAction::start},
-    {.name = "start armed, met",
-     .mode = kStop,
-     .slots = 8,
-     .filled = 3,
-     .trigger = tracer::TriggerAction::start,
-     .trigger_par1 = kOuter},
-    {.name = "long, stop armed",
-     .mode = kCyclic,
-     .slots = 16,
-     .filled = 3,
+    {.start = {"stop armed, not met", kCyclic, 8, 3}, .trigger = {.action = Action::stop}},
+    {.start = {"stop armed, met", kCyclic, 8, 3},
+     .trigger = {.action = Action::stop, .par1 = kOuter, .records_after = 2}},
+    {.start = {"stop armed, met in the last slot", kJump, 8, 7, Next::linked},
+     .trigger = {.action = Action::stop, .par1 = kOuter, .records_after = 2}},
+    {.start = {"stop armed, goes along", kJump, 8, 8, Next::linked},
+     .trigger = {.action = Action::stop, .par1 = kOuter, .records_after = 2}},
+    {.start = {"stop fired, in the window", kCyclic, 8, 3},
+     .trigger = {.action = Action::stop, .records_after = 5, .fired = true}},
+    {.start = {"stop fired, last of the window", kCyclic, 8, 3},
+     .trigger = {.action = Action::stop, .records_after = 1, .fired = true}},
+    {.start = {"stop fired, window over", kCyclic, 8, 3}, .trigger = {.action = Action::stop, .fired = true}},
+    {.start = {"stop fired, goes along", kJump, 8, 7, Next::linked},
+     .trigger = {.action = Action::stop, .records_after = 2, .fired = true}},
+    {.start = {"freeze armed, met", kJump, 8, 3, Next::linked}, .trigger = {.action = Action::freeze, .par1 = kOuter}},
+    {.start = {"freeze fired, window over", kJump, 8, 3, Next::linked},
+     .trigger = {.action = Action::freeze, .fired = true}},
+    {.start = {"start armed, not met", kStop, 8, 3}, .trigger = {.action = Action::start}},
+    {.start = {"start armed, met", kStop, 8, 3}, .trigger = {.action = Action::start, .par1 = kOuter}},
+    {.start = {"long, stop armed", kCyclic, 16, 3}, .long_slots = 5, .trigger = {.action = Action::stop}},
+    {.start = {"long, stop fired", kCyclic, 20, 3},
      .long_slots = 5,
-     .trigger = tracer::TriggerAction::stop},
-    {.name = "long, stop fired",
-     .mode = kCyclic,
-     .slots = 20,
-     .filled = 3,
-     .long_slots = 5,
-     .trigger = tracer::TriggerAction::stop,
-     .records_after = 9,
-     .fired = true},
+     .trigger = {.action = Action::stop, .records_after = 9, .fired = true}},
 };
 
 // --- one run ---------------------------------------------------------------------------------------------------------
@@ -262,7 +182,7 @@ void append(Outcome& outcome, int chunk) {
 }
 
 int make_successor(const Situation& situation) {
-    switch (situation.next) {
+    switch (situation.start.next) {
     case Next::none:
         return -1;
     case Next::cyclic:
@@ -278,28 +198,28 @@ int make_successor(const Situation& situation) {
 
 // Makes what comes before the outer record.
 void prepare(const Situation& situation, int first, int second) {
-    const bool link_early =
-        situation.next == Next::linked || situation.next == Next::full || situation.next == Next::cyclic;
+    const bool link_early = situation.start.next == Next::linked || situation.start.next == Next::full ||
+                            situation.start.next == Next::cyclic;
     ASSERT(!link_early || FTrace_chunk_link(first, second) == 0);
     ASSERT(FTrace_actual_chunk_select(first) == 0 && FTrace_enable() == 0);
-    for (int i = 0; i < situation.filled; ++i) {
+    for (int i = 0; i < situation.start.filled; ++i) {
         TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, static_cast<std::uint32_t>(i));
     }
-    if (situation.next == Next::full) {
+    if (situation.start.next == Next::full) {
         tracer::Chunk* const chunk = must(tracer::instance().store.find(second));
         tracer::write_shared(chunk->control.word, std::uint64_t{TRACER_WORD_CLOSED}); // as good as full
     }
-    ASSERT(situation.next != Next::late || FTrace_chunk_link(first, second) == 0);
-    ASSERT(situation.next != Next::selected || FTrace_actual_chunk_select(second) == 0);
+    ASSERT(situation.start.next != Next::late || FTrace_chunk_link(first, second) == 0);
+    ASSERT(situation.start.next != Next::selected || FTrace_actual_chunk_select(second) == 0);
     static_cast<void>(situation.close && tracer::instance().control.close_active().ok()); // refused without a next one
-    if (situation.trigger != tracer::TriggerAction::none) {
-        must(tracer::instance().control.arm({.action = situation.trigger,
+    if (situation.trigger.action != Action::none) {
+        must(tracer::instance().control.arm({.action = situation.trigger.action,
                                              .code = kOrdinary,
-                                             .par1 = situation.trigger_par1,
+                                             .par1 = situation.trigger.par1,
                                              .par2 = {},
-                                             .records_after = situation.records_after}));
+                                             .records_after = situation.trigger.records_after}));
     }
-    if (situation.fired) {
+    if (situation.trigger.fired) {
         TRACER_LOGEVENT(FTrace_EVT_user_event_0, kTrigger, 0);
     }
     if (situation.disable) {
@@ -323,7 +243,7 @@ void clean_up(int first, int second) {
 template <typename Act>
 void play(const Situation& situation, Outcome& outcome, Act act) {
     const arch::IrqGuard guard;
-    const int first = make_chunk(situation.slots, situation.mode, situation.emergency);
+    const int first = make_chunk(situation.start.slots, situation.start.mode, situation.start.emergency);
     const int second = make_successor(situation);
     set_nested_long_slots(situation.nested_long_slots);
     const tracer::Totals before = tracer::totals(0);
@@ -431,8 +351,8 @@ void interrupted_at(const Situation& situation, Way way, std::size_t step) {
     right = right && complete(outcome) && outcome.stamps_rise;
     if (!right) {
         ++failures;
-        kernel::console().line("failed: ", situation.name, ", ", kWayNames[static_cast<std::size_t>(way)], ", step ",
-                               step, " of ", boundaries.size(), ": torn, lost, doubled or out of order");
+        kernel::console().line("failed: ", situation.start.name, ", ", kWayNames[static_cast<std::size_t>(way)],
+                               ", step ", step, " of ", boundaries.size(), ": torn, lost, doubled or out of order");
     }
 }
 

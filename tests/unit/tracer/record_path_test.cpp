@@ -32,15 +32,24 @@ constexpr std::uint16_t par1_of(std::uint32_t serial) {
     return static_cast<std::uint16_t>(serial * 40'503U + 1);
 }
 
-// The state of the tracer when the interrupted event is logged.
-struct Situation {
-    const char* name;
+constexpr tracer::ChunkFlags kCyclic = tracer::kFlagCyclic;
+constexpr tracer::ChunkFlags kJump = tracer::kFlagJumpToNext;
+constexpr tracer::ChunkFlags kStop = tracer::kFlagStop;
+
+// The chunk in which the interrupted event begins.
+struct Start {
+    const char* name; // of the situation
     tracer::ChunkFlags mode;
     std::uint32_t slots;
     std::uint32_t emergency_slots;
     int logged_before;
+};
+
+// The state of the tracer when the interrupted event is logged.
+struct Situation {
+    Start start;
     bool has_next = false;
-    tracer::ChunkFlags next_mode = tracer::kFlagJumpToNext;
+    tracer::ChunkFlags next_mode = kJump;
     std::uint32_t next_slots = 8;
     bool link_late = false;        // only after the records before: the blackout ends with the jump
     bool close = false;            // next_chunk before the interrupted event
@@ -52,227 +61,56 @@ struct Situation {
     std::uint32_t nested_long_slots = 0; // of the last event of the interrupter
     int long_before = 0;                 // after the records: so many events of three slots
 
-    friend std::ostream& operator<<(std::ostream& out, const Situation& situation) { return out << situation.name; }
+    friend std::ostream& operator<<(std::ostream& out, const Situation& situation) {
+        return out << situation.start.name;
+    }
 };
 
 const Situation kSituations[] = {
-    {.name = "room", .mode = tracer::kFlagCyclic, .slots = 16, .emergency_slots = 0, .logged_before = 3},
-    {.name = "last_slot_cyclic", .mode = tracer::kFlagCyclic, .slots = 4, .emergency_slots = 0, .logged_before = 3},
-    {.name = "full_cyclic", .mode = tracer::kFlagCyclic, .slots = 4, .emergency_slots = 2, .logged_before = 4},
-    {.name = "one_slot_cyclic", .mode = tracer::kFlagCyclic, .slots = 1, .emergency_slots = 0, .logged_before = 5},
-    {.name = "second_lap", .mode = tracer::kFlagCyclic, .slots = 8, .emergency_slots = 0, .logged_before = 11},
-    {.name = "last_slot_jump",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 4,
-     .emergency_slots = 0,
-     .logged_before = 3,
-     .has_next = true},
-    {.name = "full_jump",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 4,
-     .emergency_slots = 0,
-     .logged_before = 4,
-     .has_next = true},
-    {.name = "full_jump_into_small",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 4,
-     .emergency_slots = 2,
-     .logged_before = 4,
-     .has_next = true,
-     .next_slots = 2},
-    {.name = "full_jump_into_cyclic",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 4,
-     .emergency_slots = 0,
-     .logged_before = 4,
-     .has_next = true,
-     .next_mode = tracer::kFlagCyclic,
-     .next_slots = 3},
-    {.name = "closed_cyclic",
-     .mode = tracer::kFlagCyclic,
-     .slots = 8,
-     .emergency_slots = 0,
-     .logged_before = 3,
-     .has_next = true,
-     .close = true},
-    {.name = "full_jump_nowhere",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 4,
-     .emergency_slots = 4,
-     .logged_before = 4,
-     .nested_code = kEmergency},
-    {.name = "last_slot_stop_with_emergency",
-     .mode = tracer::kFlagStop,
-     .slots = 4,
-     .emergency_slots = 4,
-     .logged_before = 3},
-    {.name = "full_stop_with_emergency",
-     .mode = tracer::kFlagStop,
-     .slots = 4,
-     .emergency_slots = 4,
-     .logged_before = 4,
-     .nested_code = kEmergency},
-    {.name = "full_stop_without_emergency",
-     .mode = tracer::kFlagStop,
-     .slots = 4,
-     .emergency_slots = 0,
-     .logged_before = 4,
-     .breaks_without_rewind = false},
-    {.name = "dropping_already",
-     .mode = tracer::kFlagStop,
-     .slots = 4,
-     .emergency_slots = 4,
-     .logged_before = 7,
+    {.start = {"room", kCyclic, 16, 0, 3}},
+    {.start = {"last_slot_cyclic", kCyclic, 4, 0, 3}},
+    {.start = {"full_cyclic", kCyclic, 4, 2, 4}},
+    {.start = {"one_slot_cyclic", kCyclic, 1, 0, 5}},
+    {.start = {"second_lap", kCyclic, 8, 0, 11}},
+    {.start = {"last_slot_jump", kJump, 4, 0, 3}, .has_next = true},
+    {.start = {"full_jump", kJump, 4, 0, 4}, .has_next = true},
+    {.start = {"full_jump_into_small", kJump, 4, 2, 4}, .has_next = true, .next_slots = 2},
+    {.start = {"full_jump_into_cyclic", kJump, 4, 0, 4}, .has_next = true, .next_mode = kCyclic, .next_slots = 3},
+    {.start = {"closed_cyclic", kCyclic, 8, 0, 3}, .has_next = true, .close = true},
+    {.start = {"full_jump_nowhere", kJump, 4, 4, 4}, .nested_code = kEmergency},
+    {.start = {"last_slot_stop_with_emergency", kStop, 4, 4, 3}},
+    {.start = {"full_stop_with_emergency", kStop, 4, 4, 4}, .nested_code = kEmergency},
+    {.start = {"full_stop_without_emergency", kStop, 4, 0, 4}, .breaks_without_rewind = false},
+    {.start = {"dropping_already", kStop, 4, 4, 7},
      .breaks_without_rewind = false}, // a lone increment needs no restart
-    {.name = "emergency_event",
-     .mode = tracer::kFlagStop,
-     .slots = 4,
-     .emergency_slots = 8,
-     .logged_before = 4,
-     .code = kEmergency,
-     .nested_code = kEmergency},
-    {.name = "emergency_event_while_dropping",
-     .mode = tracer::kFlagStop,
-     .slots = 4,
-     .emergency_slots = 8,
-     .logged_before = 6,
-     .code = kEmergency,
-     .nested_code = kEmergency},
-    {.name = "last_emergency_slot",
-     .mode = tracer::kFlagStop,
-     .slots = 4,
-     .emergency_slots = 2,
-     .logged_before = 6,
-     .code = kEmergency,
-     .nested_code = kEmergency},
-    {.name = "resume_after_late_link",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 4,
-     .emergency_slots = 4,
-     .logged_before = 9,
+    {.start = {"emergency_event", kStop, 4, 8, 4}, .code = kEmergency, .nested_code = kEmergency},
+    {.start = {"emergency_event_while_dropping", kStop, 4, 8, 6}, .code = kEmergency, .nested_code = kEmergency},
+    {.start = {"last_emergency_slot", kStop, 4, 2, 6}, .code = kEmergency, .nested_code = kEmergency},
+    {.start = {"resume_after_late_link", kJump, 4, 4, 9}, .has_next = true, .link_late = true},
+    {.start = {"resume_into_one_slot", kJump, 4, 4, 9}, .has_next = true, .next_slots = 1, .link_late = true},
+    {.start = {"resume_into_small_cyclic", kJump, 4, 4, 9},
      .has_next = true,
-     .link_late = true},
-    {.name = "resume_into_one_slot",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 4,
-     .emergency_slots = 4,
-     .logged_before = 9,
-     .has_next = true,
-     .next_slots = 1,
-     .link_late = true},
-    {.name = "resume_into_small_cyclic",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 4,
-     .emergency_slots = 4,
-     .logged_before = 9,
-     .has_next = true,
-     .next_mode = tracer::kFlagCyclic,
+     .next_mode = kCyclic,
      .next_slots = 2,
      .link_late = true},
-    {.name = "resume_after_select",
-     .mode = tracer::kFlagStop,
-     .slots = 4,
-     .emergency_slots = 4,
-     .logged_before = 9,
-     .has_next = true,
-     .suspended_resume = true},
-    {.name = "long_room",
-     .mode = tracer::kFlagCyclic,
-     .slots = 16,
-     .emergency_slots = 0,
-     .logged_before = 3,
-     .long_slots = 3},
-    {.name = "long_single_slot",
-     .mode = tracer::kFlagCyclic,
-     .slots = 8,
-     .emergency_slots = 0,
-     .logged_before = 3,
-     .long_slots = 1},
-    {.name = "long_fits_exactly",
-     .mode = tracer::kFlagCyclic,
-     .slots = 8,
-     .emergency_slots = 0,
-     .logged_before = 5,
-     .long_slots = 3},
-    {.name = "long_short_lap",
-     .mode = tracer::kFlagCyclic,
-     .slots = 8,
-     .emergency_slots = 0,
-     .logged_before = 6,
-     .long_slots = 3},
-    {.name = "long_second_lap",
-     .mode = tracer::kFlagCyclic,
-     .slots = 16,
-     .emergency_slots = 0,
-     .logged_before = 18,
-     .long_slots = 4},
-    {.name = "long_over_long",
-     .mode = tracer::kFlagCyclic,
-     .slots = 13,
-     .emergency_slots = 0,
-     .logged_before = 1,
-     .long_slots = 2,
-     .nested_long_slots = 5,
-     .long_before = 4},
-    {.name = "long_met_by_long",
-     .mode = tracer::kFlagCyclic,
-     .slots = 16,
-     .emergency_slots = 0,
-     .logged_before = 20,
-     .long_slots = 5,
-     .nested_long_slots = 3},
-    {.name = "long_too_large_for_cyclic",
-     .mode = tracer::kFlagCyclic,
-     .slots = 4,
-     .emergency_slots = 4,
-     .logged_before = 2,
-     .breaks_without_rewind = false,
-     .long_slots = 5},
-    {.name = "long_ends_chunk",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 6,
-     .emergency_slots = 0,
-     .logged_before = 4,
-     .has_next = true,
-     .long_slots = 3},
-    {.name = "long_ends_chunk_met_by_long",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 6,
-     .emergency_slots = 0,
-     .logged_before = 3,
+    {.start = {"resume_after_select", kStop, 4, 4, 9}, .has_next = true, .suspended_resume = true},
+    {.start = {"long_room", kCyclic, 16, 0, 3}, .long_slots = 3},
+    {.start = {"long_single_slot", kCyclic, 8, 0, 3}, .long_slots = 1},
+    {.start = {"long_fits_exactly", kCyclic, 8, 0, 5}, .long_slots = 3},
+    {.start = {"long_short_lap", kCyclic, 8, 0, 6}, .long_slots = 3},
+    {.start = {"long_second_lap", kCyclic, 16, 0, 18}, .long_slots = 4},
+    {.start = {"long_over_long", kCyclic, 13, 0, 1}, .long_slots = 2, .nested_long_slots = 5, .long_before = 4},
+    {.start = {"long_met_by_long", kCyclic, 16, 0, 20}, .long_slots = 5, .nested_long_slots = 3},
+    {.start = {"long_too_large_for_cyclic", kCyclic, 4, 4, 2}, .breaks_without_rewind = false, .long_slots = 5},
+    {.start = {"long_ends_chunk", kJump, 6, 0, 4}, .has_next = true, .long_slots = 3},
+    {.start = {"long_ends_chunk_met_by_long", kJump, 6, 0, 3},
      .has_next = true,
      .long_slots = 3,
      .nested_long_slots = 2},
-    {.name = "long_into_small_next",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 6,
-     .emergency_slots = 3,
-     .logged_before = 5,
-     .has_next = true,
-     .next_slots = 4,
-     .long_slots = 3},
-    {.name = "long_nowhere",
-     .mode = tracer::kFlagJumpToNext,
-     .slots = 6,
-     .emergency_slots = 3,
-     .logged_before = 5,
-     .breaks_without_rewind = false,
-     .long_slots = 3},
-    {.name = "long_ends_stop",
-     .mode = tracer::kFlagStop,
-     .slots = 6,
-     .emergency_slots = 3,
-     .logged_before = 4,
-     .nested_code = kEmergency,
-     .long_slots = 3},
-    {.name = "long_resume",
-     .mode = tracer::kFlagStop,
-     .slots = 4,
-     .emergency_slots = 4,
-     .logged_before = 9,
-     .has_next = true,
-     .suspended_resume = true,
-     .long_slots = 3},
+    {.start = {"long_into_small_next", kJump, 6, 3, 5}, .has_next = true, .next_slots = 4, .long_slots = 3},
+    {.start = {"long_nowhere", kJump, 6, 3, 5}, .breaks_without_rewind = false, .long_slots = 3},
+    {.start = {"long_ends_stop", kStop, 6, 3, 4}, .nested_code = kEmergency, .long_slots = 3},
+    {.start = {"long_resume", kStop, 4, 4, 9}, .has_next = true, .suspended_resume = true, .long_slots = 3},
 };
 
 // One run: the situation is set up, one event is logged in steps and interrupted once, one more follows undisturbed.
@@ -280,7 +118,7 @@ class Trial {
   public:
     Trial(const Situation& situation, Stepper::Options options)
         : m_situation(situation)
-        , m_first(m_fixture.chunk(situation.slots, situation.emergency_slots, situation.mode)) {
+        , m_first(m_fixture.chunk(situation.start.slots, situation.start.emergency_slots, situation.start.mode)) {
         if (!options.rewind || options.region_shortened_by != 0) {
             m_fixture.expect_miscounts();
         }
@@ -291,7 +129,7 @@ class Trial {
             m_fixture.link(m_first, *m_next);
         }
         m_fixture.select_and_enable(m_first);
-        for (int i = 0; i < situation.logged_before; ++i) {
+        for (int i = 0; i < situation.start.logged_before; ++i) {
             log(kOrdinary);
         }
         for (int i = 0; i < situation.long_before; ++i) {
@@ -461,17 +299,17 @@ class Trial {
         const auto is_end = [](const Record& record) { return record.code == kBlackoutEnd; };
         const auto ends = std::ranges::count_if(order, is_end);
         const bool due = m_situation.link_late || m_situation.suspended_resume;
-        const bool overwritten = m_situation.next_mode == tracer::kFlagCyclic;
+        const bool overwritten = m_situation.next_mode == kCyclic;
         if (m_situation.long_slots != 0 && !due) {
             return reported_violation(order, totals);
         }
         if (ends > (due ? 1 : 0) || (due && !overwritten && ends != 1)) {
             return "blackout_end occurs " + std::to_string(ends) + " times";
         }
-        if (ends == 1 && std::ranges::find_if(order, is_end)->par2 != 9U - m_situation.slots) {
+        if (ends == 1 && std::ranges::find_if(order, is_end)->par2 != 9U - m_situation.start.slots) {
             return "blackout_end has the wrong number";
         }
-        if (due && totals.dropped < 9 - m_situation.slots) {
+        if (due && totals.dropped < 9 - m_situation.start.slots) {
             return "drops are lost";
         }
         return {};
@@ -539,7 +377,7 @@ TEST_P(RecordPathInterrupted, GoesWrongWithoutTheRewind) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, RecordPathInterrupted, testing::ValuesIn(kSituations),
-                         [](const auto& situation) { return std::string(situation.param.name); });
+                         [](const auto& situation) { return std::string(situation.param.start.name); });
 
 TEST(RecordPath, GoesWrongAtMostBoundariesWithoutTheRewind) {
     const int boundaries = Trial(kSituations[0], {}).boundaries();
