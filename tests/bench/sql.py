@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """make bench-sql: how long the questions of docs/sql.md take on a long trace.
 
-The trace repeats the recorded run of tests/viewers/data/control, each time 2^32 ticks later: the low words of stamps
-that some records carry remain right. Prints `GOAL sql.N seconds <=5 met|missed` for each question, in processor
+The trace repeats the recorded run of tests/viewers/data/control.rpk, each time 2^32 ticks later: the low words of
+stamps that some records carry remain right. Prints `GOAL sql.N seconds <=5 met|missed` for each question, in processor
 time, best of several rounds, and writes them into the table of docs/sql.md with --update.
 Usage: sql.py REMORA [EVENTS] [--update]
 """
@@ -19,7 +19,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs/sql.md"
-CONTROL = ROOT / "tests/viewers/data/control"
+CONTROL = ROOT / "tests/viewers/data/control.rpk"
 QUESTION = re.compile(r'([^\n]+):\n\n```\n\$ remora sql \$T "(.*)"')
 TABLE = re.compile(r"(?<=<!-- make bench-sql -->\n).*?(?=<!-- end -->)", re.S)
 ROUNDS = 2
@@ -27,9 +27,11 @@ LIMIT_S = 5
 EVENTS = 12_000_000
 
 
-def long_trace(path, events):
+def long_trace(remora, path, events):
     """One chunk with the metadata of the run. Returns how many records it has."""
-    image = bytearray((CONTROL / "0trace.dat").read_bytes())
+    session = path + ".session"
+    subprocess.run([remora, "unpack", CONTROL, "-o", session], stdout=subprocess.DEVNULL, check=True)
+    image = bytearray(pathlib.Path(session, "0trace.dat").read_bytes())
     # Of chunk_begin's payload, 6 bytes of each slot: preamble_slots at 14, records at 18.
     slots, = struct.unpack_from("<I", image, 2 * 16 + 12)
     count = struct.unpack_from("<H", image, 3 * 16 + 2)[0] | struct.unpack_from("<H", image, 3 * 16 + 12)[0] << 16
@@ -65,7 +67,7 @@ def main():
     text = DOCUMENT.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as scratch:
         trace = os.path.join(scratch, "0trace.dat")
-        events = long_trace(trace, wanted)
+        events = long_trace(remora, trace, wanted)
         print(f"NOTE {events} records; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors", flush=True)
         rows = []
         for number, (name, statement) in enumerate(QUESTION.findall(text), 1):

@@ -1,79 +1,34 @@
 # SPDX-License-Identifier: MIT
 """`remora record --publish`: what comes by UDP is published as it comes, and the disk is the spool."""
-import contextlib
+import functools
 import json
 import os
 import shutil
 import signal
-import socket
-import struct
-import subprocess
 import time
 
+from support import collectors
 from support.cases import case, expect, expect_equal
-from support.context import BUILD, REMORA, ROOT
+from support.context import BUILD, ROOT
 from support.fleet_sessions import chunks_of
 from support.nats_server import NatsServer
 
-RECORD = 16
-PACKET_RECORDS = 60
-EXPORT_END = 0x9C
-
 
 def packets(boot, chunks):
-    """A run as a machine sends it (TRACER-V1.0)."""
-    sent, records, number = [], 0, 1
-
-    def send(image):
-        nonlocal number
-        step = PACKET_RECORDS * RECORD
-        for piece in (image[at:at + step] for at in range(0, len(image), step)):
-            sent.append(b"TRACER-V1.0\0" + struct.pack("<III", number, len(piece) // RECORD, len(piece) + 24) + piece)
-            number += 1
-
+    """A run as a machine sends it."""
+    sent, records = [], 0
     for fields, image in chunks_of(boot, chunks):
         records += fields["records"]
-        send(image)
-    payload = struct.pack("<IBQQQQ", chunks, 1, records, 0, 0, 0)
-    payload = struct.pack("<H", len(payload) + 2) + payload
-    payload += bytes(-len(payload) % 6)
-    slots = [payload[at:at + 6] for at in range(0, len(payload), 6)]
-    flags = [0x1000] + [0x2000] * (len(slots) - 2) + [0x3000]
-    send(b"".join(struct.pack("<H", EXPORT_END | flag) + slot[:2] + struct.pack("<II", 0, 1) + slot[2:]
-                  for flag, slot in zip(flags, slots)))
-    return sent
+        sent += collectors.packets(image, len(sent) + 1)
+    return sent + list(collectors.packets(collectors.export_end(chunks, records), len(sent) + 1))
 
 
-@contextlib.contextmanager
-def record(ctx, *options, program=REMORA):
-    """A collector that is ready, and the address at which it receives."""
-    ready = ctx.dir / "ready"
-    ready.unlink(missing_ok=True)
-    with open(ctx.dir / "log", "a", encoding="utf-8") as log:
-        command = [ROOT / program, "record", "--listen", "127.0.0.1:0", "--ready-file", ready, *options]
-        process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        try:
-            while not ready.exists() or not ready.read_text():
-                expect(process.poll() is None, f"the collector ended: {said(ctx)}")
-                expect(ctx.left_s() > 0, "the collector does not become ready")
-                time.sleep(0.01)
-            host, port = ready.read_text().strip().split(":")
-            yield process, (host, int(port))
-        finally:
-            process.kill()
-            process.wait()
+record = functools.partial(collectors.record, mode="a")
+send = functools.partial(collectors.send, pause_s=0.0002)
 
 
 def said(ctx):
     return (ctx.dir / "log").read_text()
-
-
-def send(address, sent, pause_s=0.0002):
-    """From a socket of its own: another machine."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-        for datagram in sent:
-            sender.sendto(datagram, address)
-            time.sleep(pause_s)
 
 
 def wait_for(ctx, what, condition):
@@ -273,8 +228,8 @@ def record_without_the_program_for_servers_says_so(ctx):
     for program in ("remora", "remora-full"):
         shutil.copy(ROOT / BUILD / "host" / program, ctx.dir / program)
     for words in (("record", "--out", ctx.dir / "run", "--publish", "nats://127.0.0.1"),
-                  ("publish", "tests/viewers/data/control", "--to", "nats://127.0.0.1"),
+                  ("publish", "tests/viewers/data/control.rpk", "--to", "nats://127.0.0.1"),
                   ("fleet", "nodes", "out/fleet"),
-                  ("load", "--from", "tests/viewers/data/control", "--to", ctx.dir / "store")):
+                  ("load", "--from", "tests/viewers/data/control.rpk", "--to", ctx.dir / "store")):
         done = ctx.run(ctx.dir / "remora", *words, codes=(1,))
         expect("make fleet" in done.stderr, done.stderr)

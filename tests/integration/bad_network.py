@@ -4,12 +4,11 @@ the same run has."""
 import contextlib
 import json
 import shutil
-import subprocess
 import time
 
 from integration.relay import Relay
+from support import collectors
 from support.cases import CASES, Case, case, expect
-from support.context import REMORA, ROOT
 from support.guests import EXPORT_FAILED, OK, trace_files
 
 FIN_ACK = 6  # a type of packet (docs/trace-format.md)
@@ -18,21 +17,8 @@ FIN_ACK = 6  # a type of packet (docs/trace-format.md)
 @contextlib.contextmanager
 def record(ctx, *options):
     """`remora record` until it ends, or is killed by whoever uses it."""
-    ready = ctx.dir / "ready"
-    ready.unlink(missing_ok=True)
-    with open(ctx.dir / "collector.log", "a", encoding="utf-8") as log:
-        process = subprocess.Popen([str(word) for word in (ROOT / REMORA, "record", "--listen", f"127.0.0.1:{ctx.port}",
-                                                           "--ready-file", ready, *options)],
-                                   stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        try:
-            while not ready.exists():
-                expect(process.poll() is None, f"the collector ended: {(ctx.dir / 'collector.log').read_text()}")
-                expect(ctx.left_s() > 0, "the collector does not become ready")
-                time.sleep(0.01)
-            yield process
-        finally:
-            process.kill()
-            process.wait()
+    with collectors.record(ctx, *options, port=ctx.port, log="collector.log", mode="a") as (process, _):
+        yield process
 
 
 def same_as_the_ramdisk(ctx, session, image):

@@ -1,83 +1,29 @@
 # SPDX-License-Identifier: MIT
 """`remora record` as a process: killed at any instant, stopped, started twice, and as a service. The packets are those
 of a recorded run, sent again."""
-import contextlib
 import json
 import random
 import shutil
 import signal
-import socket
 import struct
-import subprocess
 import time
 
+from support import recorded
 from support.cases import case, expect
-from support.context import REMORA, ROOT
-
-RUN = ROOT / "tests/viewers/data/control"
-MAGIC = b"TRACER-V1.0\0"
-RECORD = 16
-PACKET_RECORDS = 60
-EXPORT_END = 0x9C
-
-
-def packets(image, number):
-    """An image as a sender cuts it."""
-    step = PACKET_RECORDS * RECORD
-    for piece in (image[at:at + step] for at in range(0, len(image), step)):
-        yield MAGIC + struct.pack("<III", number, len(piece) // RECORD, len(piece) + 24) + piece
-        number += 1
-
-
-def export_end(chunks, records):
-    """The event export_end: its payload in slots of six bytes."""
-    payload = struct.pack("<IBQQQQ", chunks, 1, records, 0, 0, 0)
-    payload = struct.pack("<H", len(payload) + 2) + payload
-    payload += bytes(-len(payload) % 6)
-    slots = [payload[at:at + 6] for at in range(0, len(payload), 6)]
-    flags = [0x1000] + [0x2000] * (len(slots) - 2) + [0x3000]
-    return b"".join(struct.pack("<H", EXPORT_END | flag) + slot[:2] + struct.pack("<II", 0, 1) + slot[2:]
-                    for flag, slot in zip(flags, slots))
+from support.collectors import export_end, packets, record, send
 
 
 def datagrams():
-    """The run of tests/viewers/data/control as its machine sent it, its chunk three times under other chunk numbers."""
-    manifest = json.loads((RUN / "manifest.json").read_text())
-    image = (RUN / manifest["chunks"][0]["file"]).read_bytes()
+    """The recorded run as its machine sent it, its chunk three times under other chunk numbers."""
+    run = recorded.control()
+    manifest = json.loads((run / "manifest.json").read_text())
+    image = (run / manifest["chunks"][0]["file"]).read_bytes()
     sent = []
     for chunk in range(3):
         # The third field of chunk_begin, in par2 of the first slot.
         sent += packets(image[:14] + struct.pack("<H", chunk) + image[16:], len(sent) + 1)
     records = 3 * manifest["chunks"][0]["records"]
     return sent + list(packets(export_end(3, records), len(sent) + 1)), records
-
-
-@contextlib.contextmanager
-def record(ctx, *options):
-    """A collector that is ready, and the address at which it receives."""
-    ready = ctx.dir / "ready"
-    ready.unlink(missing_ok=True)
-    with open(ctx.dir / "log", "w+", encoding="utf-8") as log:
-        command = [ROOT / REMORA, "record", "--listen", "127.0.0.1:0", "--ready-file", ready, *options]
-        process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        try:
-            while not ready.exists() or not ready.read_text():
-                expect(process.poll() is None, f"the collector ended: {(ctx.dir / 'log').read_text()}")
-                expect(ctx.left_s() > 0, "the collector does not become ready")
-                time.sleep(0.01)
-            host, port = ready.read_text().strip().split(":")
-            yield process, (host, int(port))
-        finally:
-            process.kill()
-            process.wait()
-
-
-def send(address, sent, pause_s=0.0005):
-    """From a socket of its own: another machine."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-        for datagram in sent:
-            sender.sendto(datagram, address)
-            time.sleep(pause_s)
 
 
 def events_shown(ctx, session):

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 
+from support import recorded
 from support.cases import CASES, Case, case, expect
 from support.context import EFI, INHERITED, KERNEL, REMORA, ROOT
 
@@ -125,7 +126,7 @@ def run_in(ctx, home, command):
     (user / ".local/lib/wireshark/plugins").mkdir(parents=True)
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=home, capture_output=True, text=True,
                           errors="replace", timeout=ctx.left_s(), stdin=subprocess.DEVNULL,
-                          env={**INHERITED, "HOME": str(user), "T": str(ROOT / "tests/viewers/data/control"),
+                          env={**INHERITED, "HOME": str(user), "T": str(ROOT / "tests/viewers/data/control.rpk"),
                                "PATH": f"{home}/bin:{os.environ['PATH']}"})
     # A reader that has seen enough closes the pipe.
     expect(done.returncode in (0, 141), f"{command} ended with {done.returncode}: {done.stderr}")
@@ -205,8 +206,7 @@ def what_the_readme_shows_is_printed(ctx):
     """`make docs-figures` would change nothing: under a clock that counts instructions a run is the same everywhere."""
     session = prepare(ctx, "README.md") / "out" / "udp"
     ctx.run("tests/golden/readme.py", "diff", session, REMORA)
-    other = ROOT / "tests/viewers/data/control"
-    stale = ctx.run("tests/golden/readme.py", "diff", other, REMORA, codes=(1,))
+    stale = ctx.run("tests/golden/readme.py", "diff", recorded.control(), REMORA, codes=(1,))
     expect("remedy: make docs-figures" in stale.stderr, stale.stdout + stale.stderr)
 
 

@@ -12,6 +12,7 @@ import time
 import urllib.parse
 
 from viewers.browser import chromium
+from support import recorded
 from support.cases import case, expect, expect_equal
 from support.context import REMORA, ROOT
 from support.guests import OK
@@ -305,7 +306,7 @@ def slow_requests_do_not_stop_the_live_report(ctx):
 @case
 def live_report_refuses_what_it_cannot_follow(ctx):
     """A directory, a trace that has ended, a missing file, options that need the end: each names what is needed."""
-    control = ROOT / "tests/viewers/data/control"
+    control = recorded.control()
     for words, text in (((control, "--live"), "--live needs the memory of a machine"),
                         ((sorted(control.glob("*.dat"))[0], "--live"), "only the memory of a machine that runs"),
                         ((ctx.dir / "missing", "--live"), "cannot be opened"),

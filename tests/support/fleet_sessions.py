@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Sessions of many machines, made of one that was recorded (tests/viewers/data/control): other boots, and its records
+"""Sessions of many machines, made of one that was recorded (support/recorded.py): other boots, and its records
 cut into as many chunks as a case needs. Each chunk has the whole preamble, as the machine's own have."""
 import json
 import struct
 
-from support.context import ROOT
+from support.recorded import control
 
-RECORDED = ROOT / "tests/viewers/data/control"
 SLOT = 16
 NUMEVENTS = 0x70
 
@@ -53,9 +52,10 @@ def with_header(preamble, *, chunk, generation, records, boot):
 
 def chunks_of(boot, chunks, repeat=1):
     """(header fields, bytes) of so many chunks of one boot; repeat: the records so many times in each, for size."""
-    manifest = json.loads((RECORDED / "manifest.json").read_text())
+    recorded = control()
+    manifest = json.loads((recorded / "manifest.json").read_text())
     listed = manifest["chunks"][0]
-    image = (RECORDED / listed["file"]).read_bytes()
+    image = (recorded / listed["file"]).read_bytes()
     preamble, records = image[:listed["preamble"] * SLOT], image[listed["preamble"] * SLOT:]
     total = len(records) // SLOT
     for number in range(chunks):
@@ -66,7 +66,8 @@ def chunks_of(boot, chunks, repeat=1):
 
 def write_session(directory, boot, chunks=3, *, started=1_700_000_000, repeat=1):
     """A session directory, as a collector writes it. Returns its path."""
-    manifest = json.loads((RECORDED / "manifest.json").read_text())
+    recorded = control()
+    manifest = json.loads((recorded / "manifest.json").read_text())
     directory.mkdir(parents=True)
     row, listed = manifest["chunks"][0], []
     for number, (fields, image) in enumerate(chunks_of(boot, chunks, repeat)):
@@ -83,7 +84,7 @@ def write_session(directory, boot, chunks=3, *, started=1_700_000_000, repeat=1)
     manifest |= {"boot_id": f"{boot:016x}", "started": started, "chunks": listed}
     manifest["announced"] |= {"chunks": chunks, "records": total}
     manifest["transfer"]["records"] = total
-    (directory / "formats.json").write_bytes((RECORDED / "formats.json").read_bytes())
+    (directory / "formats.json").write_bytes((recorded / "formats.json").read_bytes())
     (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
     return directory
 

@@ -12,8 +12,9 @@ import subprocess
 import time
 
 from accounting import compare
+from support import collectors
 from support.cases import expect
-from support.context import EFI, INHERITED, KERNEL, OBSERVER, REMORA, ROOT, Context
+from support.context import EFI, INHERITED, KERNEL, OBSERVER, ROOT, Context
 
 # Exit codes of QEMU under exit=debug: 2 * value + 1.
 OK, APP_FAILED, PANIC, BAD_COMMAND_LINE, EXPORT_FAILED, UNSUPPORTED = 33, 35, 37, 39, 41, 43
@@ -164,26 +165,14 @@ class GuestContext(Context):
     def collector(self, *options, code=0):
         """`remora record` into dir/udp, ready to receive; ends by itself, else by a signal. Yields the session."""
         session = self.dir / "udp"
-        ready = self.dir / "collector.ready"
-        with open(self.dir / "collector.log", "w+", encoding="utf-8") as log:
-            process = subprocess.Popen([str(ROOT / REMORA), "record", "--listen", f"127.0.0.1:{self.port}", "--out",
-                                        str(session), "--ready-file", str(ready), "--force", *options],
-                                       stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-            try:
-                while not ready.exists():
-                    expect(process.poll() is None, f"the collector ended: {(self.dir / 'collector.log').read_text()}")
-                    expect(self.left_s() > 0, "the collector does not become ready")
-                    time.sleep(0.02)
-                yield session
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(5 if code == 0 else 0)
-                process.terminate()
-                ended = process.wait(10)
-                log.seek(0)
-                expect(ended == code, f"the collector ended with {ended}: {log.read()}")
-            finally:
-                process.kill()
-                process.wait()
+        with collectors.record(self, "--out", session, "--force", *options, port=self.port,
+                               log="collector.log") as (process, _):
+            yield session
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(5 if code == 0 else 0)
+            process.terminate()
+            ended = process.wait(10)
+            expect(ended == code, f"the collector ended with {ended}: {(self.dir / 'collector.log').read_text()}")
 
     # --- ramdisk -------------------------------------------------------------------------------------------------
 

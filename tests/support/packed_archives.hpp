@@ -24,6 +24,24 @@ inline Bytes pack(std::span<const std::byte> raw, bool records = true) {
     return out;
 }
 
+// The records of the run of the application `control` under an instruction clock.
+inline Bytes control_run() {
+    host::trace::Diagnostics diagnostics([](std::string_view) {});
+    const auto source = host::trace::ByteSource::open("tests/viewers/data/control.rpk");
+    const auto reader =
+        host::formats::packed::ArchiveReader::open({.name = "control.rpk", .bytes = source.value()}, {}, diagnostics);
+    Bytes records;
+    EXPECT_TRUE(reader.value()
+                    ->extract([&](std::size_t file, std::span<const std::byte> bytes) -> lib::Result<void> {
+                        if (reader.value()->files()[file].name == "0trace.dat") {
+                            records.insert(records.end(), bytes.begin(), bytes.end());
+                        }
+                        return {};
+                    })
+                    .ok());
+    return records;
+}
+
 inline Bytes busy_chunk(std::size_t events, std::uint16_t number = 0, std::uint16_t cpu = 0) {
     ChunkBuilder builder(number);
     builder.begin.cpu = cpu;

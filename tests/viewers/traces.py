@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The traces that the cases convert: a recorded one, and generated ones. The same call makes the same bytes.
 
-control() is a run of the application `control` under an instruction clock, as `remora record` stored it. The others
-are written here, from docs/trace-format.md alone."""
+control() is a run of the application `control` (support/recorded.py). The others are written here, from
+docs/trace-format.md alone."""
 import random
 import shutil
 import struct
 
-from support.context import ROOT
+from support.recorded import control  # noqa: F401  the cases know it by this name
 
 KHZ = 2_400_000
 
@@ -19,10 +19,6 @@ MUTEX_LOCK, MUTEX_UNLOCK, MUTEX_ACQUIRE, MUTEX_BLOCK, TIMER_POST = 0x16, 0x36, 0
 CHUNK_BEGIN, TASK_NAME, INTERRUPT_NAME, MUTEX_NAME, LEVEL_NAME, DECLARATION = 0x0C, 0x1C, 0x3C, 0x4C, 0x7C, 0xBC
 TASK_PARAMETERS, TYPED, FORMATTED, BUILD, FORMAT_TEXT = 0x2C, 0x1E, 0x2E, 0x8C, 0xEC
 JOB_RELEASE, SERVER_BUDGET, TASK_END_CYCLE = 0x0D, 0x78, 0x62
-
-
-def control():
-    return ROOT / "tests/viewers/data/control"
 
 
 def record(code, stamp, par1=0, par2=0):

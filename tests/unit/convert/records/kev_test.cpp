@@ -9,6 +9,7 @@
 #include "host/trace/json.hpp"
 #include "tests/support/host_command_line.hpp"
 #include "tests/support/kev_builder.hpp"
+#include "tests/support/packed_archives.hpp"
 
 #include <gmock/gmock.h>
 #include <map>
@@ -416,7 +417,7 @@ class KevJudged : public KevConverting {
 };
 
 TEST_F(KevJudged, AsTheOriginal) {
-    const std::string original = "tests/viewers/data/control/0trace.dat";
+    const std::string original = m_directory.write("control.dat", support::control_run());
     const std::string output = m_directory / "o.kev";
     ASSERT_EQ(remora({"convert", original, "--to", "kev", "-o", output}), 0) << m_err;
     const trace::Json check = judged("check", original);

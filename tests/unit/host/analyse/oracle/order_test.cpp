@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tests order, states, chains and mutex protocols: for each rule a trace that keeps it and one that breaks it.
 #include "tests/support/oracle_scene.hpp"
+#include "tests/support/packed_archives.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <gmock/gmock.h>
 
 namespace host::analyse::oracle::order_test {
@@ -60,9 +60,7 @@ TEST_F(OracleOrder, DoesNotAccuseAcrossAnEmptySlot) {
 
 // A run without a violation, of which one packet of 60 records after the other is lost.
 TEST_F(OracleOrder, DoesNotAccuseWhicheverPacketIsLost) {
-    const std::string text = support::read_text("tests/viewers/data/control/0trace.dat");
-    support::Bytes whole(text.size());
-    std::memcpy(whole.data(), text.data(), text.size());
+    const support::Bytes whole = support::control_run();
     ASSERT_GT(whole.size(), 50'000U);
     for (std::size_t packet = 4; packet * 960 < whole.size(); ++packet) {
         support::Bytes bytes = whole;
