@@ -24,6 +24,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <map>
 
 namespace hosted {
 
@@ -51,6 +52,7 @@ struct Piece {
 std::string s_report;
 Piece s_piece;
 lib::Ticks s_begin;
+std::map<std::string, kernel::Pid> s_tasks;
 void (*s_scenario)() = nullptr;
 void (*s_before_interrupt)() = nullptr;
 
@@ -83,6 +85,7 @@ void record(void* name, std::uint64_t from, std::uint64_t to) {
 int start_scenario(const kernel::AppArguments& arguments) {
     static_cast<void>(arguments);
     s_begin = kernel::now() + lib::Ticks{kNsPerMs};
+    remember("self", kernel::task_self());
     s_scenario();
     return 0;
 }
@@ -199,8 +202,19 @@ void stamp(std::string_view word) {
     note(std::string(word) + "@" + std::to_string(since_begin(kernel::now().value)));
 }
 
+kernel::Pid task(std::string_view name) {
+    return s_tasks.at(std::string(name));
+}
+
+void remember(std::string_view name, kernel::Pid pid) {
+    s_tasks[std::string(name)] = pid;
+}
+
 kernel::Pid create(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model, void* argument) {
-    return must(kernel::task_create({.name = name, .body = body, .argument = argument, .model = model}));
+    const kernel::Pid pid =
+        must(kernel::task_create({.name = name, .body = body, .argument = argument, .model = model}));
+    remember(name, pid);
+    return pid;
 }
 
 kernel::Pid start(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model, void* argument) {

@@ -63,6 +63,10 @@ void note(std::string_view word);
 // Notes the word and the time in milliseconds: "word@12".
 void stamp(std::string_view word);
 
+// Returns the task that was created by this name last; remember() notes one that create() and start() did not make.
+[[nodiscard]] kernel::Pid task(std::string_view name);
+void remember(std::string_view name, kernel::Pid pid);
+
 // Creates a task, or fails the scenario.
 kernel::Pid create(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model,
                    void* argument = nullptr);

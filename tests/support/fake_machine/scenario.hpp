@@ -1,9 +1,46 @@
 // SPDX-License-Identifier: MIT
-// Has what scenarios of several suites share: bodies that work and end, models, actions at a time, notes. A test of the
-// kernel includes this and says `using namespace hosted;`.
+// Has what scenarios of several suites share: bodies that work and end, models, actions at a time, notes; and scenarios as
+// texts. A test of the kernel includes this and says `using namespace hosted;`.
+//
+// A text is what the main task does, a step after the other, with semicolons between those of one line; what follows
+// "//" is a comment. A line that begins a task has the task's steps after a colon. A line that ends with a semicolon
+// continues in the next one. The main task is called "self".
+//
+//   mutex one; start L hard 4/100/90: lock one; l 4; unlock one
+//   start H hard 1/100/20+2: lock one; h 1; unlock one        // released 2 ms after L
+//   at 3: activate S                                          // in interrupt context
+//   until 30
+//
+//   start, create NAME MODEL: STEPS   a task, activated for the beginning of the scenario, or not activated
+//   hard, fixed, sporadic C/T/D+O     a model in ms: time of a job, period, deadline if it is not the period, offset;
+//   soft, grub, soft-skip, soft-refuse Q/T; job C/D; nrt, nrt SLICE; background; served, by the server made last
+//   miss=REACTION, wcet=REACTION      follow a model
+//   server KIND Q/T                   makes a server, polling or deferrable; they are numbered from 1
+//   remove-server n, server-state n   removes it; reports its budget in ms, how often it was exhausted, its tasks
+//   NAME n        works n ms, reported under that name; each NAME n: so in each job
+//   end, sleep, exit, again           the cycle, until the next activation, the task; the steps from the first one
+//   delay n, until n                  waits so many ms, or until that time of the scenario
+//   note WORDS, stamp WORDS           reports the words, or the words and the time
+//   is-ready NAME                     reports "NAME ready" or "NAME waits"
+//   alive NAME                        reports "lives" or "gone"
+//   counts NAME WHAT..                reports its released, completed, missed, violated, skipped, aborted or early jobs
+//   kill, activate, suspend, resume NAME; deadline NAME n; raise NAME n
+//   handle n.., handle-and-work n..   the signals of the task, by say(), or by a handler that works 2 ms as "s"
+//   mutex NAME PROTOCOL, semaphore NAME n, condition NAME  initialises
+//   lock, trylock, unlock, consistent MUTEX; timedlock MUTEX n; user MUTEX TASK, if the mutex has a ceiling
+//   owner, state, ceiling MUTEX       reports "free" or "taken", "abandoned" or "whole", the ceiling in ms or "none"
+//   contentions MUTEX..               reports how often each had to be waited for
+//   wait, trywait, post SEMAPHORE; timedwait SEMAPHORE n
+//   (a limit of locks and waits is in ms, or "n ns")
+//   await CONDITION MUTEX [n]; signal, broadcast CONDITION
+//
+// A step that fails ends the scenario, unless it has a question in front: "H? lock one" reports "H: ok" or "H: busy",
+// "? lock one" the result alone.
 #pragma once
 
+#include "kernel/sync/condition.hpp"
 #include "kernel/sync/mutex.hpp"
+#include "kernel/sync/semaphore.hpp"
 #include "kernel/task/signal.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/support/fake_machine/hosted_kernel.hpp"
@@ -12,6 +49,23 @@
 #include <string>
 
 namespace hosted {
+
+// --- texts ---------------------------------------------------------------------------------------------------------
+
+// Runs the text as the main task's.
+[[nodiscard]] std::string run(std::string_view text);
+
+// The calling task takes these steps, of a text or a part of it.
+void play(std::string_view text);
+
+// A task whose body is such steps.
+kernel::Pid start(std::string_view name, std::string_view steps, const kernel::TaskModel& model);
+kernel::Pid create(std::string_view name, std::string_view steps, const kernel::TaskModel& model);
+
+// What a text calls by this name; task() has its tasks.
+[[nodiscard]] kernel::Mutex& mutex(std::string_view name);
+[[nodiscard]] kernel::Semaphore& semaphore(std::string_view name);
+[[nodiscard]] kernel::Condition& condition(std::string_view name);
 
 // --- bodies --------------------------------------------------------------------------------------------------------
 
@@ -29,14 +83,6 @@ template <char Name, std::uint64_t Count>
 void once(void*) {
     static constexpr char kName[] = {Name, '\0'};
     work(kName, Count);
-}
-
-// Works that many milliseconds while it holds the mutex.
-template <kernel::Mutex& Held, char Name, std::uint64_t Count>
-void holding(void*) {
-    must(kernel::mutex_lock(Held));
-    once<Name, Count>(nullptr);
-    must(kernel::mutex_unlock(Held));
 }
 
 // Works without end.
@@ -62,6 +108,16 @@ void runaway(void*) {
     kernel::HardModel model = hard(wcet_ms, period_ms, deadline_ms);
     model.arrival = kernel::Arrival::sporadic;
     return model;
+}
+
+[[nodiscard]] inline kernel::SoftModel soft(std::uint64_t budget_ms, std::uint64_t period_ms,
+                                            kernel::Overlap overlap = kernel::Overlap::save,
+                                            kernel::Reclaiming reclaiming = kernel::Reclaiming::none) {
+    return {ms(budget_ms), ms(period_ms), overlap, reclaiming};
+}
+
+[[nodiscard]] inline kernel::SoftModel grub(std::uint64_t budget_ms, std::uint64_t period_ms) {
+    return soft(budget_ms, period_ms, kernel::Overlap::save, kernel::Reclaiming::grub);
 }
 
 // --- actions and notes -----------------------------------------------------------------------------------------------

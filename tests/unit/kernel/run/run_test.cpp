@@ -7,7 +7,6 @@
 #include "kernel/run/runlevel.hpp"
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task/task.hpp"
-#include "kernel/time/clock.hpp"
 #include "tests/support/fake_machine/scenario.hpp"
 
 #include <gtest/gtest.h>
@@ -183,15 +182,7 @@ TEST(RunLevel, APanicRunsWhatIsLeftOfAfterExitAndNothingElse) {
 TEST(Run, LetsTasksLiveDuringShutdownAndKillsThemBeforeExit) {
     static kernel::Pid pid;
     EXPECT_EQ(hosted::run_to_the_end([] {
-                  pid = start(
-                      "T",
-                      [](void*) {
-                          for (;;) {
-                              work("T", 1);
-                              kernel::task_endcycle();
-                          }
-                      },
-                      hard(1, 4));
+                  pid = start("T", "each T 1", hard(1, 4));
                   must(sys_atrunlevel(
                       [](void*) {
                           pause_until(3);
@@ -251,24 +242,10 @@ TEST(Task, IsKilledInEveryState) {
     static constinit kernel::Semaphore never;
     EXPECT_EQ(hosted::run([] {
                   must(kernel::sem_init(never, "never", 0));
-                  const kernel::Pid sleeping = create(
-                      "sleeping", [](void*) { note("ran"); }, hard(1, 100));
-                  const kernel::Pid ready = start(
-                      "ready", [](void*) { work("R", 50); }, kernel::BackgroundModel{});
-                  const kernel::Pid idle = start(
-                      "idle",
-                      [](void*) {
-                          kernel::task_endcycle();
-                          note("again");
-                      },
-                      hard(1, 5));
-                  const kernel::Pid delayed = start(
-                      "delayed",
-                      [](void*) {
-                          kernel::task_delay(hosted::ms(4));
-                          note("woke");
-                      },
-                      hard(1, 100));
+                  const kernel::Pid sleeping = create("sleeping", "note ran", hard(1, 100));
+                  const kernel::Pid ready = start("ready", "R 50", kernel::BackgroundModel{});
+                  const kernel::Pid idle = start("idle", "end; note again", hard(1, 5));
+                  const kernel::Pid delayed = start("delayed", "delay 4; note woke", hard(1, 100));
                   const kernel::Pid waiting = start(
                       "waiting",
                       [](void*) {
@@ -290,14 +267,12 @@ TEST(Task, IsKilledInEveryState) {
 TEST(Task, GivesItsReservationBackWhenItEnds) {
     EXPECT_EQ(
         hosted::run([] {
-            const kernel::Pid first = create(
-                "first", [](void*) {}, hard(6, 10));
+            const kernel::Pid first = create("first", "", hard(6, 10));
             note(lib::error_name(
                 kernel::task_create({.name = "second", .body = [](void*) {}, .argument = nullptr, .model = hard(5, 10)})
                     .error()));
             must(kernel::task_kill(first));
-            create(
-                "second", [](void*) {}, hard(5, 10));
+            create("second", "", hard(5, 10));
             note("admitted");
         }),
         "refused | admitted");
@@ -339,8 +314,7 @@ TEST(Task, NumbersContextsUniquelyAndFillsThePool) {
                   }
                   note(std::to_string(pids.size() + 2)); // with idle and main
                   must(kernel::task_kill(pids.front()));
-                  const kernel::Pid again = create(
-                      "t", [](void*) {}, kernel::NrtModel{});
+                  const kernel::Pid again = create("t", "", kernel::NrtModel{});
                   note(again == pids.front() ? "pid reused" : "other pid");
                   contexts.push_back(must(kernel::task_info(again)).context);
                   std::ranges::sort(contexts);

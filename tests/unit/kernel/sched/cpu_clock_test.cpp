@@ -15,15 +15,8 @@ kernel::Pid s_first;
 
 TEST(CpuClock, StopsWhileOthersRun) {
     EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "A",
-                      [](void*) {
-                          work("A", 3);
-                          kernel::task_endcycle();
-                      },
-                      hard(9, 40));
-                  start(
-                      "H", [](void*) { work("H", 2); }, hard(2, 40, 10, 1));
+                  s_first = start("A", "A 3; end", hard(9, 40));
+                  start("H", "H 2", hard(2, 40, 10, 1));
                   at_time(4, [](void*) { note(std::to_string(must(kernel::task_cpu_clock(s_first)).value)); });
                   pause_until(10);
                   note(std::to_string(must(kernel::task_cpu_clock(s_first)).value));
@@ -42,8 +35,7 @@ TEST(CpuClock, TheAlarmRingsOnceWhenTheTasksOwnTimeIsUp) {
                           work("A", 5);
                       },
                       hard(9, 40));
-                  start(
-                      "H", [](void*) { work("H", 2); }, hard(2, 40, 10, 1));
+                  start("H", "H 2", hard(2, 40, 10, 1));
                   pause_until(10);
               }),
               "A 0-1 | H 1-3 | A 3-5 | signal 5@5 | A 5-7");
@@ -51,16 +43,7 @@ TEST(CpuClock, TheAlarmRingsOnceWhenTheTasksOwnTimeIsUp) {
 
 TEST(CpuClock, TheAlarmCanBeSetFromOutsideMovedAndTakenAway) {
     EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "A",
-                      [](void*) {
-                          handle({5, 6}, &say);
-                          for (;;) {
-                              work("A", 2);
-                              kernel::task_endcycle();
-                          }
-                      },
-                      hard(2, 10));
+                  s_first = start("A", "handle 5 6; each A 2", hard(2, 10));
                   pause_until(5); // A's clock shows 2
                   must(kernel::task_cpu_alarm(s_first, ms(3), 5));
                   must(kernel::task_cpu_alarm(s_first, ms(5), 6));

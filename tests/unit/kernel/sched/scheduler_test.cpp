@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests whole schedules of the whole kernel, against schedules computed by hand. Each expected text is the Gantt chart.
 #include "kernel/run/runlevel.hpp"
-#include "kernel/sync/semaphore.hpp"
 #include "kernel/task/task.hpp"
-#include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/support/fake_machine/scenario.hpp"
 
@@ -21,30 +19,24 @@ void note_counts(kernel::Pid pid) {
 
 TEST(EdfSchedule, RunsTheEarliestDeadlineFirst) {
     // A is due at 5 and 10, B at 10. At 5 A's second job ties with B, which entered first and keeps the processor.
-    EXPECT_EQ(hosted::run([] {
-                  start("B", periodic<'B', 4>, hard(4, 10));
-                  start("A", periodic<'A', 2>, hard(2, 5));
-                  pause_until(9);
-              }),
+    EXPECT_EQ(run(R"(start B hard 4/10: each B 4
+                     start A hard 2/5: each A 2
+                     until 9)"),
               "A 0-2 | B 2-6 | A 6-8");
 }
 
 TEST(EdfSchedule, PreemptsForANearerDeadline) {
-    EXPECT_EQ(hosted::run([] {
-                  start("B", periodic<'B', 6>, hard(6, 20));
-                  start("A", periodic<'A', 2>, hard(2, 20, 4, 3));
-                  pause_until(19);
-              }),
+    EXPECT_EQ(run(R"(start B hard 6/20: each B 6
+                     start A hard 2/20/4+3: each A 2
+                     until 19)"),
               "B 0-3 | A 3-5 | B 5-8");
 }
 
 TEST(EdfSchedule, RunsEqualDeadlinesInTheOrderOfRelease) {
-    EXPECT_EQ(hosted::run([] {
-                  start("C", periodic<'C', 1>, hard(1, 10));
-                  start("A", periodic<'A', 1>, hard(1, 10));
-                  start("B", periodic<'B', 1>, hard(1, 10));
-                  pause_until(15);
-              }),
+    EXPECT_EQ(run(R"(start C hard 1/10: each C 1
+                     start A hard 1/10: each A 1
+                     start B hard 1/10: each B 1
+                     until 15)"),
               "C 0-1 | A 1-2 | B 2-3 | C 10-11 | A 11-12 | B 12-13");
 }
 
@@ -73,92 +65,46 @@ TEST(EdfSchedule, FillsTheProcessorCompletelyWithoutAMiss) {
 TEST(EdfSchedule, CountsAMissAndServesPendingReleasesInOrder) {
     // The first job needs 12 of a period of 5: it misses at 5 (own), at 10 and (release 2, due 15) not any more:
     // jobs 1 and 2 follow at once, job 1 is already late at 10 and job 2 ends at 14, in time.
-    static kernel::Pid pid;
-    EXPECT_EQ(hosted::run([] {
-                  pid = start(
-                      "A",
-                      [](void*) {
-                          work("A", 12);
-                          kernel::task_endcycle();
-                          for (;;) {
-                              work("a", 1);
-                              kernel::task_endcycle();
-                          }
-                      },
-                      hard(2, 5));
-                  pause_until(17);
-                  note_counts(pid);
-              }),
+    EXPECT_EQ(run(R"(start A hard 2/5: A 12; end; each a 1
+                     until 17; counts A released completed missed violated)"),
               "A 0-12 | a 12-14 | a 15-16 | released 4 completed 4 missed 2 violated 1");
 }
 
 TEST(EdfSchedule, TakesACompletionExactlyAtTheDeadlineAsInTime) {
-    static kernel::Pid pid;
-    EXPECT_EQ(hosted::run([] {
-                  pid = start("A", periodic<'A', 4>, hard(4, 10, 4));
-                  pause_until(9);
-                  note_counts(pid);
-              }),
+    EXPECT_EQ(run(R"(start A hard 4/10/4: each A 4
+                     until 9; counts A released completed missed violated)"),
               "A 0-4 | released 1 completed 1 missed 0 violated 0");
 }
 
 TEST(EdfSchedule, ReportsAMissOneNanosecondLate) {
-    static kernel::Pid pid;
-    EXPECT_EQ(hosted::run([] {
-                  pid = start(
-                      "A",
-                      [](void*) {
-                          hosted::work_ns("A", 4'000'001);
-                          kernel::task_endcycle();
-                      },
-                      hard(4, 10, 4));
-                  pause_until(9);
-                  note_counts(pid);
-              }),
+    EXPECT_EQ(run(R"(start A hard 4/10/4: A 4000001 ns; end
+                     until 9; counts A released completed missed violated)"),
               "A 0-4 | released 1 completed 1 missed 1 violated 1");
 }
 
 TEST(EdfSchedule, CountsOneWcetViolationPerJobAndLetsItContinue) {
-    static kernel::Pid pid;
-    EXPECT_EQ(hosted::run([] {
-                  pid = start("A", periodic<'A', 3>, hard(2, 10));
-                  pause_until(19);
-                  note_counts(pid);
-              }),
+    EXPECT_EQ(run(R"(start A hard 2/10: each A 3
+                     until 19; counts A released completed missed violated)"),
               "A 0-3 | A 10-13 | released 2 completed 2 missed 0 violated 2");
 }
 
 TEST(EdfSchedule, CountsOnlyTheJobsOwnProcessorTimeAgainstItsWcet) {
-    static kernel::Pid pid;
-    EXPECT_EQ(hosted::run([] {
-                  pid = start("B", periodic<'B', 4>, hard(4, 20));
-                  start("A", periodic<'A', 2>, hard(2, 20, 4, 1));
-                  pause_until(19);
-                  note_counts(pid);
-              }),
+    EXPECT_EQ(run(R"(start B hard 4/20: each B 4
+                     start A hard 2/20/4+1: each A 2
+                     until 19; counts B released completed missed violated)"),
               "B 0-1 | A 1-3 | B 3-6 | released 1 completed 1 missed 0 violated 0");
 }
 
 TEST(EdfSchedule, KeepsReleasesOnTheGridWhateverTheLatency) {
-    EXPECT_EQ(hosted::run([] {
-                  start("A", periodic<'A', 1>, hard(1, 3, 0, 2));
-                  pause_until(12);
-              }),
+    EXPECT_EQ(run(R"(start A hard 1/3+2: each A 1
+                     until 12)"),
               "A 2-3 | A 5-6 | A 8-9 | A 11-12");
 }
 
 TEST(EdfSchedule, SleepStopsReleasesUntilTheNextActivation) {
     static kernel::Pid pid;
     EXPECT_EQ(hosted::run([] {
-                  pid = start(
-                      "A",
-                      [](void*) {
-                          for (;;) {
-                              work("A", 1);
-                              kernel::task_sleep();
-                          }
-                      },
-                      hard(1, 3));
+                  pid = start("A", "A 1; sleep; again", hard(1, 3));
                   pause_until(10);
                   note(kernel::task_info(pid).value().state == kernel::TaskState::sleeping ? "asleep" : "awake");
                   hosted::must(kernel::task_activate(pid));
@@ -169,113 +115,58 @@ TEST(EdfSchedule, SleepStopsReleasesUntilTheNextActivation) {
 }
 
 TEST(EdfSchedule, BeginsANewGridWithEachActivation) {
-    static kernel::Pid pid;
-    EXPECT_EQ(hosted::run([] {
-                  pid = start(
-                      "A",
-                      [](void*) {
-                          work("A", 1);
-                          kernel::task_sleep();
-                          periodic<'A', 1>(nullptr);
-                      },
-                      hard(1, 3));
-                  at_time(10, [](void*) { must(kernel::task_activate(pid)); });
-                  pause_until(18);
-                  note_counts(pid);
-              }),
+    EXPECT_EQ(run(R"(start A hard 1/3: A 1; sleep; each A 1
+                     at 10: activate A; until 18; counts A released completed missed violated)"),
               "A 0-1 | A 10-11 | A 13-14 | A 16-17 | released 4 completed 4 missed 0 violated 0");
 }
 
 TEST(EdfSchedule, ReleasesATaskThatSleptNoSoonerThanItsPeriodAllows) {
-    static kernel::Pid pid;
-    EXPECT_EQ(hosted::run([] {
-                  pid = start(
-                      "A",
-                      [](void*) {
-                          for (;;) {
-                              work("A", 1);
-                              kernel::task_sleep();
-                          }
-                      },
-                      hard(1, 8));
-                  at_time(3, [](void*) { must(kernel::task_activate(pid)); });
-                  pause_until(19);
-              }),
+    EXPECT_EQ(run(R"(start A hard 1/8: A 1; sleep; again
+                     at 3: activate A; until 19)"),
               "A 0-1 | A 8-9");
 }
 
 TEST(EdfSchedule, SeesTheEndOfAJobsTimeWhileTheJobRuns) {
-    static kernel::Pid pid;
-    EXPECT_EQ(hosted::run([] {
-                  pid = start("A", periodic<'A', 4>, hard(2, 10));
-                  at_time(3, [](void*) { note_counts(pid); });
-                  pause_until(9);
-              }),
+    EXPECT_EQ(run(R"(start A hard 2/10: each A 4
+                     at 3: counts A released completed missed violated; until 9)"),
               "A 0-3 | released 1 completed 0 missed 0 violated 1 | A 3-4");
 }
 
 TEST(EdfSchedule, DelayGivesTheProcessorAwayInsideAJob) {
-    EXPECT_EQ(hosted::run([] {
-                  start(
-                      "A",
-                      [](void*) {
-                          work("A", 1);
-                          kernel::task_delay(ms(2));
-                          work("A", 1);
-                          kernel::task_endcycle();
-                      },
-                      hard(2, 20, 10));
-                  start("B", periodic<'B', 5>, hard(5, 20));
-                  pause_until(19);
-              }),
+    EXPECT_EQ(run(R"(start A hard 2/20/10: A 1; delay 2; A 1; end
+                     start B hard 5/20: each B 5
+                     until 19)"),
               "A 0-1 | B 1-3 | A 3-4 | B 4-7");
 }
 
 TEST(RoundRobinSchedule, RotatesAfterEachSlice) {
-    EXPECT_EQ(hosted::run([] {
-                  start("A", once<'A', 5>, kernel::NrtModel{.slice = ms(2)});
-                  start("B", once<'B', 3>, kernel::NrtModel{.slice = ms(1)});
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(start A nrt 2: A 5
+                     start B nrt 1: B 3
+                     until 20)"),
               "A 0-2 | B 2-3 | A 3-5 | B 5-6 | A 6-7 | B 7-8");
 }
 
 TEST(RoundRobinSchedule, KeepsPlaceAndRestOfSliceThroughAPreemption) {
     // H takes 1..3. A has used 1 of its 2: it continues at 3 and hands over at 4.
-    EXPECT_EQ(hosted::run([] {
-                  start("A", once<'A', 3>, kernel::NrtModel{.slice = ms(2)});
-                  start("B", once<'B', 1>, kernel::NrtModel{.slice = ms(2)});
-                  start("H", periodic<'H', 2>, hard(2, 100, 0, 1));
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(start A nrt 2: A 3
+                     start B nrt 2: B 1
+                     start H hard 2/100+1: each H 2
+                     until 20)"),
               "A 0-1 | H 1-3 | A 3-4 | B 4-5 | A 5-6");
 }
 
 TEST(RoundRobinSchedule, BeginsEachJobWithAWholeSlice) {
     // A's first job leaves 1 of its slice of 4; its second one runs for 3 without B between.
-    static kernel::Pid again;
-    EXPECT_EQ(hosted::run([] {
-                  again = start("A", periodic<'A', 3>, kernel::NrtModel{.slice = ms(4)});
-                  start("B", once<'B', 10>, kernel::NrtModel{.slice = ms(4)});
-                  at_time(5, [](void*) { must(kernel::task_activate(again)); });
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(start A nrt 4: each A 3
+                     start B nrt 4: B 10
+                     at 5: activate A; until 20)"),
               "A 0-3 | B 3-7 | A 7-10 | B 10-16");
 }
 
 TEST(RoundRobinSchedule, BeginsAWholeSliceAfterAWaitThatCameAtTheEndOfOne) {
-    EXPECT_EQ(hosted::run([] {
-                  start(
-                      "A",
-                      [](void*) {
-                          work("A", 2);
-                          kernel::task_delay(ms(1));
-                          work("A", 2);
-                      },
-                      kernel::NrtModel{.slice = ms(2)});
-                  start("B", once<'B', 6>, kernel::NrtModel{.slice = ms(2)});
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(start A nrt 2: A 2; delay 1; A 2
+                     start B nrt 2: B 6
+                     until 20)"),
               "A 0-2 | B 2-4 | A 4-6 | B 6-10");
 }
 
@@ -311,20 +202,16 @@ TEST(RoundRobinSchedule, RefusesATaskWithoutSliceOrWeight) {
 }
 
 TEST(RoundRobinSchedule, LetsATaskThatIsAloneRunOn) {
-    EXPECT_EQ(hosted::run([] {
-                  start("A", once<'A', 7>, kernel::NrtModel{.slice = ms(2)});
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(start A nrt 2: A 7
+                     until 20)"),
               "A 0-7");
 }
 
 TEST(Scheduler, SearchesLevelsInOrderOfRegistration) {
-    EXPECT_EQ(hosted::run([] {
-                  start("bg", once<'Z', 2>, kernel::BackgroundModel{});
-                  start("nrt", once<'N', 2>, kernel::NrtModel{});
-                  start("hard", periodic<'H', 1>, hard(1, 10, 0, 1));
-                  pause_until(9);
-              }),
+    EXPECT_EQ(run(R"(start bg background: Z 2
+                     start nrt nrt: N 2
+                     start hard hard 1/10+1: each H 1
+                     until 9)"),
               "N 0-1 | H 1-2 | N 2-3 | Z 3-5");
 }
 

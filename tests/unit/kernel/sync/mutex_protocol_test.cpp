@@ -9,139 +9,72 @@
 
 #include <gtest/gtest.h>
 
-#include <initializer_list>
+#include <string>
 
 namespace mutex_protocol_test {
 
 using namespace hosted;
 using kernel::Mutex;
-using kernel::mutex_lock;
-using kernel::mutex_unlock;
-using kernel::MutexProtocol;
 
-constinit Mutex s_a;
-constinit Mutex s_b;
-constinit Mutex s_c;
-constinit kernel::Pid s_pid;
-constinit kernel::Pid s_user;
+kernel::Mutex& s_a = mutex("a");
+kernel::Mutex& s_b = mutex("b");
 
-template <MutexProtocol Protocol>
-void init(std::initializer_list<Mutex*> mutexes) {
-    for (Mutex* const mutex : mutexes) {
-        must(kernel::mutex_init(*mutex, {.protocol = Protocol, .name = "m"}));
+// The scenario with this protocol of its mutexes.
+std::string run_with(const std::string& protocol, std::string text) {
+    constexpr std::string_view kPlace = "PROTOCOL";
+    for (std::size_t at = 0; (at = text.find(kPlace)) != std::string::npos;) {
+        text.replace(at, kPlace.size(), protocol);
     }
-}
-
-// Released at the beginning of the scenario, as a user of those of the mutexes that have ceilings.
-kernel::Pid start_user(const char* name, kernel::TaskBody body, const kernel::TaskModel& model,
-                       std::initializer_list<Mutex*> mutexes) {
-    const kernel::Pid pid = hosted::create(name, body, model);
-    for (Mutex* const mutex : mutexes) {
-        if (mutex->has_ceiling()) {
-            must(kernel::mutex_declare_user(*mutex, pid));
-        }
-    }
-    must(kernel::task_activate_at(pid, hosted::at(0)));
-    return pid;
-}
-
-void lock(Mutex& mutex) {
-    must(mutex_lock(mutex));
-}
-
-void unlock(Mutex& mutex) {
-    must(mutex_unlock(mutex));
+    return run(text);
 }
 
 // --- the inversion -------------------------------------------------------------------------------------------------
 
 // The bus thread needs what the weather thread owns, while the communication thread needs nothing and has time.
-template <MutexProtocol Protocol>
-std::string pathfinder() {
-    return hosted::run([] {
-        init<Protocol>({&s_a});
-        start_user("weather", holding<s_a, 'w', 4>, hard(4, 100, 90), {&s_a});
-        const kernel::Pid bus = start_user("bus",
-                                           [](void*) {
-                                               lock(s_a);
-                                               work("b", 1);
-                                               unlock(s_a);
-                                               kernel::task_endcycle();
-                                           },
-                                           hard(1, 100, 10, 1), {&s_a});
-        start(
-            "communication", [](void*) { work("C", 20); }, hard(20, 100, 50, 2));
-        pause_until(40);
-        note(must(kernel::task_info(bus)).jobs.deadline_misses == 0 ? "in time" : "late");
-    });
+std::string pathfinder(const std::string& protocol) {
+    return run_with(protocol, R"(mutex a PROTOCOL
+                                 start weather hard 4/100/90: lock a; w 4; unlock a
+                                 start bus hard 1/100/10+1: lock a; b 1; unlock a; end
+                                 user a weather; user a bus
+                                 start communication hard 20/100/50+2: C 20
+                                 until 40; counts bus missed)");
 }
 
 TEST(MutexProtocol, NoneLetsTheMiddleTaskDelayTheHighOne) {
-    EXPECT_EQ(pathfinder<MutexProtocol::none>(), "w 0-2 | C 2-22 | w 22-24 | b 24-25 | late");
+    EXPECT_EQ(pathfinder("none"), "w 0-2 | C 2-22 | w 22-24 | b 24-25 | missed 1");
 }
 
-TEST(MutexProtocol, InheritanceCuresTheInversion) {
-    EXPECT_EQ(pathfinder<MutexProtocol::inheritance>(), "w 0-4 | b 4-5 | C 5-25 | in time");
-}
-
-TEST(MutexProtocol, CeilingCuresTheInversion) {
-    EXPECT_EQ(pathfinder<MutexProtocol::ceiling>(), "w 0-4 | b 4-5 | C 5-25 | in time");
-}
-
-TEST(MutexProtocol, StackCuresTheInversion) {
-    EXPECT_EQ(pathfinder<MutexProtocol::stack>(), "w 0-4 | b 4-5 | C 5-25 | in time");
+TEST(MutexProtocol, InheritanceCeilingAndStackCureTheInversion) {
+    for (const char* const protocol : {"inheritance", "ceiling", "stack"}) {
+        EXPECT_EQ(pathfinder(protocol), "w 0-4 | b 4-5 | C 5-25 | missed 0") << protocol;
+    }
 }
 
 TEST(MutexProtocol, NoneWakesTheMostUrgentWaiterAndHandsOver) {
-    EXPECT_EQ(hosted::run([] {
-                  init<MutexProtocol::none>({&s_a});
-                  const auto body = []<char Name>(std::integral_constant<char, Name>) {
-                      return [](void*) {
-                          static constexpr char kName[] = {Name, '\0'};
-                          lock(s_a);
-                          work(kName, 2);
-                          unlock(s_a);
-                      };
-                  };
-                  start("L", body(std::integral_constant<char, 'l'>{}), hard(2, 100, 90));
-                  start("M", body(std::integral_constant<char, 'm'>{}), hard(2, 100, 50, 1));
-                  start("H", body(std::integral_constant<char, 'h'>{}), hard(2, 100, 20, 1));
-                  pause_until(20);
-                  note(s_a.owner() == nullptr ? "free" : "taken");
-              }),
+    EXPECT_EQ(run(R"(mutex a none
+                     start L hard 2/100/90: lock a; l 2; unlock a
+                     start M hard 2/100/50+1: lock a; m 2; unlock a
+                     start H hard 2/100/20+1: lock a; h 2; unlock a
+                     until 20; owner a)"),
               "l 0-2 | h 2-4 | m 4-6 | free");
 }
 
 // --- transitivity --------------------------------------------------------------------------------------------------
 
-constexpr std::size_t kLinks = 8;
-constinit Mutex s_links[kLinks];
-constexpr const char* kLinkNames[kLinks] = {"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7"};
-
-// Task i owns mutex i and waits for mutex i - 1.
-void link_body(void* argument) {
-    const auto i = reinterpret_cast<std::uintptr_t>(argument);
-    lock(s_links[i]);
-    work(kLinkNames[i], i == 0 ? 12 : 1);
-    if (i > 0) {
-        lock(s_links[i - 1]);
-        work(kLinkNames[i], 1);
-        unlock(s_links[i - 1]);
-    }
-    unlock(s_links[i]);
-}
-
 TEST(MutexProtocol, InheritanceFollowsAChainOfEight) {
-    EXPECT_EQ(hosted::run([] {
-                  for (std::size_t i = 0; i < kLinks; ++i) {
-                      must(kernel::mutex_init(s_links[i], kLinkNames[i]));
-                      start(kLinkNames[i], &link_body, hard(i == 0 ? 12 : 2, 200, 190 - 20 * i, 2 * i),
-                            reinterpret_cast<void*>(i));
-                  }
-                  start( // after the last has blocked; its deadline is before all but that one's
-                      "M", [](void*) { work("M", 2); }, hard(2, 200, 56, 16));
-                  pause_until(60);
-              }),
+    // Task i owns mutex i and waits for mutex i - 1. M comes after the last has blocked; its deadline is before all but
+    // that one's.
+    EXPECT_EQ(run(R"(mutex 0; mutex 1; mutex 2; mutex 3; mutex 4; mutex 5; mutex 6; mutex 7
+                     start t0 hard 12/200/190: lock 0; t0 12; unlock 0
+                     start t1 hard 2/200/170+2: lock 1; t1 1; lock 0; t1 1; unlock 0; unlock 1
+                     start t2 hard 2/200/150+4: lock 2; t2 1; lock 1; t2 1; unlock 1; unlock 2
+                     start t3 hard 2/200/130+6: lock 3; t3 1; lock 2; t3 1; unlock 2; unlock 3
+                     start t4 hard 2/200/110+8: lock 4; t4 1; lock 3; t4 1; unlock 3; unlock 4
+                     start t5 hard 2/200/90+10: lock 5; t5 1; lock 4; t5 1; unlock 4; unlock 5
+                     start t6 hard 2/200/70+12: lock 6; t6 1; lock 5; t6 1; unlock 5; unlock 6
+                     start t7 hard 2/200/50+14: lock 7; t7 1; lock 6; t7 1; unlock 6; unlock 7
+                     start M hard 2/200/56+16: M 2
+                     until 60)"),
               "t0 0-2 | t1 2-3 | t0 3-4 | t2 4-5 | t0 5-6 | t3 6-7 | t0 7-8 | t4 8-9 | t0 9-10 | t5 10-11 | t0 11-12 | "
               "t6 12-13 | t0 13-14 | t7 14-15 | t0 15-19 | t1 19-20 | t2 20-21 | t3 21-22 | t4 22-23 | t5 23-24 | "
               "t6 24-25 | t7 25-26 | M 26-28");
@@ -149,179 +82,84 @@ TEST(MutexProtocol, InheritanceFollowsAChainOfEight) {
 
 TEST(MutexProtocol, NoneBreaksAChain) {
     // H waits for W's mutex, W outside its ready queue for L's: L gets no other's position, so M delays all three.
-    EXPECT_EQ(hosted::run([] {
-                  init<MutexProtocol::none>({&s_a});
-                  init<MutexProtocol::inheritance>({&s_b});
-                  start("L", holding<s_a, 'l', 4>, hard(4, 100, 90));
-                  start(
-                      "W",
-                      [](void*) {
-                          lock(s_b);
-                          lock(s_a);
-                          work("w", 1);
-                          unlock(s_a);
-                          unlock(s_b);
-                      },
-                      hard(1, 100, 60, 1));
-                  start("H", holding<s_b, 'h', 1>, hard(1, 100, 20, 2));
-                  start(
-                      "M", [](void*) { work("M", 3); }, hard(3, 100, 40, 3));
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(mutex a none; mutex b inheritance
+                     start L hard 4/100/90: lock a; l 4; unlock a
+                     start W hard 1/100/60+1: lock b; lock a; w 1; unlock a; unlock b
+                     start H hard 1/100/20+2: lock b; h 1; unlock b
+                     start M hard 3/100/40+3: M 3
+                     until 20)"),
               "l 0-3 | M 3-6 | l 6-7 | w 7-8 | h 8-9");
 }
 
 // --- ceiling and stack ---------------------------------------------------------------------------------------------
 
 // J0 uses a and b, J1 uses c, J2 uses c and b within it: ceilings a, b: 20 ms, c: 60 ms.
-template <MutexProtocol Protocol>
-void three_jobs(std::uint64_t offset_of_first_ms) {
-    init<Protocol>({&s_a, &s_b, &s_c});
-    start_user("J2",
-               [](void*) {
-                   work("J2", 1);
-                   lock(s_c);
-                   work("c", 2);
-                   lock(s_b);
-                   work("b", 2);
-                   unlock(s_b);
-                   work("c", 1);
-                   unlock(s_c);
-                   work("J2", 1);
-               },
-               hard(7, 100, 90), {&s_b, &s_c});
-    start_user("J1",
-               [](void*) {
-                   work("J1", 1);
-                   lock(s_c);
-                   work("1", 1);
-                   unlock(s_c);
-                   work("J1", 1);
-               },
-               hard(3, 100, 60, 2), {&s_c});
-    start_user("J0",
-               [](void*) {
-                   work("J0", 1);
-                   lock(s_a);
-                   work("0a", 1);
-                   lock(s_b);
-                   work("0b", 1);
-                   unlock(s_b);
-                   unlock(s_a);
-                   work("J0", 1);
-               },
-               hard(4, 100, 20, offset_of_first_ms), {&s_a, &s_b});
-    pause_until(30);
-    note(std::to_string(s_a.contentions()) + std::to_string(s_b.contentions()) + std::to_string(s_c.contentions()));
+std::string three_jobs(const std::string& protocol, unsigned offset_of_first_ms) {
+    return run_with(protocol, R"(mutex a PROTOCOL; mutex b PROTOCOL; mutex c PROTOCOL
+                                 start J2 hard 7/100/90: J2 1; lock c; c 2; lock b; b 2; unlock b; c 1; unlock c; J2 1
+                                 start J1 hard 3/100/60+2: J1 1; lock c; 1 1; unlock c; J1 1
+                                 start J0 hard 4/100/20+)" +
+                                  std::to_string(offset_of_first_ms) +
+                                  R"(: J0 1; lock a; 0a 1; lock b; 0b 1; unlock b; unlock a; J0 1
+                                 user a J0; user b J0; user c J1; user b J2; user c J2
+                                 until 30; contentions a b c)");
 }
 
 TEST(MutexProtocol, InheritanceMayBlockAJobInsideItsCriticalSection) {
-    EXPECT_EQ(hosted::run([] { three_jobs<MutexProtocol::inheritance>(5); }),
+    EXPECT_EQ(three_jobs("inheritance", 5),
               "J2 0-1 | c 1-2 | J1 2-3 | c 3-4 | b 4-5 | J0 5-6 | 0a 6-7 | b 7-8 | 0b 8-9 | J0 9-10 | c 10-11 | "
               "1 11-12 | J1 12-13 | J2 13-14 | 011");
 }
 
 TEST(MutexProtocol, CeilingRefusesAFreeMutexWhoseLockCouldBlockLater) {
     // At 6 a is free, but b, which J2 has, has the ceiling of J0: J0 waits for b, and only this once.
-    EXPECT_EQ(hosted::run([] { three_jobs<MutexProtocol::ceiling>(5); }),
+    EXPECT_EQ(three_jobs("ceiling", 5),
               "J2 0-1 | c 1-2 | J1 2-3 | c 3-4 | b 4-5 | J0 5-6 | b 6-7 | 0a 7-8 | 0b 8-9 | J0 9-10 | c 10-11 | "
               "1 11-12 | J1 12-13 | J2 13-14 | 011");
 }
 
 TEST(MutexProtocol, StackDelaysTheBeginningAndNothingElse) {
     // J1 is stopped from 2 on (c), J0 from 4 to 5 (b); then J0 may begin, for its level is above c's ceiling.
-    EXPECT_EQ(hosted::run([] { three_jobs<MutexProtocol::stack>(4); }),
+    EXPECT_EQ(three_jobs("stack", 4),
               "J2 0-1 | c 1-3 | b 3-5 | J0 5-6 | 0a 6-7 | 0b 7-8 | J0 8-9 | c 9-10 | J1 10-11 | 1 11-12 | J1 12-13 | "
               "J2 13-14 | 000");
 }
 
-// L: a then b. H: b then a.
-template <MutexProtocol Protocol>
-std::string crosswise() {
-    return hosted::run([] {
-        init<Protocol>({&s_a, &s_b});
-        start_user("L",
-                   [](void*) {
-                       lock(s_a);
-                       work("l", 2);
-                       const auto second = mutex_lock(s_b);
-                       note_result("second", second);
-                       if (second.ok()) {
-                           unlock(s_b);
-                       }
-                       unlock(s_a);
-                   },
-                   hard(2, 100, 90), {&s_a, &s_b});
-        start_user("H",
-                   [](void*) {
-                       lock(s_b);
-                       work("h", 1);
-                       lock(s_a);
-                       note("H has both");
-                       unlock(s_a);
-                       unlock(s_b);
-                   },
-                   hard(1, 100, 20, 1), {&s_a, &s_b});
-        pause_until(20);
-    });
+// L: a then b, which it may get and then unlocks. H: b then a.
+std::string crosswise(const std::string& protocol, const std::string& unlock_second = "") {
+    return run_with(protocol, R"(mutex a PROTOCOL; mutex b PROTOCOL
+                                 start L hard 2/100/90: lock a; l 2; second? lock b;)" +
+                                  unlock_second + R"(unlock a
+                                 start H hard 1/100/20+1: lock b; h 1; lock a; note H has both; unlock a; unlock b
+                                 user a L; user b L; user a H; user b H; until 20)");
 }
 
 TEST(MutexProtocol, InheritanceAndNoneRefuseADeadlock) {
-    EXPECT_EQ(crosswise<MutexProtocol::inheritance>(), "l 0-1 | h 1-2 | l 2-3 | second: refused | H has both");
-    EXPECT_EQ(crosswise<MutexProtocol::none>(), "l 0-1 | h 1-2 | l 2-3 | second: refused | H has both");
+    for (const char* const protocol : {"inheritance", "none"}) {
+        EXPECT_EQ(crosswise(protocol), "l 0-1 | h 1-2 | l 2-3 | second: refused | H has both") << protocol;
+    }
 }
 
 TEST(MutexProtocol, CeilingAndStackAvoidADeadlock) {
-    EXPECT_EQ(crosswise<MutexProtocol::ceiling>(), "l 0-2 | second: ok | h 2-3 | H has both");
-    EXPECT_EQ(crosswise<MutexProtocol::stack>(), "l 0-2 | second: ok | h 2-3 | H has both");
+    for (const char* const protocol : {"ceiling", "stack"}) {
+        EXPECT_EQ(crosswise(protocol, "unlock b;"), "l 0-2 | second: ok | h 2-3 | H has both") << protocol;
+    }
 }
 
 TEST(MutexProtocol, CeilingRefusesARelockAtOnceWhateverOthersHaveLocked) {
     // H sleeps with b, whose ceiling is above L: L would have to wait for it, were a not its own.
-    EXPECT_EQ(hosted::run([] {
-                  init<MutexProtocol::ceiling>({&s_a, &s_b});
-                  start_user("L",
-                             [](void*) {
-                                 lock(s_a);
-                                 work("l", 2);
-                                 note_result("again", mutex_lock(s_a));
-                                 unlock(s_a);
-                             },
-                             hard(2, 100, 90), {&s_a});
-                  start_user("H",
-                             [](void*) {
-                                 lock(s_b);
-                                 kernel::task_delay(ms(5));
-                                 work("h", 1);
-                                 unlock(s_b);
-                             },
-                             hard(1, 100, 20, 1), {&s_b});
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(mutex a ceiling; mutex b ceiling
+                     start L hard 2/100/90: lock a; l 2; again? lock a; unlock a
+                     start H hard 1/100/20+1: lock b; delay 5; h 1; unlock b
+                     user a L; user b H; until 20)"),
               "l 0-2 | again: refused | h 6-7");
 }
 
 TEST(MutexProtocol, RefusesADeadlockAcrossProtocols) {
     // main owns a (none); W owns b (inheritance) and waits for a outside its ready queue.
-    EXPECT_EQ(hosted::run([] {
-                  init<MutexProtocol::none>({&s_a});
-                  init<MutexProtocol::inheritance>({&s_b});
-                  lock(s_a);
-                  start(
-                      "W",
-                      [](void*) {
-                          lock(s_b);
-                          lock(s_a);
-                          note("W has both");
-                          unlock(s_a);
-                          unlock(s_b);
-                      },
-                      hard(1, 100));
-                  pause_until(1);
-                  note_result("main", mutex_lock(s_b));
-                  unlock(s_a);
-                  note_result("main", mutex_lock(s_b));
-              }),
+    EXPECT_EQ(run(R"(mutex a none; mutex b inheritance; lock a
+                     start W hard 1/100: lock b; lock a; note W has both; unlock a; unlock b
+                     until 1; main? lock b; unlock a; main? lock b)"),
               "main: refused | W has both | main: ok");
 }
 
@@ -330,14 +168,9 @@ TEST(MutexProtocol, RefusesADeadlockAcrossProtocols) {
 TEST(MutexProtocol, RefusesWhoIsNoDeclaredUser) {
     EXPECT_EQ(
         hosted::run([] {
-            init<MutexProtocol::inheritance>({&s_a});
-            init<MutexProtocol::ceiling>({&s_b});
-            init<MutexProtocol::stack>({&s_c});
+            play("mutex a; mutex b ceiling; mutex c stack");
             const kernel::Pid self = kernel::task_self();
-            note_result("ceiling", mutex_lock(s_b));
-            note_result("stack", mutex_lock(s_c));
-            note_result("try", kernel::mutex_trylock(s_b));
-            note_result("timed", kernel::mutex_timedlock(s_c, ms(1)));
+            play("ceiling? lock b; stack? lock c; try? trylock b; timed? timedlock c 1");
             note_result("declare without ceiling", kernel::mutex_declare_user(s_a, self));
             note_result("declare no task", kernel::mutex_declare_user(s_b, kernel::Pid{40}));
             static Mutex* const wrong[] = {&s_b, &s_a};
@@ -350,206 +183,110 @@ TEST(MutexProtocol, RefusesWhoIsNoDeclaredUser) {
                                                       .mutexes = wrong});
             note(created.ok() ? "created" : "not created");
             note(s_b.ceiling() == kernel::kPreemptionLevelNone ? "nothing changed" : "changed");
-            must(kernel::mutex_declare_user(s_b, self));
-            must(kernel::mutex_declare_user(s_b, self));
-            note_result("declared", mutex_lock(s_b));
+            play("user b self; user b self; declared? lock b");
         }),
         "ceiling: invalid argument | stack: invalid argument | try: invalid argument | timed: invalid argument | "
         "declare without ceiling: invalid argument | declare no task: not found | not created | nothing changed | "
         "declared: ok");
 }
 
-void note_ceiling(const Mutex& mutex) {
-    note(mutex.ceiling() == kernel::kPreemptionLevelNone ? "none" : std::to_string(mutex.ceiling() / 1'000'000));
-}
-
 TEST(MutexProtocol, MovesTheCeilingWithItsUsers) {
     EXPECT_EQ(hosted::run([] {
-                  init<MutexProtocol::ceiling>({&s_a});
+                  play("mutex a ceiling");
                   must(kernel::mutex_declare_user(s_a, kernel::Pid{0})); // the idle task, as every unused slot
-                  note_ceiling(s_a);
+                  play("ceiling a");
                   static Mutex* const uses[] = {&s_a};
-                  const kernel::Pid slow = must(kernel::task_create({.name = "slow",
+                  hosted::remember("slow", must(kernel::task_create({.name = "slow",
                                                                      .body = [](void*) {},
                                                                      .argument = nullptr,
                                                                      .model = hard(1, 100, 50),
                                                                      .group = 0,
                                                                      .reactions = {},
-                                                                     .mutexes = uses}));
-                  note_ceiling(s_a);
-                  const kernel::Pid fast = hosted::create(
-                      "fast", [](void*) {}, hard(1, 100, 20));
-                  must(kernel::mutex_declare_user(s_a, fast));
-                  note_ceiling(s_a);
-                  must(kernel::task_set_deadline(fast, ms(80)));
-                  note_ceiling(s_a);
-                  must(kernel::mutex_declare_user(s_a, kernel::task_self())); // round robin: no level of its own
-                  must(kernel::task_kill(slow));
-                  note_ceiling(s_a);
-                  must(kernel::task_kill(fast));
-                  note_ceiling(s_a);
+                                                                     .mutexes = uses})));
+                  play(R"(ceiling a
+                          create fast hard 1/100/20
+                          user a fast; ceiling a; deadline fast 80; ceiling a
+                          user a self  // round robin: no level of its own
+                          kill slow; ceiling a; kill fast; ceiling a)");
               }),
               "none | 50 | 20 | 50 | 80 | none");
 }
 
 TEST(MutexProtocol, ReordersLockedMutexesWhenACeilingMoves) {
     // main has locked a and b. H, level 55, may lock c only if both ceilings are lower than that.
-    static constinit kernel::Pid user_of_a;
-    static constinit kernel::Pid user_of_b;
-    EXPECT_EQ(hosted::run([] {
-                  init<MutexProtocol::ceiling>({&s_a, &s_b, &s_c});
-                  const auto user = [](Mutex& mutex, std::uint64_t deadline_ms) {
-                      const kernel::Pid pid = hosted::create(
-                          "u", [](void*) {}, hard(1, 100, deadline_ms));
-                      must(kernel::mutex_declare_user(mutex, pid));
-                      must(kernel::mutex_declare_user(mutex, kernel::task_self()));
-                      return pid;
-                  };
-                  const auto try_as_h = [] {
-                      start_user("H",
-                                 [](void*) {
-                                     note_result("try", kernel::mutex_trylock(s_c));
-                                     if (s_c.owner() != nullptr) {
-                                         unlock(s_c);
-                                     }
-                                 },
-                                 hard(1, 100, 55), {&s_c});
-                      kernel::task_delay(ms(1));
-                  };
-                  user_of_a = user(s_a, 50);
-                  user_of_b = user(s_b, 52);
-                  lock(s_b);
-                  lock(s_a);
-                  try_as_h();
-                  must(kernel::task_set_deadline(user_of_a, ms(70)));
-                  try_as_h(); // b is in the way
-                  must(kernel::task_set_deadline(user_of_b, ms(80)));
-                  try_as_h();
-                  must(kernel::task_set_deadline(user_of_b, ms(30)));
-                  try_as_h();
-              }),
+    EXPECT_EQ(run(R"(mutex a ceiling; mutex b ceiling; mutex c ceiling
+                     create A hard 1/100/50
+                     create B hard 1/100/52
+                     user a A; user a self; user b B; user b self; lock b; lock a
+                     create H hard 1/100/55: try? trylock c
+                     user c H; activate H; delay 1; deadline A 70
+                     create H hard 1/100/55: try? trylock c  // b is in the way
+                     user c H; activate H; delay 1; deadline B 80
+                     create H hard 1/100/55: try? trylock c; unlock c
+                     user c H; activate H; delay 1; deadline B 30
+                     create H hard 1/100/55: try? trylock c
+                     user c H; activate H; delay 1)"),
               "try: busy | try: busy | try: ok | try: busy");
 }
 
 // --- stopped jobs whose chain ends in a task that sleeps -------------------------------------------------------------
 
-// L owns a stack mutex of ceiling 50 and sleeps until 10. N and X are released at 2 and stopped.
-void sleeping_owner(kernel::TaskBody intruder, std::uint64_t intrusion_ms) {
-    init<MutexProtocol::stack>({&s_a});
-    s_user = hosted::create(
-        "U", [](void*) {}, hard(1, 100, 50));
-    must(kernel::mutex_declare_user(s_a, s_user));
-    s_pid = start_user("L",
-                       [](void*) {
-                           lock(s_a);
-                           work("l", 1);
-                           kernel::task_delay(ms(9));
-                           work("l", 1);
-                           unlock(s_a);
-                           work("L", 1);
-                       },
-                       hard(3, 100, 90), {&s_a});
-    static constinit kernel::Pid stopped;
-    stopped = start(
-        "N", [](void*) { work("N", 2); }, hard(2, 100, 60, 2));
-    start(
-        "X", [](void*) { work("X", 2); }, hard(2, 100, 70, 2));
-    start("K", intruder, hard(1, 100, 10, intrusion_ms), &stopped);
-    pause_until(30);
+// L owns a stack mutex of ceiling 50 and sleeps until 10. N and X are released at 2 and stopped. At 4 K does this.
+std::string sleeping_owner(const std::string& intrusion) {
+    return run(R"(mutex a stack
+                  create U hard 1/100/50
+                  start L hard 3/100/90: lock a; l 1; delay 9; l 1; unlock a; L 1
+                  user a U; user a L
+                  start N hard 2/100/60+2: N 2
+                  start X hard 2/100/70+2: X 2
+                  start K hard 1/100/10+4: )" +
+               intrusion + "\nuntil 30");
 }
 
 TEST(MutexProtocol, StackKeepsJobsStoppedWhileTheOwnerSleeps) {
-    EXPECT_EQ(hosted::run([] { sleeping_owner([](void*) { work("K", 1); }, 4); }),
-              "l 0-1 | K 4-5 | l 10-11 | N 11-13 | X 13-15 | L 15-16");
+    EXPECT_EQ(sleeping_owner("K 1"), "l 0-1 | K 4-5 | l 10-11 | N 11-13 | X 13-15 | L 15-16");
 }
 
 TEST(MutexProtocol, StackLetsAJobBeginWhenItsDeadlineShortens) {
-    EXPECT_EQ(
-        hosted::run([] {
-            sleeping_owner(
-                [](void* stopped) { must(kernel::task_set_deadline(*static_cast<kernel::Pid*>(stopped), ms(40))); }, 4);
-        }),
-        "l 0-1 | N 4-6 | l 10-11 | X 11-13 | L 13-14");
+    EXPECT_EQ(sleeping_owner("deadline N 40"), "l 0-1 | N 4-6 | l 10-11 | X 11-13 | L 13-14");
 }
 
 TEST(MutexProtocol, StackLetsJobsBeginWhenTheCeilingFalls) {
-    EXPECT_EQ(hosted::run([] { sleeping_owner([](void*) { must(kernel::task_set_deadline(s_user, ms(65))); }, 4); }),
-              "l 0-1 | N 4-6 | l 10-11 | X 11-13 | L 13-14");
+    EXPECT_EQ(sleeping_owner("deadline U 65"), "l 0-1 | N 4-6 | l 10-11 | X 11-13 | L 13-14");
 }
 
 TEST(MutexProtocol, StackLetsJobsBeginWhenTheOwnerIsKilled) {
-    EXPECT_EQ(hosted::run([] { sleeping_owner([](void*) { must(kernel::task_kill(s_pid)); }, 4); }),
-              "l 0-1 | N 4-6 | X 6-8");
+    EXPECT_EQ(sleeping_owner("kill L"), "l 0-1 | N 4-6 | X 6-8");
 }
 
 TEST(MutexProtocol, StackLendsPlacesToTheOwnerOfAHigherMutexThatComesLater) {
     // N (due at 62) is stopped by a, whose owner sleeps. K (due at 65) locks b with ceiling 10: from then on N pushes
     // K, past M, which may begin (level 8) and is due at 64.
-    EXPECT_EQ(hosted::run([] {
-                  init<MutexProtocol::stack>({&s_a, &s_b});
-                  must(kernel::mutex_declare_user(s_a, hosted::create(
-                                                           "U", [](void*) {}, hard(1, 100, 50))));
-                  start_user("L",
-                             [](void*) {
-                                 lock(s_a);
-                                 work("l", 1);
-                                 kernel::task_delay(ms(69));
-                                 work("l", 1);
-                                 unlock(s_a);
-                             },
-                             hard(2, 100, 90), {&s_a});
-                  start(
-                      "N", [](void*) { work("N", 2); }, hard(2, 100, 60, 2));
-                  start_user("K", holding<s_b, 'k', 3>, hard(3, 100, 10, 55), {&s_b});
-                  start(
-                      "M", [](void*) { work("M", 1); }, hard(1, 100, 8, 56));
-                  pause_until(90);
-              }),
+    EXPECT_EQ(run(R"(mutex a stack; mutex b stack
+                     create U hard 1/100/50
+                     start L hard 2/100/90: lock a; l 1; delay 69; l 1; unlock a
+                     start N hard 2/100/60+2: N 2
+                     start K hard 3/100/10+55: lock b; k 3; unlock b
+                     start M hard 1/100/8+56: M 1
+                     user a U; user a L; user b K; until 90)"),
               "l 0-1 | k 55-58 | M 58-59 | l 70-71 | N 71-73");
 }
 
 TEST(MutexProtocol, StackStopsNoTaskThatOwnsAMutex) {
     // M keeps b from one job to the next: its second job begins although a's ceiling is above its level, and unlocks.
-    EXPECT_EQ(hosted::run([] {
-                  init<MutexProtocol::stack>({&s_a});
-                  init<MutexProtocol::inheritance>({&s_b});
-                  must(kernel::mutex_declare_user(s_a, hosted::create(
-                                                           "U", [](void*) {}, hard(1, 100, 5))));
-                  start(
-                      "M",
-                      [](void*) {
-                          lock(s_b);
-                          work("m", 1);
-                          kernel::task_endcycle();
-                          work("m", 1);
-                          unlock(s_b);
-                      },
-                      hard(2, 10));
-                  start_user("L",
-                             [](void*) {
-                                 lock(s_a);
-                                 lock(s_b);
-                                 work("l", 1);
-                                 unlock(s_b);
-                                 unlock(s_a);
-                             },
-                             hard(1, 100, 90, 5), {&s_a});
-                  start(
-                      "N", [](void*) { work("N", 1); }, hard(1, 100, 50, 6));
-                  pause_until(30);
-              }),
+    EXPECT_EQ(run(R"(mutex a stack; mutex b
+                     create U hard 1/100/5
+                     start M hard 2/10: lock b; m 1; end; m 1; unlock b
+                     start L hard 1/100/90+5: lock a; lock b; l 1; unlock b; unlock a
+                     start N hard 1/100/50+6: N 1
+                     user a U; user a L; until 30)"),
               "m 0-1 | m 10-11 | l 11-12 | N 12-13");
 }
 
 TEST(MutexProtocol, StackNeverStopsTheIdleTask) {
-    EXPECT_EQ(hosted::run([] {
-                  init<MutexProtocol::stack>({&s_a});
-                  must(kernel::mutex_declare_user(s_a, kernel::task_self()));
-                  lock(s_a);
-                  pause_until(1); // no other task has ever run
-                  unlock(s_a);
-                  hosted::stamp("back");
-              }),
+    EXPECT_EQ(run(R"(mutex a stack; user a self; lock a
+                     until 1  // no other task has ever run
+                     unlock a; stamp back)"),
               "back@1");
 }
 

@@ -16,8 +16,8 @@ using kernel::Reactions;
 using kernel::TaskException;
 
 kernel::Pid s_first;
-constinit kernel::Mutex s_mutex;
-constinit kernel::Semaphore s_never;
+kernel::Mutex& s_mutex = mutex("mutex");
+kernel::Semaphore& s_never = semaphore("never");
 
 kernel::Pid start_with(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model,
                        const Reactions& reactions) {
@@ -33,10 +33,6 @@ void note_counts(kernel::Pid pid) {
          " violated " + std::to_string(jobs.wcet_violations) + " aborted " + std::to_string(jobs.aborted));
 }
 
-void note_if_gone(kernel::Pid pid) {
-    note(kernel::task_info(pid).ok() ? "lives" : "gone");
-}
-
 template <char Name, std::uint64_t Count>
 void periodic(void*) {
     static constexpr char kName[] = {Name, '\0'};
@@ -49,36 +45,24 @@ void periodic(void*) {
 
 TEST(Exception, AbortEndsALateJobAndTheNextOneStartsAtTheEntry) {
     // A needs 7 of a deadline of 5: cut at 5. B has the processor until A's next release.
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start_with("A", periodic<'A', 7>, hard(2, 10, 5), {.deadline_miss = Reaction::abort});
-                  start("B", once<'B', 6>, hard(4, 40));
-                  pause_until(19);
-                  note_counts(s_first);
-              }),
+    EXPECT_EQ(run(R"(start A hard 2/10/5 miss=abort: note enter A; each A 7
+                     start B hard 4/40: B 6
+                     until 19; counts A completed missed violated aborted)"),
               "enter A | A 0-5 | B 5-10 | enter A | A 10-15 | B 15-16 | "
               "completed 2 missed 2 violated 2 aborted 2");
 }
 
 TEST(Exception, AbortCutsAJobThatUsesMoreThanItDeclared) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start_with("A", periodic<'A', 4>, hard(2, 10), {.wcet = Reaction::abort});
-                  start("B", once<'B', 3>, hard(3, 40));
-                  pause_until(19);
-                  note_counts(s_first);
-              }),
+    EXPECT_EQ(run(R"(start A hard 2/10 wcet=abort: note enter A; each A 4
+                     start B hard 3/40: B 3
+                     until 19; counts A completed missed violated aborted)"),
               "enter A | A 0-2 | B 2-5 | enter A | A 10-12 | completed 2 missed 0 violated 2 aborted 2");
 }
 
 TEST(Exception, AnAbortedJobIsFollowedByThePendingOneAtOnce) {
     // Nothing but the deadline of the second release, at 10, aborts: job 1 misses at 10 with job 2 pending since 5.
     EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "A",
-                      [](void*) {
-                          note("enter");
-                          work("A", 12);
-                      },
-                      hard(2, 5));
+                  s_first = start("A", "note enter; A 12", hard(2, 5));
                   must(kernel::kern_event_post(
                       at(7),
                       [](void*) { must(kernel::task_set_reactions(s_first, {.deadline_miss = Reaction::abort})); },
@@ -96,43 +80,27 @@ TEST(Exception, AnAbortedJobIsFollowedByThePendingOneAtOnce) {
 }
 
 TEST(Exception, AbortTakesAJobThatNeverRan) {
-    EXPECT_EQ(hosted::run([] {
-                  start("H", once<'H', 6>, hard(6, 40, 7));
-                  s_first = start_with("A", periodic<'A', 1>, hard(1, 20, 8), {.deadline_miss = Reaction::abort});
-                  start("M", once<'M', 3>, hard(1, 40, 7)); // three of one declared: A is due after it
-                  pause_until(30);
-                  note_counts(s_first);
-              }),
+    EXPECT_EQ(run(R"(start H hard 6/40/7: H 6
+                     start A hard 1/20/8 miss=abort: note enter A; each A 1
+                     start M hard 1/40/7: M 3  // three of one declared: A is due after it
+                     until 30; counts A completed missed violated aborted)"),
               "H 0-6 | M 6-9 | enter A | A 20-21 | completed 2 missed 1 violated 0 aborted 1");
 }
 
 TEST(Exception, AbortFreesTheMutexesOfTheJob) {
-    EXPECT_EQ(hosted::run([] {
-                  must(kernel::mutex_init(s_mutex, "m"));
-                  s_first = start_with("A", holding<s_mutex, 'a', 7>, hard(3, 20), {.wcet = Reaction::abort});
-                  start("H", holding<s_mutex, 'h', 1>, hard(1, 20, 10, 5));
-                  pause_until(10);
-                  note(kernel::mutex_trylock(s_mutex).ok() ? "free" : "taken");
-              }),
+    EXPECT_EQ(run(R"(mutex mutex
+                     start A hard 3/20 wcet=abort: lock mutex; a 7; unlock mutex
+                     start H hard 1/20/10+5: lock mutex; h 1; unlock mutex
+                     until 10; owner mutex)"),
               "a 0-3 | h 5-6 | free");
 }
 
 TEST(Exception, AbortWhileItRunsInAnothersPlaceGivesThePlaceBack) {
     // At 4 L, in H's place since 2, is cut by its deadline.
-    EXPECT_EQ(hosted::run([] {
-                  must(kernel::mutex_init(s_mutex, "m"));
-                  s_first = start_with("L",
-                                       [](void*) {
-                                           note("enter");
-                                           must(kernel::mutex_lock(s_mutex));
-                                           work("l", 9);
-                                           must(kernel::mutex_unlock(s_mutex));
-                                       },
-                                       hard(3, 30, 4), {.deadline_miss = Reaction::abort});
-                  start("H", holding<s_mutex, 'h', 1>, hard(1, 30, 1, 2));
-                  pause_until(20);
-                  note_counts(s_first);
-              }),
+    EXPECT_EQ(run(R"(mutex mutex
+                     start L hard 3/30/4 miss=abort: note enter; lock mutex; l 9; unlock mutex
+                     start H hard 1/30/1+2: lock mutex; h 1; unlock mutex
+                     until 20; counts L completed missed violated aborted)"),
               "enter | l 0-4 | h 4-5 | completed 1 missed 1 violated 1 aborted 1");
 }
 
@@ -209,43 +177,28 @@ TEST(Exception, AMissThatIsSeenAtTheEndOfTheJobAbortsNothing) {
 }
 
 TEST(Exception, KillEndsTheTask) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start_with("A", once<'A', 7>, hard(2, 10), {.wcet = Reaction::kill});
-                  start("B", once<'B', 2>, hard(2, 40));
-                  pause_until(19);
-                  note_if_gone(s_first);
-              }),
+    EXPECT_EQ(run(R"(start A hard 2/10 wcet=kill: A 7
+                     start B hard 2/40: B 2
+                     until 19; alive A)"),
               "A 0-2 | B 2-4 | gone");
 }
 
 TEST(Exception, KillBeatsAnAbortOfTheSameMoment) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start_with("A", once<'A', 7>, hard(2, 10, 2),
-                                       {.deadline_miss = Reaction::kill, .wcet = Reaction::abort});
-                  pause_until(19);
-                  note_if_gone(s_first);
-              }),
+    EXPECT_EQ(run(R"(start A hard 2/10/2 miss=kill wcet=abort: A 7
+                     until 19; alive A)"),
               "A 0-2 | gone");
 }
 
 TEST(Exception, KillOfAWaitingTaskLeavesNothing) {
-    EXPECT_EQ(hosted::run([] {
-                  must(kernel::sem_init(s_never, "never", 0));
-                  s_first = start_with("A", [](void*) { must(kernel::sem_wait(s_never)); }, hard(1, 10, 5),
-                                       {.deadline_miss = Reaction::kill});
-                  pause_until(7);
-                  note_if_gone(s_first);
-                  must(kernel::sem_post(s_never));
-                  note(kernel::sem_trywait(s_never).ok() ? "unit left" : "unit lost");
-              }),
-              "gone | unit left");
+    EXPECT_EQ(run(R"(semaphore never 0
+                     start A hard 1/10/5 miss=kill: wait never
+                     until 7; alive A; post never; unit? trywait never)"),
+              "gone | unit: ok");
 }
 
 TEST(Exception, PanicEndsTheSystem) {
-    EXPECT_EQ(hosted::run([] {
-                  start_with("A", once<'A', 7>, hard(2, 10), {.wcet = Reaction::panic});
-                  pause_until(19);
-              }),
+    EXPECT_EQ(run(R"(start A hard 2/10 wcet=panic: A 7
+                     until 19)"),
               "A 0-2 | panic: task A: worst-case execution time exceeded");
 }
 

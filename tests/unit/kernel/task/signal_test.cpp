@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests signals in whole schedules: when handlers run, in which order, and which of several tasks gets a signal.
 #include "kernel/sched/upcalls.hpp"
-#include "kernel/sync/semaphore.hpp"
 #include "kernel/task/signal.hpp"
 #include "kernel/task/task.hpp"
-#include "kernel/time/timer.hpp"
 #include "tests/support/fake_machine/scenario.hpp"
 
 #include <gtest/gtest.h>
@@ -21,13 +19,6 @@ using kernel::signal_wait;
 using kernel::task_self;
 
 kernel::Pid s_first;
-constinit kernel::Semaphore s_units;
-
-void say_and_work(std::uint8_t signo, void*) {
-    stamp("signal " + std::to_string(signo));
-    work("s", 2);
-    stamp("end " + std::to_string(signo));
-}
 
 void note_result(const lib::Result<std::uint8_t>& result) {
     stamp(result.ok() ? "got " + std::to_string(result.value()) : std::string(lib::error_name(result.error())));
@@ -39,29 +30,13 @@ void raise_at(std::uint64_t when) {
 }
 
 TEST(Signal, InterruptsARunningTaskAndItContinues) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "A",
-                      [](void*) {
-                          handle({7}, &say_and_work);
-                          work("A", 4);
-                      },
-                      hard(9, 40));
-                  raise_at<7>(1);
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(start A hard 9/40: handle-and-work 7; A 4
+                     at 1: raise A 7; until 20)"),
               "A 0-1 | signal 7@1 | s 1-3 | end 7@3 | A 3-6");
 }
 
 TEST(Signal, ComesAtTheEndOfThePrimitiveThatRaisedIt) {
-    EXPECT_EQ(hosted::run([] {
-                  handle({3}, &say);
-                  pause_until(0);
-                  note("before");
-                  must(signal_raise(task_self(), 3));
-                  note("after");
-              }),
-              "before | signal 3@0 | after");
+    EXPECT_EQ(run(R"(handle 3; until 0; note before; raise self 3; note after)"), "before | signal 3@0 | after");
 }
 
 TEST(Signal, WaitsForTheReturnToTaskPointAfterASectionOfTheCallers) {
@@ -81,74 +56,30 @@ TEST(Signal, WaitsForTheReturnToTaskPointAfterASectionOfTheCallers) {
 }
 
 TEST(Signal, TheLowestNumberComesFirst) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "A",
-                      [](void*) {
-                          handle({1, 9, 31}, &say);
-                          kernel::task_delay(ms(5));
-                          note("continued");
-                      },
-                      hard(9, 40));
-                  raise_at<31>(1);
-                  raise_at<9>(2);
-                  raise_at<1>(3);
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(start A hard 9/40: handle 1 9 31; delay 5; note continued
+                     at 1: raise A 31; at 2: raise A 9; at 3: raise A 1; until 20)"),
               "signal 1@5 | signal 9@5 | signal 31@5 | continued");
 }
 
 TEST(Signal, IsNotNestedInItsOwnHandlerButOthersAre) {
     // 7 at 1 runs till 3; again at 2: after itself. 5 at 4 interrupts the second run.
     EXPECT_EQ(
-        hosted::run([] {
-            s_first = start(
-                "A",
-                [](void*) {
-                    handle({5, 7}, &say_and_work);
-                    work("A", 2);
-                },
-                hard(9, 40));
-            raise_at<7>(1);
-            raise_at<7>(2);
-            raise_at<5>(4);
-            pause_until(20);
-        }),
+        run(R"(start A hard 9/40: handle-and-work 5 7; A 2
+                     at 1: raise A 7; at 2: raise A 7; at 4: raise A 5; until 20)"),
         "A 0-1 | signal 7@1 | s 1-3 | end 7@3 | signal 7@3 | s 3-4 | signal 5@4 | s 4-6 | end 5@6 | s 6-7 | end 7@7 | "
         "A 7-8");
 }
 
 TEST(Signal, RaisedTwiceIsOne) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "A",
-                      [](void*) {
-                          handle({7}, &say);
-                          kernel::task_delay(ms(5));
-                      },
-                      hard(9, 40));
-                  raise_at<7>(1);
-                  raise_at<7>(2);
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(start A hard 9/40: handle 7; delay 5
+                     at 1: raise A 7; at 2: raise A 7; until 20)"),
               "signal 7@5");
 }
 
 TEST(Signal, DoesNotCutAWaitShort) {
-    EXPECT_EQ(hosted::run([] {
-                  must(kernel::sem_init(s_units, "units", 0));
-                  s_first = start(
-                      "A",
-                      [](void*) {
-                          handle({7}, &say);
-                          must(kernel::sem_wait(s_units));
-                          stamp("got the unit");
-                      },
-                      hard(9, 40));
-                  raise_at<7>(1);
-                  pause_until(4);
-                  must(kernel::sem_post(s_units));
-              }),
+    EXPECT_EQ(run(R"(semaphore units 0
+                     start A hard 9/40: handle 7; wait units; stamp got the unit
+                     at 1: raise A 7; until 4; post units)"),
               "signal 7@4 | got the unit@4");
 }
 
@@ -206,37 +137,15 @@ TEST(Signal, AHandlerMayMaskItself) {
 
 TEST(Signal, PreemptedHandlersKeepTheirPlaces) {
     // H takes the processor in the middle of L's handler.
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "L",
-                      [](void*) {
-                          handle({7}, &say_and_work);
-                          work("L", 2);
-                      },
-                      hard(9, 60, 50));
-                  start(
-                      "H", [](void*) { work("H", 3); }, hard(3, 60, 10, 2));
-                  raise_at<7>(1);
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(start L hard 9/60/50: handle-and-work 7; L 2
+                     start H hard 3/60/10+2: H 3
+                     at 1: raise L 7; until 20)"),
               "L 0-1 | signal 7@1 | s 1-2 | H 2-5 | s 5-6 | end 7@6 | L 6-7");
 }
 
 TEST(Signal, ReachesATaskAtItsEntryIfItWasRaisedBefore) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "A",
-                      [](void*) {
-                          for (int job = 0; job < 2; ++job) {
-                              handle({2}, &say);
-                              work("A", 1);
-                              kernel::task_endcycle();
-                          }
-                      },
-                      hard(1, 5));
-                  raise_at<2>(3);
-                  pause_until(8);
-              }),
+    EXPECT_EQ(run(R"(start A hard 1/5: handle 2; A 1; end; handle 2; A 1; end
+                     at 3: raise A 2; until 8)"),
               "A 0-1 | signal 2@5 | A 5-6");
 }
 
@@ -376,17 +285,10 @@ TEST(Signal, RefusesWhatIsNoSignal) {
 
 TEST(Signal, ADeadTasksSettingsAreNotInherited) {
     EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "A",
-                      [](void*) {
-                          handle({2}, &say);
-                          work("A", 9);
-                      },
-                      hard(9, 40));
+                  s_first = start("A", "handle 2; A 9", hard(9, 40));
                   pause_until(0);
                   kernel::task_delay(ms(20));
-                  const kernel::Pid again = hosted::create(
-                      "B", [](void*) { work("B", 2); }, hard(9, 40));
+                  const kernel::Pid again = hosted::create("B", "B 2", hard(9, 40));
                   note(again == s_first ? "same slot" : "other slot");
                   must(signal_raise(again, 2));
                   must(kernel::task_activate(again));

@@ -2,8 +2,6 @@
 // Tests groups of tasks, and what NRT tasks may choose: FIFO, and what becomes of activations while they are busy.
 #include "kernel/task/task.hpp"
 #include "kernel/task/task_group.hpp"
-#include "kernel/time/clock.hpp"
-#include "kernel/time/timer.hpp"
 #include "tests/support/fake_machine/scenario.hpp"
 
 #include <gtest/gtest.h>

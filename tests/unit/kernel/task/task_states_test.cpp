@@ -22,9 +22,9 @@ using kernel::task_self;
 using kernel::task_suspend;
 
 kernel::Pid s_first;
-constinit kernel::Mutex s_one;
-constinit kernel::Mutex s_two;
-constinit kernel::Semaphore s_units;
+kernel::Mutex& s_one = mutex("one");
+kernel::Mutex& s_two = mutex("two");
+kernel::Semaphore& s_units = semaphore("units");
 
 struct StateCase {
     const char* name;

@@ -6,7 +6,6 @@
 #include "kernel/sched/cpu_clock.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/task/signal.hpp"
-#include "kernel/time/timer.hpp"
 #include "tests/support/fake_machine/scenario.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,7 @@ using namespace hosted;
 using kernel::Reaction;
 
 kernel::Pid s_first;
-constinit kernel::Mutex s_mutex;
+kernel::Mutex& s_mutex = mutex("mutex");
 
 void note_info(kernel::Pid pid) {
     const kernel::TaskInfo info = must(kernel::task_info(pid));
@@ -196,15 +195,7 @@ TEST(Task, IsAdmittedByALongerSearchThanInterruptsCouldWaitFor) {
 
 TEST(Task, GoesToSleepInTheMomentItsBudgetEnds) {
     EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "S",
-                      [](void*) {
-                          for (;;) {
-                              work("S", 2);
-                              kernel::task_sleep();
-                          }
-                      },
-                      kernel::SoftModel{ms(2), ms(8)});
+                  s_first = start("S", "S 2; sleep; again", kernel::SoftModel{ms(2), ms(8)});
                   at_time(4, [](void*) { must(kernel::task_activate(s_first)); });
                   pause_until(20);
                   note_info(s_first);

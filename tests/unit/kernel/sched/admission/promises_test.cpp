@@ -2,12 +2,8 @@
 // What admission promised is kept: beside servers that come back, activations for times that are long past, and work
 // that could not run for a while.
 #include "kernel/sched/server.hpp"
-#include "kernel/sync/condition.hpp"
 #include "kernel/sync/mutex.hpp"
-#include "kernel/sync/semaphore.hpp"
-#include "kernel/task/signal.hpp"
 #include "kernel/task/task.hpp"
-#include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/support/fake_machine/scenario.hpp"
 
@@ -20,14 +16,13 @@
 namespace promises_test {
 
 using namespace hosted;
-using kernel::ServerKind;
 using kernel::task_resume;
 using kernel::task_suspend;
 
 kernel::Pid s_first;
 kernel::Pid s_second;
 kernel::Pid s_third;
-constinit kernel::Mutex s_one;
+kernel::Mutex& s_one = mutex("one");
 
 void note_misses(kernel::Pid pid) {
     note("misses " + std::to_string(kernel::task_info(pid).value().jobs.deadline_misses));
@@ -80,14 +75,7 @@ TEST(PromisesKept, AServerThatIsResumedDoesNotMakeUpForTheTimeItWasAway) {
 TEST(PromisesKept, AServerThatWaitsForASleepingOwnerDoesNotMakeUpForThatTime) {
     EXPECT_EQ(end_of(hosted::run([] {
                   must(kernel::mutex_init(s_one, "one"));
-                  s_third = start(
-                      "L",
-                      [](void*) {
-                          must(kernel::mutex_lock(s_one));
-                          kernel::task_delay(ms(100));
-                          must(kernel::mutex_unlock(s_one));
-                      },
-                      kernel::NrtModel{});
+                  s_third = start("L", "lock one; delay 100; unlock one", kernel::NrtModel{});
                   s_first = create(
                       "S",
                       [](void*) {

@@ -7,7 +7,6 @@
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/state/task_table.hpp"
 #include "kernel/task/task.hpp"
-#include "kernel/time/timer.hpp"
 #include "tests/support/fake_machine/scenario.hpp"
 
 #include <gtest/gtest.h>
@@ -104,14 +103,7 @@ TEST(Release, OfAJobThatWasSavedIsItsActivation) {
 
 TEST(Release, OfAPeriodicJobIsOnTheGridHoweverLateItBegins) {
     EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "A",
-                      [](void*) {
-                          work("A", 12);
-                          kernel::task_endcycle();
-                          periodic<'a', 1>(nullptr);
-                      },
-                      hard(1, 5, 0, 1));
+                  s_first = start("A", "A 12; end; each a 1", hard(1, 5, 0, 1));
                   for (const std::uint64_t when : {12U, 14U, 17U}) {
                       at_time(when, [](void*) { note_release(); });
                   }

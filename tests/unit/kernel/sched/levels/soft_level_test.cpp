@@ -3,7 +3,6 @@
 #include "kernel/sync/mutex.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/task/task_group.hpp"
-#include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/support/fake_machine/scenario.hpp"
 
@@ -15,23 +14,9 @@ namespace soft_level_test {
 
 using namespace hosted;
 using kernel::Overlap;
-using kernel::Reclaiming;
-
-kernel::SoftModel soft(std::uint64_t budget_ms, std::uint64_t period_ms, Overlap overlap = Overlap::save,
-                       Reclaiming reclaiming = Reclaiming::none) {
-    return {ms(budget_ms), ms(period_ms), overlap, reclaiming};
-}
-
-kernel::SoftModel grub(std::uint64_t budget_ms, std::uint64_t period_ms) {
-    return soft(budget_ms, period_ms, Overlap::save, Reclaiming::grub);
-}
 
 kernel::Pid s_first;
 kernel::Pid s_second;
-
-void activate_first_at(std::uint64_t when) {
-    at_time(when, [](void*) { static_cast<void>(kernel::task_activate(s_first)); });
-}
 
 kernel::JobCounts counts(kernel::Pid pid) {
     return kernel::task_info(pid).value().jobs;
@@ -55,71 +40,39 @@ kernel::Pid start_in_group(const char* name, kernel::TaskBody body, const kernel
     return pid;
 }
 
-kernel::Mutex s_shared;
-
 TEST(CbsSchedule, LosesItsTurnWhenItsOwnerUnlocksAsTheBudgetEnds) {
     // L has the mutex and runs in the place of A until 3, when the budget is used up: A is due at 21 then, B at 12.
-    EXPECT_EQ(hosted::run([] {
-                  must(kernel::mutex_init(s_shared, {.name = "shared"}));
-                  start("L", holding<s_shared, 'L', 3>, kernel::NrtModel{});
-                  s_first = create("A", holding<s_shared, 'A', 1>, soft(2, 10));
-                  s_second = create("B", holding<s_shared, 'B', 1>, hard(1, 10));
-                  activate_first_at(1);
-                  at_time(2, [](void*) { must(kernel::task_activate(s_second)); });
-                  pause_until(9);
-              }),
+    EXPECT_EQ(run(R"(mutex shared
+                     start L nrt: lock shared; L 3; unlock shared
+                     create A soft 2/10: lock shared; A 1; unlock shared
+                     create B hard 1/10: lock shared; B 1; unlock shared
+                     at 1: activate A; at 2: activate B; until 9)"),
               "L 0-3 | B 3-4 | A 4-5");
 }
 
 TEST(CbsSchedule, FollowsTheTextbookExample) {
     // A HARD task (4, 7) and a server (3, 8). A request of 4 at 3 is due at 11, uses the budget up at 7 and continues
-    // by
-    // 19. A request of 3 at 13 finds 2 of 3 left by 19: 2 * 8 < (19 - 13) * 3, so both are kept, and used up at 15.
-    EXPECT_EQ(hosted::run([] {
-                  start("H", periodic<'H', 4>, hard(4, 7));
-                  s_first = create(
-                      "S",
-                      [](void*) {
-                          work("S", 4);
-                          kernel::task_endcycle();
-                          work("s", 3);
-                          kernel::task_endcycle();
-                      },
-                      soft(3, 8));
-                  activate_first_at(3);
-                  activate_first_at(13);
-                  pause_until(27);
-              }),
+    // by 19. A request of 3 at 13 finds 2 of 3 left by 19: 2 * 8 < (19 - 13) * 3, so both are kept, and used up at 15.
+    EXPECT_EQ(run(R"(start H hard 4/7: each H 4
+                     create S soft 3/8: S 4; end; s 3; end
+                     at 3: activate S; at 13: activate S; until 27)"),
               "H 0-4 | S 4-7 | H 7-11 | S 11-12 | s 13-15 | H 15-19 | s 19-20 | H 21-25");
 }
 
 TEST(CbsSchedule, AnIdleServerStartsAnewWhenItsOldBudgetWouldBeTooMuch) {
     // At 4 there are 2 of 3 left by 8: 2 * 8 >= (8 - 4) * 3. Anew it is due at 12: after G (9), before H (15).
-    EXPECT_EQ(hosted::run([] {
-                  start("H", periodic<'H', 1>, hard(1, 20, 11, 4));
-                  start("G", periodic<'G', 1>, hard(1, 20, 5, 4));
-                  s_first = create("S", periodic<'S', 1>, soft(3, 8));
-                  activate_first_at(0);
-                  activate_first_at(4);
-                  pause_until(19);
-              }),
+    EXPECT_EQ(run(R"(start H hard 1/20/11+4: each H 1
+                     start G hard 1/20/5+4: each G 1
+                     create S soft 3/8: each S 1
+                     at 0: activate S; at 4: activate S; until 19)"),
               "S 0-1 | G 4-5 | S 5-6 | H 6-7");
 }
 
 TEST(CbsSchedule, AServerThatBlockedIsSubjectToTheSameRule) {
-    EXPECT_EQ(hosted::run([] {
-                  start("H", periodic<'H', 1>, hard(1, 20, 11, 4));
-                  start("G", periodic<'G', 1>, hard(1, 20, 5, 4));
-                  start(
-                      "S",
-                      [](void*) {
-                          work("S", 1);
-                          pause_until(4);
-                          work("S", 1);
-                      },
-                      soft(3, 8));
-                  pause_until(19);
-              }),
+    EXPECT_EQ(run(R"(start H hard 1/20/11+4: each H 1
+                     start G hard 1/20/5+4: each G 1
+                     start S soft 3/8: S 1; until 4; S 1
+                     until 19)"),
               "S 0-1 | G 4-5 | S 5-6 | H 6-7");
 }
 
@@ -139,27 +92,19 @@ TEST(CbsSchedule, ARunawayTakesNothingFromTheOthersThoughNothingIsLeft) {
 }
 
 TEST(CbsSchedule, ARunawayUsesWhatOthersLeave) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start("A", periodic<'A', 2>, hard(2, 4));
-                  start(
-                      "S", [](void*) { work("S", 8); }, soft(1, 4));
-                  pause_until(17);
-                  note("missed " + std::to_string(counts(s_first).deadline_misses));
-              }),
+    EXPECT_EQ(run(R"(start A hard 2/4: each A 2
+                     start S soft 1/4: S 8
+                     until 17; counts A missed)"),
               "A 0-2 | S 2-4 | A 4-6 | S 6-8 | A 8-10 | S 10-12 | A 12-14 | S 14-16 | A 16-18 | missed 0");
 }
 
 TEST(CbsSchedule, TheBudgetIsUsedUpByAnOwnerThatRunsInItsPlace) {
     // S, due at 11, lends its position at 1. At 3 its budget of 2 is used up: by 21 it comes after H, due at 16.
-    static constinit kernel::Mutex s_mutex;
-    EXPECT_EQ(hosted::run([] {
-                  must(kernel::mutex_init(s_mutex, "m"));
-                  start("L", holding<s_mutex, 'L', 4>, kernel::NrtModel{});
-                  start("H", periodic<'H', 1>, hard(1, 100, 14, 2));
-                  s_first = create("S", holding<s_mutex, 'S', 1>, soft(2, 10));
-                  activate_first_at(1);
-                  pause_until(20);
-              }),
+    EXPECT_EQ(run(R"(mutex mutex
+                     start L nrt: lock mutex; L 4; unlock mutex
+                     start H hard 1/100/14+2: each H 1
+                     create S soft 2/10: lock mutex; S 1; unlock mutex
+                     at 1: activate S; until 20)"),
               "L 0-3 | H 3-4 | L 4-5 | S 5-6");
 }
 
@@ -178,14 +123,7 @@ TEST(CbsSchedule, APeriodicSoftTaskKeepsReleasesThatFindItBusy) {
     EXPECT_EQ(hosted::run([] {
                   kernel::SoftModel model = soft(1, 4);
                   model.periodic = true;
-                  s_first = start(
-                      "S",
-                      [](void*) {
-                          work("S", 6);
-                          kernel::task_endcycle();
-                          periodic<'s', 1>(nullptr);
-                      },
-                      model);
+                  s_first = start("S", "S 6; end; each s 1", model);
                   pause_until(15);
                   note_counts(s_first);
               }),
@@ -231,25 +169,15 @@ TEST(CbsSchedule, PaysForWhatItUsedWhileInterruptsWereOff) {
 }
 
 TEST(SoftArrivals, AreSavedWhileTheTaskIsBusy) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start("S", periodic<'S', 2>, soft(2, 10));
-                  activate_first_at(1);
-                  activate_first_at(1);
-                  pause_until(20);
-                  note_counts(s_first);
-              }),
+    EXPECT_EQ(run(R"(start S soft 2/10: each S 2
+                     at 1: activate S; at 1: activate S; until 20; counts S released completed skipped)"),
               "S 0-6 | released 3 completed 3 skipped 0");
 }
 
 TEST(SoftArrivals, AreSkippedWhileTheTaskIsBusy) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start("S", periodic<'S', 2>, soft(2, 10, Overlap::skip));
-                  activate_first_at(1);
-                  activate_first_at(1);
-                  activate_first_at(5);
-                  pause_until(20);
-                  note_counts(s_first);
-              }),
+    EXPECT_EQ(run(R"(start S soft-skip 2/10: each S 2
+                     at 1: activate S; at 1: activate S; at 5: activate S; until 20;
+                     counts S released completed skipped)"),
               "S 0-2 | S 5-7 | released 2 completed 2 skipped 2");
 }
 
@@ -275,39 +203,14 @@ TEST(SoftArrivals, AreRefusedOrCountedWhereTheyCannotBeKept) {
 }
 
 TEST(SoftArrivals, AreForgottenWhenTheTaskGoesToSleep) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "S",
-                      [](void*) {
-                          for (;;) {
-                              work("S", 2);
-                              kernel::task_sleep();
-                          }
-                      },
-                      soft(2, 10));
-                  activate_first_at(1);
-                  activate_first_at(5);
-                  pause_until(20);
-                  note_counts(s_first);
-              }),
+    EXPECT_EQ(run(R"(start S soft 2/10: S 2; sleep; again
+                     at 1: activate S; at 5: activate S; until 20; counts S released completed skipped)"),
               "S 0-2 | S 5-7 | released 2 completed 2 skipped 0");
 }
 
 TEST(SoftArrivals, AreForgottenForLaterJobsToo) {
-    EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "S",
-                      [](void*) {
-                          work("S", 2);
-                          kernel::task_sleep(); // drops the activation of 1
-                          periodic<'s', 2>(nullptr);
-                      },
-                      soft(2, 10));
-                  activate_first_at(1);
-                  activate_first_at(5);
-                  pause_until(20);
-                  note_counts(s_first);
-              }),
+    EXPECT_EQ(run(R"(start S soft 2/10: S 2; sleep; each s 2  // drops the activation of 1
+                     at 1: activate S; at 5: activate S; until 20; counts S released completed skipped)"),
               "S 0-2 | s 5-7 | released 2 completed 2 skipped 0");
 }
 
@@ -345,50 +248,35 @@ TEST(SoftAdmission, RefusesBudgetsThatAreNone) {
 TEST(GrubSchedule, ReclaimsWhatAFinishedJobLeaves) {
     // B (2, 4) is done at 1: 0.85 of its budget is paid, so its zero-lag time is 4 - 1.15 * 2 = 1.7. A (2, 8) pays
     // 0.85 per ms until then and 0.35 afterwards: its budget lasts until 5.71, and only then it comes after W (12).
-    EXPECT_EQ(hosted::run([] {
-                  start("B", periodic<'B', 1>, grub(2, 4));
-                  start("A", periodic<'A', 6>, grub(2, 8));
-                  start("W", periodic<'W', 1>, hard(1, 10, 0, 2));
-                  pause_until(11);
-              }),
+    EXPECT_EQ(run(R"(start B grub 2/4: each B 1
+                     start A grub 2/8: each A 6
+                     start W hard 1/10+2: each W 1
+                     until 11)"),
               "B 0-1 | A 1-5 | W 5-6 | A 6-8");
 }
 
 TEST(GrubSchedule, ReclaimsWhatATaskLeavesThatGoesToSleep) {
-    EXPECT_EQ(hosted::run([] {
-                  start(
-                      "B",
-                      [](void*) {
-                          work("B", 1);
-                          kernel::task_sleep();
-                      },
-                      grub(2, 4));
-                  start("A", periodic<'A', 6>, grub(2, 8));
-                  start("W", periodic<'W', 1>, hard(1, 10, 0, 2));
-                  pause_until(11);
-              }),
+    EXPECT_EQ(run(R"(start B grub 2/4: B 1; sleep
+                     start A grub 2/8: each A 6
+                     start W hard 1/10+2: each W 1
+                     until 11)"),
               "B 0-1 | A 1-5 | W 5-6 | A 6-8");
 }
 
 TEST(GrubSchedule, ReclaimsAlsoWhereTheWholeProcessorIsPromised) {
     // Until A comes at 25, B pays two thirds: 16.67 of its 20. The rest lasts until 28.33, so B, due at 30, is not
     // preempted by A, due at 55.
-    EXPECT_EQ(hosted::run([] {
-                  s_first = create("A", periodic<'A', 5>, grub(10, 30));
-                  start("B", once<'B', 28>, grub(20, 30));
-                  activate_first_at(25);
-                  pause_until(34);
-              }),
+    EXPECT_EQ(run(R"(create A grub 10/30: each A 5
+                     start B grub 20/30: B 28
+                     at 25: activate A; until 34)"),
               "B 0-28 | A 28-33");
 }
 
 TEST(GrubSchedule, WithoutReclaimingTheSameServerWaits) {
-    EXPECT_EQ(hosted::run([] {
-                  start("B", periodic<'B', 1>, soft(2, 4));
-                  start("A", periodic<'A', 6>, soft(2, 8));
-                  start("W", periodic<'W', 1>, hard(1, 10, 0, 2));
-                  pause_until(11);
-              }),
+    EXPECT_EQ(run(R"(start B soft 2/4: each B 1
+                     start A soft 2/8: each A 6
+                     start W hard 1/10+2: each W 1
+                     until 11)"),
               "B 0-1 | A 1-3 | W 3-4 | A 4-8");
 }
 
@@ -397,15 +285,7 @@ TEST(GrubSchedule, CountsAServerAsActiveUntilItsZeroLagTime) {
     // never became inactive, so A pays 0.85 per ms from 1 to 1.5, and from B's end at 2 until the new zero-lag time:
     // B has 1.15 - 0.425 = 0.725 left, 4 - 1.45 = 2.55. Then 2 - 0.425 - 0.4675 = 1.1075 lasts 3.16 more: 5.71.
     EXPECT_EQ(hosted::run([] {
-                  s_first = start(
-                      "B",
-                      [](void*) {
-                          work("B", 1);
-                          kernel::task_endcycle();
-                          hosted::work_ns("B", 500'000);
-                          kernel::task_endcycle();
-                      },
-                      grub(2, 4));
+                  s_first = start("B", "B 1; end; B 500000 ns; end", grub(2, 4));
                   start("A", periodic<'A', 6>, grub(2, 8));
                   start("W", periodic<'W', 1>, hard(1, 10, 0, 2));
                   must(kernel::kern_event_post(
