@@ -315,13 +315,27 @@ class Readings : public testing::TestWithParam<Input> {
     Sum m_sum;
 };
 
+// The input "packed" has the records of "machine" in a file of its own: other names of places, and of what is absent.
+std::string packed(std::string machine) {
+    for (const auto& [text, instead] : {std::pair<std::string, std::string>{"\nf:0x", "\nf(0trace.dat):0x"},
+                                        {"of f at", "of f(0trace.dat) at"},
+                                        {"0 packets", "0 blocks"}}) {
+        for (std::size_t at = 0; (at = machine.find(text, at)) != std::string::npos; at += instead.size()) {
+            machine.replace(at, text.size(), instead);
+        }
+    }
+    return machine;
+}
+
 TEST_P(Readings, AreThoseOfTheirFile) {
-    const std::string name = GetParam().name + ".txt";
+    const bool is_packed = GetParam().name == "packed";
+    const std::string name = (is_packed ? "machine" : GetParam().name) + ".txt";
     const std::string text = fmt::format("{}\n", fmt::join(m_sound.front().lines(), "\n"));
-    if (is_update()) {
+    if (is_update() && !is_packed) {
         write(text, name);
     }
-    EXPECT_EQ(text, support::read_text(kFolder + name)) << "REMORA_UPDATE_DOCS=1 rewrites it";
+    const std::string expected = support::read_text(kFolder + name);
+    EXPECT_EQ(text, is_packed ? packed(expected) : expected) << "REMORA_UPDATE_DOCS=1 rewrites it";
 }
 
 TEST_P(Readings, OfEachCutReportWhatIsMissing) {
