@@ -46,14 +46,23 @@ std::string shown(std::string_view bytes) {
 // The changes of one time of a VCD file as one line.
 std::string by_time(const std::string& vcd) {
     std::string text;
+    bool is_header = true;
     std::istringstream in(vcd);
     for (std::string line; std::getline(in, line);) {
-        const bool is_change =
-            !line.empty() && line.front() != '#' && line.front() != '$' && text.find("\n#") < text.size();
+        const bool is_change = !is_header && !line.empty() && line.front() != '#' && line.front() != '$';
         if (is_change) {
             text.pop_back();
         }
         text += (is_change ? "  " : "") + line + '\n';
+        is_header = is_header && !line.starts_with('#');
+    }
+    return text;
+}
+
+// The name of an event of trace.dat and its number as one line.
+std::string by_event(std::string text) {
+    for (std::size_t at = 0; (at = text.find("\nID: ", at)) != std::string::npos;) {
+        text[at] = ' ';
     }
     return text;
 }
@@ -147,9 +156,10 @@ class Outputs : public testing::TestWithParam<const FormatRow*> {
                             outcome.error);
         for (const std::string& path : files_of(request.output)) {
             text += path == request.output ? "" : "--- " + path.substr(request.output.size() + 1) + '\n';
-            text += format.name == "sqlite" ? rows_of(path)
-                    : format.name == "vcd"  ? by_time(shown(support::read_text(path)))
-                                            : shown(support::read_text(path));
+            text += format.name == "sqlite"        ? rows_of(path)
+                    : format.name == "vcd"         ? by_time(shown(support::read_text(path)))
+                    : format.name == "kernelshark" ? by_event(shown(support::read_text(path)))
+                                                   : shown(support::read_text(path));
             text += text.ends_with('\n') ? "" : "\n";
         }
         std::filesystem::remove_all(request.output);
