@@ -29,6 +29,13 @@ kernel::ServerId s_server; // that was made last
     std::abort();
 }
 
+// The value of this name; another name is no step.
+template <typename T>
+T named(std::string_view name, const std::map<std::string_view, T>& values) {
+    const auto found = values.find(name);
+    return found == values.end() ? (wrong(name), T{}) : found->second;
+}
+
 std::string trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \n");
     const auto last = text.find_last_not_of(" \n");
@@ -154,13 +161,9 @@ kernel::TaskModel model_of(const std::string& kind, const std::string& text) {
     if (kind == "grub") {
         return grub(first, second);
     }
-    if (kind != "soft" && kind != "soft-skip" && kind != "soft-refuse") {
-        wrong(kind);
-    }
+    using enum kernel::Overlap;
     return soft(first, second,
-                kind == "soft-skip"     ? kernel::Overlap::skip
-                : kind == "soft-refuse" ? kernel::Overlap::refuse
-                                        : kernel::Overlap::save);
+                named<kernel::Overlap>(kind, {{"soft", save}, {"soft-skip", skip}, {"soft-refuse", refuse}}));
 }
 
 void play_kept(void* text) {
@@ -174,12 +177,9 @@ void* argument(std::string_view steps) {
 // "miss=abort", "wcet=kill"
 void set_reaction(kernel::Reactions& reactions, std::string_view word) {
     using enum kernel::Reaction;
-    const std::string_view name = word.substr(word.find('=') + 1);
-    const kernel::Reaction reaction = name == "abort"     ? abort
-                                      : name == "kill"    ? kill
-                                      : name == "panic"   ? panic
-                                      : name == "handler" ? handler
-                                                          : count;
+    const auto reaction = named<kernel::Reaction>(
+        word.substr(word.find('=') + 1),
+        {{"count", count}, {"abort", abort}, {"kill", kill}, {"panic", panic}, {"handler", handler}});
     (word.starts_with("miss") ? reactions.deadline_miss : reactions.wcet) = reaction;
 }
 
@@ -207,7 +207,8 @@ Result make_server(const Words& words) {
     const auto [budget, period, third, offset] = times_of(words.at(2));
     const auto server = kernel::server_create(
         {.name = "S",
-         .kind = words[1] == "polling" ? kernel::ServerKind::polling : kernel::ServerKind::deferrable,
+         .kind = named<kernel::ServerKind>(
+             words[1], {{"polling", kernel::ServerKind::polling}, {"deferrable", kernel::ServerKind::deferrable}}),
          .budget = ms(budget),
          .period = ms(period)});
     if (!server.ok()) {
@@ -250,8 +251,10 @@ void note_contentions(const Words& words) {
 
 kernel::MutexProtocol protocol_of(const Words& words) {
     using enum kernel::MutexProtocol;
-    const std::string name = words.size() > 2 ? words[2] : "inheritance";
-    return name == "none" ? none : name == "ceiling" ? ceiling : name == "stack" ? stack : inheritance;
+    return words.size() < 3
+               ? inheritance
+               : named<kernel::MutexProtocol>(
+                     words[2], {{"inheritance", inheritance}, {"none", none}, {"ceiling", ceiling}, {"stack", stack}});
 }
 
 Result remove_server(const Words& words) {
