@@ -75,13 +75,13 @@ inline void check_error(const lib::Result<void>& result, lib::Error expected, st
     return {lib::milliseconds(1), lib::milliseconds(100'000), lib::milliseconds(milliseconds), {}};
 }
 
-inline kernel::Pid create(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model) {
+inline kernel::Pid create(std::string_view name, const kernel::TaskModel& model, kernel::TaskBody body) {
     return must(kernel::task_create({.name = name, .body = body, .argument = nullptr, .model = model}));
 }
 
-// Starts a task that is released now, whatever "now" will be when it runs.
-inline kernel::Pid start(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model) {
-    const kernel::Pid pid = create(name, body, model);
+// Released now, whatever "now" will be when it runs.
+inline kernel::Pid start(std::string_view name, const kernel::TaskModel& model, kernel::TaskBody body) {
+    const kernel::Pid pid = create(name, model, body);
     must(kernel::task_activate(pid));
     return pid;
 }
@@ -95,15 +95,12 @@ void letter(void*) {
 // The launcher makes three tasks ready without giving them the processor: B, which is due first, runs first.
 template <kernel::HardModel (*Due)(std::uint64_t milliseconds)>
 int nearest_first() {
-    start(
-        "launcher",
-        [](void*) {
-            start("A", letter<'A'>, Due(3'000));
-            start("B", letter<'B'>, Due(1'000));
-            start("C", letter<'C'>, Due(2'000));
-            order.add('L');
-        },
-        Due(500));
+    start("launcher", Due(500), [](void*) {
+        start("A", Due(3'000), letter<'A'>);
+        start("B", Due(1'000), letter<'B'>);
+        start("C", Due(2'000), letter<'C'>);
+        order.add('L');
+    });
     check_order("LBCA");
     return failures;
 }

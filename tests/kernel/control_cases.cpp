@@ -149,17 +149,14 @@ int signals_interrupt(const kernel::AppArguments&) {
 int suspended_by_an_interrupt(const kernel::AppArguments&) {
     static constinit bool resumed = false;
     must(kernel::sem_init(g_done, "done", 0));
-    g_target = start(
-        "spinner",
-        [](void*) {
-            must(kernel::sem_wait(g_done));
-            order.add('a');
-            must(kernel::kern_event_post(
-                kernel::now(), [](void*) { must(kernel::task_suspend(g_target)); }, nullptr));
-            spin_until([] { return resumed; });
-            order.add('c');
-        },
-        due_after(1'000));
+    g_target = start("spinner", due_after(1'000), [](void*) {
+        must(kernel::sem_wait(g_done));
+        order.add('a');
+        must(kernel::kern_event_post(
+            kernel::now(), [](void*) { must(kernel::task_suspend(g_target)); }, nullptr));
+        spin_until([] { return resumed; });
+        order.add('c');
+    });
     must(kernel::sem_post(g_done));
     order.add('b'); // the spinner is urgent, but suspended
     resumed = true;

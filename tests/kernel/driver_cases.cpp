@@ -37,7 +37,7 @@ void driver_body(void*) {
 }
 
 void attach(const kernel::TaskModel& model, kernel::Pid& pid) {
-    pid = create("driver", &driver_body, model);
+    pid = create("driver", model, &driver_body);
     must(kernel::interrupt_attach_driver(kVector, "device", &fast, &g_has_work, pid));
 }
 
@@ -97,7 +97,7 @@ int refusals(const kernel::AppArguments&) {
     raise();
     check(kernel::interrupt_counters(kVector).driver_refused == 1, "ready again");
     must(kernel::task_kill(pid));
-    const kernel::Pid heir = create("heir", &driver_body, kernel::BackgroundModel{});
+    const kernel::Pid heir = create("heir", kernel::BackgroundModel{}, &driver_body);
     check(heir == pid, "the number is used again");
     raise();
     check(kernel::interrupt_counters(kVector).driver_refused == 2, "the task has ended");
@@ -127,15 +127,12 @@ int queued(const kernel::AppArguments&) {
 int line(const kernel::AppArguments&) {
     static constinit volatile int jobs = 0;
     const arch::Vector vector = must(arch::line_vector(kPitLine));
-    const kernel::Pid pid = create(
-        "pit",
-        [](void*) {
-            for (;;) {
-                jobs = jobs + 1;
-                kernel::task_endcycle();
-            }
-        },
-        kernel::NrtModel{});
+    const kernel::Pid pid = create("pit", kernel::NrtModel{}, [](void*) {
+        for (;;) {
+            jobs = jobs + 1;
+            kernel::task_endcycle();
+        }
+    });
     must(kernel::interrupt_attach_driver(
         vector, "pit", [](void*) { return DriverWork::activate; }, nullptr, pid));
     kernel::record_interrupt(vector, kernel::InterruptDetail::hit);

@@ -39,14 +39,12 @@ void expire_by(std::uintptr_t number, lib::Ticks at) {
 
 int flood(const kernel::AppArguments& arguments) {
     constexpr std::uint64_t kRounds = 10'000 / kernel::kTimerEventsMax + 1;
-    const kernel::Pid hard = start(
-        "hard",
-        [](void*) {
+    const kernel::Pid hard =
+        start("hard", kernel::HardModel{lib::microseconds(50), lib::milliseconds(1), {}, {}}, [](void*) {
             for (;;) {
                 kernel::task_endcycle();
             }
-        },
-        kernel::HardModel{lib::microseconds(50), lib::milliseconds(1), {}, {}});
+        });
     for (std::uint64_t round = 1; round <= kRounds; ++round) {
         const lib::Ticks at = kernel::after(lib::milliseconds(2));
         for (std::uintptr_t i = 0; i < kernel::kTimerEventsMax; ++i) {

@@ -38,7 +38,7 @@ void enter(char letter, kernel::Pid pid) {
 }
 
 kernel::Pid create_as(char letter, kernel::TaskBody body, const kernel::TaskModel& model) {
-    const kernel::Pid pid = create(std::string_view(&letter, 1), body, model);
+    const kernel::Pid pid = create(std::string_view(&letter, 1), model, body);
     enter(letter, pid);
     return pid;
 }

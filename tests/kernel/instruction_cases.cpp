@@ -179,15 +179,13 @@ int interrupted(const kernel::AppArguments&) {
     check(FTrace_itrace_range(guest_walk_leaf, guest_walk_end) == 0, "nothing of this is recorded");
     const kernel::TimerId timer = must(kernel::kern_event_post_periodic(
         kernel::after(lib::microseconds(100)), lib::microseconds(100), [](void*) { ++g_hits; }, nullptr));
-    start(
-        "other",
-        [](void*) {
-            while (!g_stop) {
-                ++g_other;
-                kernel::task_delay(lib::microseconds(300));
-            }
-        },
-        kernel::HardModel{lib::milliseconds(1), lib::milliseconds(100'000), lib::milliseconds(100'000), {}});
+    start("other", kernel::HardModel{lib::milliseconds(1), lib::milliseconds(100'000), lib::milliseconds(100'000), {}},
+          [](void*) {
+              while (!g_stop) {
+                  ++g_other;
+                  kernel::task_delay(lib::microseconds(300));
+              }
+          });
     count_nmis();
     const std::uint64_t before = tracer::this_cpu().steps.taken;
     check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0, "steps begin");
@@ -216,7 +214,7 @@ int other_task(const kernel::AppArguments&) {
     must(kernel::sem_init(g_go, "go", 0));
     must(kernel::sem_init(g_done, "done", 0));
     const kernel::Pid walker = start(
-        "walker",
+        "walker", kernel::HardModel{lib::milliseconds(1), lib::milliseconds(100'000), lib::milliseconds(100'000), {}},
         [](void*) {
             must(kernel::sem_wait(g_go));
             walk();
@@ -224,8 +222,7 @@ int other_task(const kernel::AppArguments&) {
             walk();
             flag = 0;
             must(kernel::sem_post(g_done));
-        },
-        kernel::HardModel{lib::milliseconds(1), lib::milliseconds(100'000), lib::milliseconds(100'000), {}});
+        });
     const std::uint16_t context = context_of(walker);
     const int chunk = begin();
     check(FTrace_itrace_range(reinterpret_cast<const void*>(&guest_walk), guest_walk_end) == 0, "the range");
@@ -251,15 +248,12 @@ kernel::HardModel seldom() {
 // A task in steps wakes one that runs freely and precedes it: it is in steps when it continues, in its own call.
 int wakes_another(const kernel::AppArguments&) {
     must(kernel::sem_init(g_go, "go", 0));
-    start(
-        "awaited",
-        [](void*) {
-            for (;;) {
-                must(kernel::sem_wait(g_go));
-                ++g_runs;
-            }
-        },
-        seldom());
+    start("awaited", seldom(), [](void*) {
+        for (;;) {
+            must(kernel::sem_wait(g_go));
+            ++g_runs;
+        }
+    });
     const int chunk = begin();
     check(FTrace_itrace_range(reinterpret_cast<const void*>(&guest_walk), guest_walk_end) == 0, "the range");
     check(FTrace_itrace_begin(FTRACE_ITRACE_INSTRUCTIONS) == 0, "steps begin");
@@ -279,13 +273,10 @@ int made_to_step(const kernel::AppArguments&) {
     static constinit int context = 0;
     must(kernel::sem_init(g_go, "go", 0));
     context = context_of(kernel::task_self());
-    start(
-        "awaited",
-        [](void*) {
-            must(kernel::sem_wait(g_go));
-            check(FTrace_itrace_task(context, 1, FTRACE_ITRACE_INSTRUCTIONS) == 0, "by task");
-        },
-        seldom());
+    start("awaited", seldom(), [](void*) {
+        must(kernel::sem_wait(g_go));
+        check(FTrace_itrace_task(context, 1, FTRACE_ITRACE_INSTRUCTIONS) == 0, "by task");
+    });
     const int chunk = begin();
     check(FTrace_itrace_range(reinterpret_cast<const void*>(&guest_walk), guest_walk_end) == 0, "the range");
     must(kernel::sem_post(g_go));

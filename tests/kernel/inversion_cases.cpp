@@ -63,13 +63,13 @@ void link_body(void*) {
     must(kernel::mutex_lock(g_mutexes[I]));
     order.add(static_cast<char>('0' + I));
     if constexpr (I + 1 < kDepth) {
-        start("link", &link_body<I + 1>, due_after(9'000 - I * 500));
+        start("link", due_after(9'000 - I * 500), &link_body<I + 1>);
     } else {
-        start("high", &high_body, due_after(1'000));
+        start("high", due_after(1'000), &high_body);
     }
     if constexpr (I == 0) {
         order.add('x'); // high waits for 7, 7 for 6, ... 1 for this one
-        start("middle", &middle_body, due_after(2'000));
+        start("middle", due_after(2'000), &middle_body);
         order.add('y');
     } else {
         must(kernel::mutex_lock(g_mutexes[I - 1]));
@@ -84,7 +84,7 @@ void link_body(void*) {
 // everybody is as urgent as he was.
 int chain_of_eight(const kernel::AppArguments&) {
     init_mutexes();
-    start("link", &link_body<0>, due_after(10'000));
+    start("link", due_after(10'000), &link_body<0>);
     check_order("01234567HxybcdefghiIM76543210");
     for (const kernel::Mutex& mutex : g_mutexes) {
         check(mutex.owner() == nullptr && mutex.contentions() == 1, "one lock waited for each");
@@ -95,28 +95,22 @@ int chain_of_eight(const kernel::AppArguments&) {
 // High gives up while low runs in its place: low has its own position again, after middle.
 int given_up(const kernel::AppArguments&) {
     init_mutexes();
-    start(
-        "low",
-        [](void*) {
-            must(kernel::mutex_lock(g_mutexes[0]));
-            order.add('l');
-            start(
-                "high",
-                [](void*) {
-                    order.add('H');
-                    check_error(kernel::mutex_timedlock(g_mutexes[0], lib::microseconds(200)), lib::Error::timeout,
-                                "time is up");
-                    order.add('T');
-                },
-                due_after(1'000));
-            order.add('l');
-            start("middle", &middle_body, due_after(2'000));
-            order.add('l');
-            spin_until([] { return order.letters().size() > 4; }); // until time is up
-            order.add('L');
-            must(kernel::mutex_unlock(g_mutexes[0]));
-        },
-        due_after(3'000));
+    start("low", due_after(3'000), [](void*) {
+        must(kernel::mutex_lock(g_mutexes[0]));
+        order.add('l');
+        start("high", due_after(1'000), [](void*) {
+            order.add('H');
+            check_error(kernel::mutex_timedlock(g_mutexes[0], lib::microseconds(200)), lib::Error::timeout,
+                        "time is up");
+            order.add('T');
+        });
+        order.add('l');
+        start("middle", due_after(2'000), &middle_body);
+        order.add('l');
+        spin_until([] { return order.letters().size() > 4; }); // until time is up
+        order.add('L');
+        must(kernel::mutex_unlock(g_mutexes[0]));
+    });
     check_order("lHllTML");
     check(kernel::mutex_trylock(g_mutexes[0]).ok(), "the mutex is free");
     must(kernel::mutex_unlock(g_mutexes[0]));
@@ -130,36 +124,27 @@ constinit kernel::Pid g_owner{};
 int owner_killed(const kernel::AppArguments&) {
     init_mutexes();
     static constinit std::uint16_t context = 0;
-    g_owner = create(
-        "low",
-        [](void*) {
-            context = my_context();
+    g_owner = create("low", due_after(3'000), [](void*) {
+        context = my_context();
+        must(kernel::mutex_lock(g_mutexes[0]));
+        order.add('l');
+        start("high", due_after(1'000), [](void*) {
+            order.add('H');
             must(kernel::mutex_lock(g_mutexes[0]));
-            order.add('l');
-            start(
-                "high",
-                [](void*) {
-                    order.add('H');
-                    must(kernel::mutex_lock(g_mutexes[0]));
-                    check(kernel::mutex_abandoned(g_mutexes[0]), "the owner's end is reported");
-                    must(kernel::mutex_consistent(g_mutexes[0]));
-                    order.add('h');
-                    must(kernel::mutex_unlock(g_mutexes[0]));
-                },
-                due_after(1'000));
-            order.add('l');
-            start("middle", &middle_body, due_after(2'000));
-            order.add('l');
-            start(
-                "killer",
-                [](void*) {
-                    order.add('K');
-                    must(kernel::task_kill(g_owner));
-                },
-                due_after(500));
-            order.add('!');
-        },
-        due_after(3'000));
+            check(kernel::mutex_abandoned(g_mutexes[0]), "the owner's end is reported");
+            must(kernel::mutex_consistent(g_mutexes[0]));
+            order.add('h');
+            must(kernel::mutex_unlock(g_mutexes[0]));
+        });
+        order.add('l');
+        start("middle", due_after(2'000), &middle_body);
+        order.add('l');
+        start("killer", due_after(500), [](void*) {
+            order.add('K');
+            must(kernel::task_kill(g_owner));
+        });
+        order.add('!');
+    });
     must(kernel::task_activate(g_owner));
     check_order("lHllKhM");
     check(!kernel::mutex_abandoned(g_mutexes[0]) && g_mutexes[0].owner() == nullptr, "free, and in order");
@@ -183,7 +168,7 @@ void second_body(void*) {
     g_refused = my_context();
     must(kernel::mutex_lock(g_mutexes[1]));
     order.add('b');
-    start("third", &third_body, due_after(1'000));
+    start("third", due_after(1'000), &third_body);
     check_error(kernel::mutex_lock(g_mutexes[2]), lib::Error::refused, "a circle of three");
     order.add('r');
     must(kernel::mutex_unlock(g_mutexes[1])); // gives way
@@ -196,19 +181,16 @@ void second_body(void*) {
 // retreats, and everybody gets through.
 int circle(const kernel::AppArguments&) {
     init_mutexes();
-    start(
-        "first",
-        [](void*) {
-            must(kernel::mutex_lock(g_mutexes[0]));
-            order.add('a');
-            start("second", &second_body, due_after(2'000));
-            must(kernel::mutex_lock(g_mutexes[1]));
-            order.add('A');
-            must(kernel::mutex_unlock(g_mutexes[1]));
-            must(kernel::mutex_unlock(g_mutexes[0]));
-            order.add('.');
-        },
-        due_after(3'000));
+    start("first", due_after(3'000), [](void*) {
+        must(kernel::mutex_lock(g_mutexes[0]));
+        order.add('a');
+        start("second", due_after(2'000), &second_body);
+        must(kernel::mutex_lock(g_mutexes[1]));
+        order.add('A');
+        must(kernel::mutex_unlock(g_mutexes[1]));
+        must(kernel::mutex_unlock(g_mutexes[0]));
+        order.add('.');
+    });
     check_order("abcrACB.");
     check(recorded(FTrace_EVT_set_mutex_deadlock, g_refused, g_mutexes[2].id()) == 1, "recorded, once");
     return failures;

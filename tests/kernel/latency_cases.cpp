@@ -35,19 +35,18 @@ void execute(std::uint32_t instructions) {
 
 // The task runs as soon as it is activated, and for the rest of the case the main task waits.
 void create_woken() {
-    g_woken = create(
-        "woken",
-        [](void*) {
-            for (;;) {
-                kernel::task_endcycle();
-            }
-        },
-        kernel::HardModel{lib::microseconds(100),
-                          lib::milliseconds(1),
-                          {},
-                          {},
-                          kernel::HardPriority::dynamic,
-                          kernel::Arrival::sporadic});
+    g_woken = create("woken",
+                     kernel::HardModel{lib::microseconds(100),
+                                       lib::milliseconds(1),
+                                       {},
+                                       {},
+                                       kernel::HardPriority::dynamic,
+                                       kernel::Arrival::sporadic},
+                     [](void*) {
+                         for (;;) {
+                             kernel::task_endcycle();
+                         }
+                     });
 }
 
 int masked(const kernel::AppArguments&) {

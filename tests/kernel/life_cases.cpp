@@ -71,37 +71,25 @@ int kill_in_every_state(const kernel::AppArguments&) {
     must(kernel::sem_init(never, "never", 0));
     must(kernel::mutex_init(owned, "owned"));
     const auto survived = [](void*) { order.add('!'); };
-    const kernel::Pid sleeping = create("sleeping", survived, due_after(1'000));
-    const kernel::Pid ready = start("ready", survived, kernel::BackgroundModel{});
-    const kernel::Pid idle = start(
-        "idle",
-        [](void*) {
-            kernel::task_endcycle();
-            order.add('!');
-        },
-        due_after(1'000));
-    const kernel::Pid delayed = start(
-        "delayed",
-        [](void*) {
-            kernel::task_delay(lib::milliseconds(3));
-            order.add('!');
-        },
-        due_after(1'000));
-    const kernel::Pid waiting = start(
-        "waiting",
-        [](void*) {
-            must(kernel::mutex_lock(owned));
-            must(kernel::sem_wait(never));
-            order.add('!');
-        },
-        due_after(1'000));
-    const kernel::Pid blocked = start(
-        "blocked",
-        [](void*) {
-            must(kernel::mutex_lock(owned));
-            order.add('!');
-        },
-        due_after(900));
+    const kernel::Pid sleeping = create("sleeping", due_after(1'000), survived);
+    const kernel::Pid ready = start("ready", kernel::BackgroundModel{}, survived);
+    const kernel::Pid idle = start("idle", due_after(1'000), [](void*) {
+        kernel::task_endcycle();
+        order.add('!');
+    });
+    const kernel::Pid delayed = start("delayed", due_after(1'000), [](void*) {
+        kernel::task_delay(lib::milliseconds(3));
+        order.add('!');
+    });
+    const kernel::Pid waiting = start("waiting", due_after(1'000), [](void*) {
+        must(kernel::mutex_lock(owned));
+        must(kernel::sem_wait(never));
+        order.add('!');
+    });
+    const kernel::Pid blocked = start("blocked", due_after(900), [](void*) {
+        must(kernel::mutex_lock(owned));
+        order.add('!');
+    });
     for (const kernel::Pid pid : {sleeping, ready, idle, delayed, blocked, waiting}) {
         must(kernel::task_kill(pid));
         check_error(kernel::task_kill(pid), lib::Error::not_found, "killed twice");
@@ -116,8 +104,7 @@ int kill_in_every_state(const kernel::AppArguments&) {
 int context_numbers(const kernel::AppArguments&) {
     static constinit std::uint16_t last = 0;
     for (int i = 0; i < 1'000; ++i) {
-        const kernel::Pid pid = create(
-            "short", [](void*) {}, kernel::NrtModel{});
+        const kernel::Pid pid = create("short", kernel::NrtModel{}, [](void*) {});
         const std::uint16_t context = must(kernel::task_info(pid)).context;
         check(context == last + 1 || last == 0, "every creation has a number of its own");
         last = context;

@@ -13,17 +13,14 @@ constexpr lib::Nanoseconds kForever{~std::uint64_t{0}};
 
 int huge_times(const kernel::AppArguments&) {
     static constinit int fired = 0;
-    const kernel::Pid rare = create(
-        "rare",
-        [](void*) {
-            for (;;) {
-                kernel::task_endcycle();
-            }
-        },
-        kernel::HardModel{lib::milliseconds(1), kForever, {}, {}});
-    const kernel::Pid late = create(
-        "late", [](void*) { order.add('l'); },
-        kernel::HardModel{lib::milliseconds(1), lib::milliseconds(10), {}, kForever});
+    const kernel::Pid rare = create("rare", kernel::HardModel{lib::milliseconds(1), kForever, {}, {}}, [](void*) {
+        for (;;) {
+            kernel::task_endcycle();
+        }
+    });
+    const kernel::Pid late =
+        create("late", kernel::HardModel{lib::milliseconds(1), lib::milliseconds(10), {}, kForever},
+               [](void*) { order.add('l'); });
     must(kernel::task_activate(rare));
     must(kernel::task_activate(late));
     must(kernel::kern_event_post_periodic(
@@ -41,14 +38,11 @@ int early_activation(const kernel::AppArguments&) {
     static constinit kernel::Pid eager{};
     static constinit lib::Ticks first{};
     static constinit lib::Ticks second{};
-    eager = create(
-        "eager",
-        [](void*) {
-            (first.value == 0 ? first : second) = kernel::now();
-            kernel::task_sleep();
-            second = kernel::now();
-        },
-        kernel::HardModel{lib::milliseconds(5), lib::milliseconds(10), {}, {}});
+    eager = create("eager", kernel::HardModel{lib::milliseconds(5), lib::milliseconds(10), {}, {}}, [](void*) {
+        (first.value == 0 ? first : second) = kernel::now();
+        kernel::task_sleep();
+        second = kernel::now();
+    });
     must(kernel::task_activate(eager));
     must(kernel::task_activate(eager));
     kernel::task_delay(lib::milliseconds(2));

@@ -16,7 +16,7 @@ void busy_body(void*) {
 }
 
 void start_others() {
-    start("busy", &busy_body, kernel::NrtModel{});
+    start("busy", kernel::NrtModel{}, &busy_body);
     must(
         kernel::sys_atrunlevel([](void*) { kernel::console().mark("shutdown"); }, nullptr, kernel::RunLevel::shutdown));
 }
@@ -30,8 +30,7 @@ int is_killed(const kernel::AppArguments&) {
     static constinit kernel::Pid victim;
     victim = kernel::task_self();
     start_others();
-    start(
-        "killer", [](void*) { must(kernel::task_kill(victim)); }, due_after(1'000));
+    start("killer", due_after(1'000), [](void*) { must(kernel::task_kill(victim)); });
     return 0;
 }
 
@@ -40,11 +39,11 @@ int is_starved(const kernel::AppArguments&) {
     static constinit kernel::Pid victim;
     victim = kernel::task_self();
     start_others();
-    const kernel::Pid killer = create(
-        "killer", [](void*) { must(kernel::task_kill(victim)); },
-        kernel::HardModel{.wcet = lib::microseconds(100), .period = lib::milliseconds(2)});
+    const kernel::Pid killer =
+        create("killer", kernel::HardModel{.wcet = lib::microseconds(100), .period = lib::milliseconds(2)},
+               [](void*) { must(kernel::task_kill(victim)); });
     must(kernel::task_activate_at(killer, kernel::after(lib::milliseconds(1))));
-    start("hard", &busy_body, kernel::HardModel{.wcet = lib::milliseconds(5), .period = lib::milliseconds(10)});
+    start("hard", kernel::HardModel{.wcet = lib::milliseconds(5), .period = lib::milliseconds(10)}, &busy_body);
     return 0;
 }
 

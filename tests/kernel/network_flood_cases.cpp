@@ -106,8 +106,8 @@ std::uint64_t bad_frames(const net::UdpCounters& counters) {
 int receive_flood(const kernel::AppArguments& arguments) {
     start_card(arguments);
     const std::array tasks{
-        start("fast", &busy, kernel::HardModel{lib::microseconds(250), lib::milliseconds(1), {}, {}}),
-        start("slow", &busy, kernel::HardModel{lib::microseconds(250), lib::milliseconds(5), {}, {}})};
+        start("fast", kernel::HardModel{lib::microseconds(250), lib::milliseconds(1), {}, {}}, &busy),
+        start("slow", kernel::HardModel{lib::microseconds(250), lib::milliseconds(5), {}, {}}, &busy)};
     Progress progress;
     for (std::uint32_t poll = 0; poll < kPollsMax && g_card.running() &&
                                  (g_card.counters().rx_frames < kFramesWanted || progress.answered < kRequestsWanted);

@@ -112,13 +112,10 @@ int signals_row(const kernel::AppArguments&) {
     must(kernel::kern_event_post(
         kernel::now(), [](void*) { must(kernel::signal_raise(target, 5)); }, nullptr));
     spin_until([] { return taken; });
-    start(
-        "raiser",
-        [](void*) {
-            must(kernel::signal_raise(target, 31));
-            order.add('r');
-        },
-        due_after(1'000));
+    start("raiser", due_after(1'000), [](void*) {
+        must(kernel::signal_raise(target, 31));
+        order.add('r');
+    });
     order.add('m');
     check(must(kernel::signal_wait(kernel::signal_bit(31))) == 31, "the signal that was waited for");
     end(chunk);
@@ -137,14 +134,11 @@ int suspended_row(const kernel::AppArguments&) {
     constexpr std::uint32_t kSignal = std::uint32_t{7} << 16;
     FTrace_set_filter(FTrace_filter_timer, 1);
     const int chunk = begin();
-    const kernel::Pid sleeper = start(
-        "sleeper",
-        [](void*) {
-            must(kernel::task_suspend(kernel::task_self()));
-            static_cast<void>(kernel::signal_wait(kernel::signal_bit(1)));
-            kernel::task_sleep();
-        },
-        due_after(1'000));
+    const kernel::Pid sleeper = start("sleeper", due_after(1'000), [](void*) {
+        must(kernel::task_suspend(kernel::task_self()));
+        static_cast<void>(kernel::signal_wait(kernel::signal_bit(1)));
+        kernel::task_sleep();
+    });
     const auto context = context_of(sleeper);
     must(kernel::task_resume(sleeper));
     must(kernel::signal_raise(sleeper, 1));

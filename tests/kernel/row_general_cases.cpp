@@ -15,10 +15,8 @@ using namespace guest::rows;
 int on_and_off(const kernel::AppArguments&) {
     const int number = FTrace_chunk_create(100 * kRecordBytes, 0, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_STOP);
     ASSERT(number >= 0 && FTrace_actual_chunk_select(number) == 0);
-    const kernel::Pid sleeping = create(
-        "sleeping", [](void*) {}, kernel::NrtModel{});
-    const kernel::Pid ended = create(
-        "ended", [](void*) {}, kernel::NrtModel{});
+    const kernel::Pid sleeping = create("sleeping", kernel::NrtModel{}, [](void*) {});
+    const kernel::Pid ended = create("ended", kernel::NrtModel{}, [](void*) {});
     const auto gone = context_of(ended);
     must(kernel::task_kill(ended));
     kernel::root::tracing_enable();

@@ -81,7 +81,7 @@ std::uint32_t ticks(lib::Nanoseconds time) {
 // 08 18 28 48 58 78 88 98 A8 B8 C8: a job of 3 ms with 2 in every 20
 int cbs(const kernel::AppArguments&) {
     const int chunk = begin_servers();
-    const kernel::Pid soft = create("soft", job<3'000>, kernel::SoftModel{lib::milliseconds(2), lib::milliseconds(20)});
+    const kernel::Pid soft = create("soft", kernel::SoftModel{lib::milliseconds(2), lib::milliseconds(20)}, job<3'000>);
     const auto context = context_of(soft);
     must(kernel::task_activate(soft));
     must(kernel::task_kill(soft));
@@ -165,7 +165,7 @@ int aperiodic(const kernel::AppArguments&) {
                                                                  .kind = kernel::ServerKind::polling,
                                                                  .budget = lib::milliseconds(1),
                                                                  .period = lib::milliseconds(10)}));
-    const kernel::Pid request = create("request", job<1'500>, kernel::ServedModel{.server = server});
+    const kernel::Pid request = create("request", kernel::ServedModel{.server = server}, job<1'500>);
     const auto context = context_of(request);
     must(kernel::task_activate(request));
     spin_until([request] { return must(kernel::task_info(request)).jobs.completed == 1; });
@@ -196,12 +196,12 @@ int arrivals(const kernel::AppArguments&) {
     const int chunk = begin_servers();
     const auto waiting = [](void*) { kernel::task_delay(lib::milliseconds(1)); };
     kernel::SoftModel model{lib::milliseconds(1), lib::milliseconds(10)};
-    const kernel::Pid saving = create("saving", waiting, model);
+    const kernel::Pid saving = create("saving", model, waiting);
     model.overlap = kernel::Overlap::skip;
-    const kernel::Pid skipping = create("skipping", waiting, model);
+    const kernel::Pid skipping = create("skipping", model, waiting);
     kernel::HardModel sporadic{lib::milliseconds(1), lib::milliseconds(1'000)};
     sporadic.arrival = kernel::Arrival::sporadic;
-    const kernel::Pid early = create("early", job<10>, sporadic);
+    const kernel::Pid early = create("early", sporadic, job<10>);
     for (int i = 0; i < 2; ++i) {
         must(kernel::task_activate(saving));
         must(kernel::task_activate(skipping));

@@ -23,17 +23,14 @@ int task(const kernel::AppArguments&) {
     const int chunk = begin();
     const auto main = context_of(kernel::task_self());
     const lib::Ticks at = kernel::now();
-    const kernel::Pid hard = create(
-        "hard", [](void*) { kernel::task_endcycle(); }, due_after(1'000));
+    const kernel::Pid hard = create("hard", due_after(1'000), [](void*) { kernel::task_endcycle(); });
     const auto context = context_of(hard);
     must(kernel::task_activate_at(hard, at));
     must(kernel::task_kill(hard));
-    const kernel::Pid sleeper = create(
-        "sleeper", [](void*) { kernel::task_sleep(); }, due_after(1'000));
+    const kernel::Pid sleeper = create("sleeper", due_after(1'000), [](void*) { kernel::task_sleep(); });
     const auto sleeping = context_of(sleeper);
     must(kernel::task_activate(sleeper));
-    const kernel::Pid nrt = create(
-        "nrt", [](void*) { kernel::task_endcycle(); }, kernel::NrtModel{});
+    const kernel::Pid nrt = create("nrt", kernel::NrtModel{}, [](void*) { kernel::task_endcycle(); });
     const auto round_robin = context_of(nrt);
     must(kernel::task_activate(nrt));
     kernel::task_delay(lib::milliseconds(1)); // nrt has its turn
@@ -64,13 +61,10 @@ int task(const kernel::AppArguments&) {
 int set_priority(const kernel::AppArguments&) {
     const int chunk = begin();
     const lib::Ticks at = kernel::now();
-    const kernel::Pid hard = create(
-        "hard",
-        [](void*) {
-            must(kernel::task_set_deadline(kernel::task_self(), lib::milliseconds(9'000)));
-            must(kernel::task_set_deadline(kernel::task_self(), lib::milliseconds(500)));
-        },
-        due_after(1'000));
+    const kernel::Pid hard = create("hard", due_after(1'000), [](void*) {
+        must(kernel::task_set_deadline(kernel::task_self(), lib::milliseconds(9'000)));
+        must(kernel::task_set_deadline(kernel::task_self(), lib::milliseconds(500)));
+    });
     const auto context = context_of(hard);
     must(kernel::task_activate_at(hard, at));
     end(chunk);
@@ -90,13 +84,11 @@ int overrun(const kernel::AppArguments&) {
     static constinit std::uint16_t context = 0;
     FTrace_set_filter(FTrace_filter_timer, 1);
     const int chunk = begin();
-    start(
-        "late",
-        [](void*) {
-            context = context_of(kernel::task_self());
-            spin_until([] { return my_jobs().deadline_misses == 1; });
-        },
-        kernel::HardModel{lib::milliseconds(1), lib::milliseconds(1'000), lib::milliseconds(2), {}});
+    start("late", kernel::HardModel{lib::milliseconds(1), lib::milliseconds(1'000), lib::milliseconds(2), {}},
+          [](void*) {
+              context = context_of(kernel::task_self());
+              spin_until([] { return my_jobs().deadline_misses == 1; });
+          });
     end(chunk);
     expect(FTrace_EVT_task_deadline_miss, context, kEdf);
     expect(FTrace_EVT_task_wcet_violation, context, kEdf);
@@ -113,15 +105,12 @@ int mutex(const kernel::AppArguments&) {
     const auto main = context_of(kernel::task_self());
     must(kernel::mutex_init(g_mutex, "contended"));
     must(kernel::mutex_lock(g_mutex));
-    start(
-        "high",
-        [](void*) {
-            high = context_of(kernel::task_self());
-            must(kernel::mutex_lock(g_mutex));
-            check(!kernel::mutex_trylock(g_mutex).ok(), "a try that fails");
-            must(kernel::mutex_unlock(g_mutex));
-        },
-        due_after(1'000));
+    start("high", due_after(1'000), [](void*) {
+        high = context_of(kernel::task_self());
+        must(kernel::mutex_lock(g_mutex));
+        check(!kernel::mutex_trylock(g_mutex).ok(), "a try that fails");
+        must(kernel::mutex_unlock(g_mutex));
+    });
     must(kernel::mutex_unlock(g_mutex));
     end(chunk);
     expect(FTrace_EVT_set_mutex_create, main, g_mutex.id());
@@ -165,14 +154,11 @@ int block(const kernel::AppArguments&) {
     const int chunk = begin();
     const auto main = context_of(kernel::task_self());
     must(kernel::sem_init(units, "units", 0));
-    start(
-        "other",
-        [](void*) {
-            const lib::Ticks end = kernel::task_cpu_time() + kernel::to_ticks(lib::milliseconds(3));
-            spin_until([end] { return kernel::task_cpu_time() > end; });
-            must(kernel::sem_post(units));
-        },
-        kernel::NrtModel{.slice = lib::milliseconds(1)});
+    start("other", kernel::NrtModel{.slice = lib::milliseconds(1)}, [](void*) {
+        const lib::Ticks end = kernel::task_cpu_time() + kernel::to_ticks(lib::milliseconds(3));
+        spin_until([end] { return kernel::task_cpu_time() > end; });
+        must(kernel::sem_post(units));
+    });
     kernel::task_delay(lib::microseconds(100));
     must(kernel::sem_wait(units));
     end(chunk);

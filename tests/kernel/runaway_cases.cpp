@@ -45,8 +45,8 @@ constinit std::array<kernel::TaskInfo, 3> g_infos{};
 
 int runaway(const kernel::AppArguments& arguments) {
     constexpr std::uint64_t kRunMs = 100;
-    g_pids = {create("fast", &busy<900>, kernel::HardModel{milliseconds(1), milliseconds(4), {}, {}}),
-              create("slow", &busy<3'900>, kernel::HardModel{milliseconds(4), milliseconds(10), {}, {}}),
+    g_pids = {create("fast", kernel::HardModel{milliseconds(1), milliseconds(4), {}, {}}, &busy<900>),
+              create("slow", kernel::HardModel{milliseconds(4), milliseconds(10), {}, {}}, &busy<3'900>),
               must(try_soft(milliseconds(3), milliseconds(10)))};
     must(kernel::kern_event_post(
         kernel::after(milliseconds(kRunMs)),

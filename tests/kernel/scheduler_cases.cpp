@@ -18,30 +18,24 @@ int edf_order(const kernel::AppArguments&) {
 }
 
 int edf_ties(const kernel::AppArguments&) {
-    start(
-        "launcher",
-        [](void*) {
-            const lib::Ticks at = kernel::now();
-            for (const kernel::TaskBody body : {letter<'C'>, letter<'A'>, letter<'B'>}) {
-                must(kernel::task_activate_at(create("tie", body, due_after(1'000)), at));
-            }
-            order.add('L');
-        },
-        due_after(500));
+    start("launcher", due_after(500), [](void*) {
+        const lib::Ticks at = kernel::now();
+        for (const kernel::TaskBody body : {letter<'C'>, letter<'A'>, letter<'B'>}) {
+            must(kernel::task_activate_at(create("tie", due_after(1'000), body), at));
+        }
+        order.add('L');
+    });
     check_order("LCAB");
     return failures;
 }
 
 int edf_preemption(const kernel::AppArguments&) {
-    start(
-        "far",
-        [](void*) {
-            order.add('(');
-            start("near", letter<'n'>, due_after(1'000));
-            start("farther", letter<'f'>, due_after(3'000));
-            order.add(')');
-        },
-        due_after(2'000));
+    start("far", due_after(2'000), [](void*) {
+        order.add('(');
+        start("near", due_after(1'000), letter<'n'>);
+        start("farther", due_after(3'000), letter<'f'>);
+        order.add(')');
+    });
     check_order("(n)f");
     return failures;
 }
@@ -49,21 +43,15 @@ int edf_preemption(const kernel::AppArguments&) {
 int level_order(const kernel::AppArguments&) {
     static constinit kernel::Semaphore done;
     must(kernel::sem_init(done, "done", 0));
-    start(
-        "launcher",
-        [](void*) {
-            start(
-                "background",
-                [](void*) {
-                    order.add('b');
-                    must(kernel::sem_post(done));
-                },
-                kernel::BackgroundModel{});
-            start("nrt", letter<'n'>, kernel::NrtModel{});
-            start("hard", letter<'h'>, due_after(1'000));
-            order.add('L');
-        },
-        due_after(500));
+    start("launcher", due_after(500), [](void*) {
+        start("background", kernel::BackgroundModel{}, [](void*) {
+            order.add('b');
+            must(kernel::sem_post(done));
+        });
+        start("nrt", kernel::NrtModel{}, letter<'n'>);
+        start("hard", due_after(1'000), letter<'h'>);
+        order.add('L');
+    });
     must(kernel::sem_wait(done));
     check_order("Lhnb");
     return failures;
@@ -108,9 +96,9 @@ int rr_rotation(const kernel::AppArguments&) {
     const int chunk = rows::begin();
     const kernel::NrtModel model{.slice = lib::milliseconds(1), .weight = 1};
     const kernel::NrtModel twice{.slice = lib::milliseconds(2), .weight = 1};
-    const std::array contexts{rows::context_of(start("A", compute_and_end<3'500>, twice)),
-                              rows::context_of(start("B", compute_and_end<2'500>, model)),
-                              rows::context_of(start("C", compute_and_end<1'500>, model))};
+    const std::array contexts{rows::context_of(start("A", twice, compute_and_end<3'500>)),
+                              rows::context_of(start("B", model, compute_and_end<2'500>)),
+                              rows::context_of(start("C", model, compute_and_end<1'500>))};
     kernel::task_delay(lib::milliseconds(10));
     rows::end(chunk);
     const Turns turns = turns_of(contexts);
@@ -135,9 +123,8 @@ int overrun_keeps_releases(const kernel::AppArguments& arguments) {
     static constinit lib::Ticks origin;
     static constinit kernel::JobCounts counts;
     origin = kernel::after(lib::milliseconds(2));
-    const kernel::Pid pid = create(
-        "overrun",
-        [](void*) {
+    const kernel::Pid pid =
+        create("overrun", kernel::HardModel{lib::milliseconds(1), lib::milliseconds(kPeriodMs), {}, {}}, [](void*) {
             spin_until([] { return my_jobs().released >= 3; });
             kernel::task_endcycle();
             for (std::uint64_t job = 1; job < 5; ++job) {
@@ -147,8 +134,7 @@ int overrun_keeps_releases(const kernel::AppArguments& arguments) {
                 counts = my_jobs();
                 kernel::task_endcycle();
             }
-        },
-        kernel::HardModel{lib::milliseconds(1), lib::milliseconds(kPeriodMs), {}, {}});
+        });
     must(kernel::task_activate_at(pid, origin));
     while (order.letters().size() < 4) {
         kernel::task_delay(lib::milliseconds(1));
@@ -161,30 +147,25 @@ int overrun_keeps_releases(const kernel::AppArguments& arguments) {
 
 int deadline_miss(const kernel::AppArguments&) {
     static constinit bool recorded = false;
-    start(
-        "late",
-        [](void*) {
-            check(my_jobs().deadline_misses == 0, "not late yet");
-            spin_until([] { return my_jobs().deadline_misses == 1; });
-            recorded = true;
-        },
-        kernel::HardModel{lib::milliseconds(1), lib::milliseconds(1'000), lib::milliseconds(2), {}});
+    start("late", kernel::HardModel{lib::milliseconds(1), lib::milliseconds(1'000), lib::milliseconds(2), {}},
+          [](void*) {
+              check(my_jobs().deadline_misses == 0, "not late yet");
+              spin_until([] { return my_jobs().deadline_misses == 1; });
+              recorded = true;
+          });
     check(recorded, "the miss was counted while the job still ran");
     return failures;
 }
 
 int wcet_violation(const kernel::AppArguments&) {
     static constinit std::uint64_t violations = 0;
-    start(
-        "greedy",
-        [](void*) {
-            spin_until([] { return my_jobs().wcet_violations == 1; });
-            check(kernel::task_cpu_time() >= kernel::to_ticks(lib::milliseconds(1)), "not before the budget is used");
-            const lib::Ticks more = kernel::task_cpu_time() + kernel::to_ticks(lib::milliseconds(2));
-            spin_until([more] { return kernel::task_cpu_time() > more; });
-            violations = my_jobs().wcet_violations;
-        },
-        kernel::HardModel{lib::milliseconds(1), lib::milliseconds(1'000), {}, {}});
+    start("greedy", kernel::HardModel{lib::milliseconds(1), lib::milliseconds(1'000), {}, {}}, [](void*) {
+        spin_until([] { return my_jobs().wcet_violations == 1; });
+        check(kernel::task_cpu_time() >= kernel::to_ticks(lib::milliseconds(1)), "not before the budget is used");
+        const lib::Ticks more = kernel::task_cpu_time() + kernel::to_ticks(lib::milliseconds(2));
+        spin_until([more] { return kernel::task_cpu_time() > more; });
+        violations = my_jobs().wcet_violations;
+    });
     check(violations == 1, "once per job");
     return failures;
 }

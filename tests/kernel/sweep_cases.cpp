@@ -41,8 +41,8 @@ kernel::HardModel fixed(std::uint64_t wcet_us, std::uint64_t deadline_us, std::u
 
 int collide(const kernel::AppArguments&) {
     must(kernel::mutex_init(g_shared, "shared"));
-    const kernel::Pid slow = create("slow", &slow_body, fixed(1'050, 5'000, 0));
-    const kernel::Pid urgent = create("urgent", &urgent_body, fixed(320, 3'000, 2'500));
+    const kernel::Pid slow = create("slow", fixed(1'050, 5'000, 0), &slow_body);
+    const kernel::Pid urgent = create("urgent", fixed(320, 3'000, 2'500), &urgent_body);
     const lib::Ticks begin = kernel::after(lib::milliseconds(1));
     must(kernel::task_activate_at(slow, begin));
     must(kernel::task_activate_at(urgent, begin));

@@ -17,29 +17,22 @@ constinit kernel::Mutex g_two;
 // Low owns; High preempts and blocks; Middle, released next, must not run before High is through.
 int inversion(const kernel::AppArguments&) {
     must(kernel::mutex_init(g_one, "one"));
-    start(
-        "low",
-        [](void*) {
+    start("low", due_after(3'000), [](void*) {
+        must(kernel::mutex_lock(g_one));
+        order.add('l');
+        start("high", due_after(1'000), [](void*) {
+            order.add('H');
             must(kernel::mutex_lock(g_one));
-            order.add('l');
-            start(
-                "high",
-                [](void*) {
-                    order.add('H');
-                    must(kernel::mutex_lock(g_one));
-                    order.add('h');
-                    must(kernel::mutex_unlock(g_one));
-                    order.add('H');
-                },
-                due_after(1'000));
-            order.add('l');
-            start(
-                "middle", [](void*) { order.add('M'); }, due_after(2'000));
-            order.add('l');
+            order.add('h');
             must(kernel::mutex_unlock(g_one));
-            order.add('L');
-        },
-        due_after(3'000));
+            order.add('H');
+        });
+        order.add('l');
+        start("middle", due_after(2'000), [](void*) { order.add('M'); });
+        order.add('l');
+        must(kernel::mutex_unlock(g_one));
+        order.add('L');
+    });
     check_order("lHllhHML");
     check(g_one.contentions() == 1, "one lock waited");
     return failures;
@@ -64,22 +57,18 @@ int chain(const kernel::AppArguments&) {
         must(kernel::mutex_unlock(g_one));
         order.add('B');
     };
-    start(
-        "C",
-        [](void*) {
-            must(kernel::mutex_lock(g_two));
-            order.add('c');
-            start("B", kBodyB, due_after(3'000));
-            order.add('c');
-            start("A", kBodyA, due_after(1'000));
-            order.add('c');
-            start(
-                "M", [](void*) { order.add('M'); }, due_after(2'000));
-            order.add('c');
-            must(kernel::mutex_unlock(g_two));
-            order.add('C');
-        },
-        due_after(4'000));
+    start("C", due_after(4'000), [](void*) {
+        must(kernel::mutex_lock(g_two));
+        order.add('c');
+        start("B", due_after(3'000), kBodyB);
+        order.add('c');
+        start("A", due_after(1'000), kBodyA);
+        order.add('c');
+        start("M", due_after(2'000), [](void*) { order.add('M'); });
+        order.add('c');
+        must(kernel::mutex_unlock(g_two));
+        order.add('C');
+    });
     check_order("cbcAccbaMBC");
     return failures;
 }
@@ -92,18 +81,15 @@ int rules(const kernel::AppArguments&) {
     check_error(kernel::mutex_unlock(g_one), Error::refused, "unlock of a free mutex");
     must(kernel::mutex_lock(g_one));
     check_error(kernel::mutex_lock(g_one), Error::refused, "relock by the owner");
-    start(
-        "other",
-        [](void*) {
-            check_error(kernel::mutex_unlock(g_one), Error::refused, "unlock by another task");
-            check_error(kernel::mutex_trylock(g_one), Error::busy, "try of a taken mutex");
-            must(kernel::mutex_lock(g_two));
-            must(kernel::mutex_lock(g_one));
-            order.add('o');
-            must(kernel::mutex_unlock(g_one));
-            must(kernel::mutex_unlock(g_two));
-        },
-        due_after(1'000));
+    start("other", due_after(1'000), [](void*) {
+        check_error(kernel::mutex_unlock(g_one), Error::refused, "unlock by another task");
+        check_error(kernel::mutex_trylock(g_one), Error::busy, "try of a taken mutex");
+        must(kernel::mutex_lock(g_two));
+        must(kernel::mutex_lock(g_one));
+        order.add('o');
+        must(kernel::mutex_unlock(g_one));
+        must(kernel::mutex_unlock(g_two));
+    });
     check_error(kernel::mutex_lock(g_two), Error::refused, "a lock that would close a circle");
     order.add('m');
     must(kernel::mutex_unlock(g_one));
@@ -121,9 +107,9 @@ int semaphore_order(const kernel::AppArguments&) {
             order.add(Letter);
         };
     };
-    start("far", waiter(std::integral_constant<char, '1'>{}), due_after(3'000));
-    start("near", waiter(std::integral_constant<char, '2'>{}), due_after(1'000));
-    start("middle", waiter(std::integral_constant<char, '3'>{}), due_after(2'000));
+    start("far", due_after(3'000), waiter(std::integral_constant<char, '1'>{}));
+    start("near", due_after(1'000), waiter(std::integral_constant<char, '2'>{}));
+    start("middle", due_after(2'000), waiter(std::integral_constant<char, '3'>{}));
     for (int i = 0; i < 3; ++i) {
         must(kernel::sem_post(units));
         order.add('p');

@@ -36,7 +36,7 @@ int rm_order(const kernel::AppArguments&) {
 int periodic(kernel::HardPriority priority) {
     const lib::Ticks origin = kernel::after(milliseconds(1));
     const auto member = [=](std::string_view name, kernel::TaskBody body, const kernel::HardModel& model) {
-        const kernel::Pid pid = create(name, body, model);
+        const kernel::Pid pid = create(name, model, body);
         must(kernel::task_activate_at(pid, origin));
         return pid;
     };
@@ -63,7 +63,7 @@ int edf_periodic(const kernel::AppArguments&) {
 int sporadic_gap(const kernel::AppArguments&) {
     kernel::HardModel model{microseconds(300), milliseconds(5), {}, {}};
     model.arrival = kernel::Arrival::sporadic;
-    const kernel::Pid pid = create("sporadic", letter_job<200, 's'>, model);
+    const kernel::Pid pid = create("sporadic", model, letter_job<200, 's'>);
     must(kernel::task_activate(pid));
     kernel::task_delay(milliseconds(1));
     order.add('m');
@@ -81,8 +81,8 @@ int sporadic_gap(const kernel::AppArguments&) {
 // The first job of A leaves 0.5 of its slice of 2. The second one has a whole slice again, and runs for 1.5 of it.
 int rr_second_job(const kernel::AppArguments&) {
     const kernel::NrtModel model{.slice = milliseconds(2), .weight = 1};
-    const kernel::Pid again = start("A", letter_job<1'500, 'a'>, model);
-    start("B", letter_job<2'500, 'b'>, model);
+    const kernel::Pid again = start("A", model, letter_job<1'500, 'a'>);
+    start("B", model, letter_job<2'500, 'b'>);
     kernel::task_delay(milliseconds(2));
     must(kernel::task_activate(again));
     kernel::task_delay(milliseconds(10));
@@ -100,7 +100,7 @@ kernel::ServerId fixed_server(kernel::ServerKind kind) {
 // A request at 2 finds no budget any more: served at 10. What it leaves is lost, too: the one at 13 is served at 20.
 int polling_loses(const kernel::AppArguments&) {
     const kernel::ServerId server = fixed_server(kernel::ServerKind::polling);
-    const kernel::Pid request = create("request", letter_job<300, 'r'>, kernel::ServedModel{.server = server});
+    const kernel::Pid request = create("request", kernel::ServedModel{.server = server}, letter_job<300, 'r'>);
     for (int i = 0; i < 2; ++i) {
         kernel::task_delay(milliseconds(2));
         must(kernel::task_activate(request));
@@ -116,8 +116,8 @@ int polling_loses(const kernel::AppArguments&) {
 int polling_killed(const kernel::AppArguments&) {
     static constinit kernel::Pid victim;
     const kernel::ServerId server = fixed_server(kernel::ServerKind::polling);
-    victim = create("victim", letter_job<800, 'v'>, kernel::ServedModel{.server = server});
-    const kernel::Pid request = create("request", letter_job<300, 'r'>, kernel::ServedModel{.server = server});
+    victim = create("victim", kernel::ServedModel{.server = server}, letter_job<800, 'v'>);
+    const kernel::Pid request = create("request", kernel::ServedModel{.server = server}, letter_job<300, 'r'>);
     must(kernel::kern_event_post(
         kernel::after(microseconds(10'400)), [](void*) { must(kernel::task_kill(victim)); }, nullptr));
     kernel::task_delay(milliseconds(2));
@@ -134,7 +134,7 @@ int polling_killed(const kernel::AppArguments&) {
 // A request of 1.5 at 2: the budget of 1 was kept for it, and the rest waits for the next period.
 int deferrable_keeps(const kernel::AppArguments&) {
     const kernel::ServerId server = fixed_server(kernel::ServerKind::deferrable);
-    const kernel::Pid request = create("request", letter_job<1'500, 'r'>, kernel::ServedModel{.server = server});
+    const kernel::Pid request = create("request", kernel::ServedModel{.server = server}, letter_job<1'500, 'r'>);
     kernel::task_delay(milliseconds(2));
     must(kernel::task_activate(request));
     order.add('m');
@@ -149,15 +149,12 @@ int deferrable_keeps(const kernel::AppArguments&) {
 int served_in_turn(const kernel::AppArguments&) {
     static constinit kernel::ServedModel model;
     model.server = fixed_server(kernel::ServerKind::deferrable);
-    start(
-        "launcher",
-        [](void*) {
-            start("A", letter<'A'>, model);
-            start("B", letter<'B'>, model);
-            start("C", letter<'C'>, model);
-            order.add('L');
-        },
-        fixed_after(5));
+    start("launcher", fixed_after(5), [](void*) {
+        start("A", model, letter<'A'>);
+        start("B", model, letter<'B'>);
+        start("C", model, letter<'C'>);
+        order.add('L');
+    });
     check_order("LABC");
     return failures;
 }
@@ -171,7 +168,7 @@ kernel::SoftModel soft(std::uint64_t budget_ms, std::uint64_t period_ms) {
 // Jobs of 0.6 with 2 in every 20: the one at about 1.7 is served with budget 1.4 and the deadline 20 as they are
 // (1.4 * 20 < 18.3 * 2); the one at about 16 with new ones (0.8 * 20 >= 4 * 2).
 int cbs_arrivals(const kernel::AppArguments&) {
-    const kernel::Pid pid = create("soft", letter_job<600, 's'>, soft(2, 20));
+    const kernel::Pid pid = create("soft", soft(2, 20), letter_job<600, 's'>);
     must(kernel::task_activate(pid));
     kernel::task_delay(milliseconds(1));
     order.add('m');
@@ -187,30 +184,24 @@ int cbs_arrivals(const kernel::AppArguments&) {
 
 // 3 of work with 2 in every 20: then the deadline 20 becomes 40, after the one of the other task.
 int cbs_postponed(const kernel::AppArguments&) {
-    start(
-        "soft",
-        [](void*) {
-            order.add('s');
-            start("hard", letter<'H'>, due_after(30));
-            order.add('s');
-            compute(milliseconds(3));
-            order.add('S');
-        },
-        soft(2, 20));
+    start("soft", soft(2, 20), [](void*) {
+        order.add('s');
+        start("hard", due_after(30), letter<'H'>);
+        order.add('s');
+        compute(milliseconds(3));
+        order.add('S');
+    });
     check_order("ssHS");
     return failures;
 }
 
 // The second activation comes before the first job has run.
 int cbs_saved(const kernel::AppArguments&) {
-    start(
-        "launcher",
-        [](void*) {
-            const kernel::Pid pid = start("soft", letter_job<100, 's'>, soft(2, 20));
-            must(kernel::task_activate(pid));
-            order.add('L');
-        },
-        due_after(5));
+    start("launcher", due_after(5), [](void*) {
+        const kernel::Pid pid = start("soft", soft(2, 20), letter_job<100, 's'>);
+        must(kernel::task_activate(pid));
+        order.add('L');
+    });
     check_order("Lss");
     return failures;
 }

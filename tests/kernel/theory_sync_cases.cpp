@@ -44,17 +44,14 @@ void locks(void*) {
 // The owner gives the place back with the mutex, whatever it still has to do.
 int pi_returns(const kernel::AppArguments&) {
     init(g_one, MutexProtocol::inheritance);
-    start(
-        "low",
-        [](void*) {
-            must(kernel::mutex_lock(g_one));
-            start("high", locks<g_one, 'h'>, due_after(1'000));
-            order.add('l');
-            must(kernel::mutex_unlock(g_one));
-            compute(lib::milliseconds(1));
-            order.add('L');
-        },
-        due_after(2'000));
+    start("low", due_after(2'000), [](void*) {
+        must(kernel::mutex_lock(g_one));
+        start("high", due_after(1'000), locks<g_one, 'h'>);
+        order.add('l');
+        must(kernel::mutex_unlock(g_one));
+        compute(lib::milliseconds(1));
+        order.add('L');
+    });
     check_order("lhL");
     return failures;
 }
@@ -64,16 +61,13 @@ int pi_owner_waits(const kernel::AppArguments&) {
     static constinit kernel::Semaphore units;
     must(kernel::sem_init(units, "units", 0));
     init(g_one, MutexProtocol::inheritance);
-    start(
-        "low",
-        [](void*) {
-            must(kernel::mutex_lock(g_one));
-            must(kernel::sem_wait(units));
-            order.add('l');
-            must(kernel::mutex_unlock(g_one));
-        },
-        due_after(2'000));
-    start("high", locks<g_one, 'h'>, due_after(1'000));
+    start("low", due_after(2'000), [](void*) {
+        must(kernel::mutex_lock(g_one));
+        must(kernel::sem_wait(units));
+        order.add('l');
+        must(kernel::mutex_unlock(g_one));
+    });
+    start("high", due_after(1'000), locks<g_one, 'h'>);
     order.add('m');
     must(kernel::sem_post(units));
     check_order("mlh");
