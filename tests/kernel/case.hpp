@@ -79,7 +79,7 @@ inline kernel::Pid create(std::string_view name, const kernel::TaskModel& model,
     return must(kernel::task_create({.name = name, .body = body, .argument = nullptr, .model = model}));
 }
 
-// Released now, whatever "now" will be when it runs.
+// Starts a task that is released now, whatever "now" will be when it runs.
 inline kernel::Pid start(std::string_view name, const kernel::TaskModel& model, kernel::TaskBody body) {
     const kernel::Pid pid = create(name, model, body);
     must(kernel::task_activate(pid));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Has what scenarios of several suites share: bodies that work and end, models, actions at a time, notes; and scenarios as
-// texts. A test of the kernel includes this and says `using namespace hosted;`.
+// Has what scenarios of several suites share: bodies that work and end, models, actions at a time, notes; and scenarios
+// as texts. A test of the kernel includes this and says `using namespace hosted;`.
 //
 // A text is what the main task does, a step after the other, with semicolons between those of one line; what follows
 // "//" is a comment. A line that begins a task has the task's steps after a colon. A line that ends with a semicolon

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Every row of every table and view, of four small traces that have every kind of event, name, loss and damage in them:
-// the same as in the database that `remora convert` makes, whose rows are in tests/unit/convert/outputs/sqlite.txt.
-// Only what no database has is in the files of tests/unit/host/sql/outputs/. Runs in the root of the checkout, as `make
-// test-unit` does.
+// Tests every row of every table and view, of four small traces that have every kind of event, name, loss and damage in
+// them: the same as in the database that `remora convert` makes, whose rows are in
+// tests/unit/convert/outputs/sqlite.txt. Only what no database has is in the files of tests/unit/host/sql/outputs/.
+// Runs in the root of the checkout, as `make test-unit` does.
 #include "convert/convert.hpp"
 #include "host/sql/tables.hpp"
 #include "tests/support/example_traces.hpp"
