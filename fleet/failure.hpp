@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A call of a server or a store fails with a cause and a text for the user. At the interfaces of Store, Outlet and
-// Source the failure is a result. Inside of what implements them it is thrown, because nearly every line may fail
-// there, and nothing but the caller of the interface can do anything about it.
+// A call of a server or a store fails with a cause and a text for the user. At public interfaces, such as those of
+// Store, Outlet, Source and Loader, the failure is a result. Inside of what implements them it is thrown, because
+// nearly every line may fail there, and nothing but the caller of the interface can do anything about it.
 #pragma once
 
 #include "host/trace/diagnostics.hpp"

@@ -134,6 +134,7 @@ lib::Result<void, NetworkFailure> Loader::run() {
 
 void Loader::run_to_end() {
     while (!stopped()) {
+        m_loading = {}; // a failure has left what it loaded then
         std::vector<Message> messages;
         const auto took = caught([&] {
             persist([&] {

@@ -142,7 +142,7 @@ class Insertion {
         Part& part = part_of(table);
         ASSERT(cells.size() == part.columns.size());
         const std::int64_t number = part.number_at ? cells[*part.number_at].number().value_or(0) : 0;
-        if (part.number_at && number != part.number && part.rows >= kRowsPerPart) {
+        if (number != part.number && part.rows >= kRowsPerPart && table != Table::nodes) {
             send(table);
         }
         part.number = number;

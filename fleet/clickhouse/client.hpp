@@ -104,8 +104,8 @@ struct ServerFailure : StoreFailure {
 // trying later may succeed.
 [[nodiscard]] ServerFailure failure_of(const HttpAnswer& answer, const Endpoint& endpoint, std::string_view user);
 
-// Reads the format TabSeparatedWithNamesAndTypes. Integers above 2^63-1 become 2^63-1; numbers with a fraction become
-// texts, unless they are whole and at most 2^53. corrupt: the body is not in the format, or not whole.
+// Reads the format TabSeparatedWithNamesAndTypes. 64-bit integers above 2^63-1 become 2^63-1; numbers with a fraction
+// become texts, unless they are whole and at most 2^53. corrupt: the body is not in the format, or not whole.
 [[nodiscard]] lib::Result<Answer, StoreFailure> read_rows(std::string_view body_untrusted);
 
 // Returns the text as an SQL literal. It is not called quoted(), because a call with a std::string would find

@@ -241,7 +241,7 @@ lib::Result<std::optional<std::string>, StoreFailure> DirectoryStore::image_of(c
     return caught([&] {
         const Answer answer =
             m_connection->query(fmt::format("SELECT bytes FROM images WHERE {}", condition_of(run, key)));
-        return answer.rows.empty() ? std::nullopt : std::optional(std::get<std::string>(answer.rows.front().front()));
+        return answer.rows.empty() ? std::nullopt : std::optional(Cells(answer.rows.front()).text());
     });
 }
 

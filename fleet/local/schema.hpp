@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SQLite has the tables of a fleet, which are derived from fleet/tables.hpp, and the table `images` with the bytes of
-// the chunks whose session is not stored yet. The file states its program
-// (application_id) and its version. What fails is thrown.
+// the chunks whose session is not stored yet. The file states its program (application_id) and its version. What fails
+// is thrown.
 #pragma once
 
 #include "fleet/local/connection.hpp"

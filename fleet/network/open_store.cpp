@@ -11,7 +11,6 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <curl/curl.h>

@@ -246,11 +246,11 @@ WorstCases worst_cases_of(const questions::Asked& asked, Database& database, std
 
 lib::Result<Gathered, StoreFailure> gather(const questions::Asked& asked, std::int64_t made_s, Database& database,
                                            const Limits& limits) {
-    Gathered gathered{.asked = asked, .made_s = made_s, .limits = limits};
     questions::Asked all = asked;
     all.limit = 0;
     all.by.clear();
     return caught([&] {
+        Gathered gathered{.asked = asked, .made_s = made_s, .limits = limits};
         gathered.nodes = taken(questions::ask(questions::kNodes, all, database));
         gathered.accounts = taken(questions::ask(questions::kVerify, all, database));
         gathered.counts = read_counts(asked.only, database, limits.counts);

@@ -31,7 +31,7 @@ class BasePriorities {
         }
     }
 
-    // Takes an event that has the same names as the event before it, and a code of kConcerns.
+    // Takes an event of any code that has the same names as the event before it.
     void follow(const trace::Event& event);
 
     static constexpr const auto& kConcerns =

@@ -198,7 +198,6 @@ void Oracle::take(const trace::Event& event) {
         m_steps.event(event);
         m_timing.tolerance = m_without_steps + (m_tolerance ? 0 : m_steps.delay());
     }
-    m_verdicts.at(event);
     judge(event);
     if (Model::kConcerns[event.code]) {
         m_model.apply(event);

@@ -6,7 +6,6 @@
 #include "host/text/escape.hpp"
 
 #include <memory>
-#include <span>
 #include <utility>
 
 namespace host::cli {

@@ -138,7 +138,7 @@ void add_vector_figures(Json& json, const SummaryView& view, const analyse::Vect
     json.member("greatest_ns", time(figures.handler.greatest()));
 }
 
-// Writes one leg; null if none is known. greatest: the interrupt from which the greatest duration is counted.
+// Writes one leg under its name; null if none is known.
 void add_leg(Json& json, const SummaryView& view, std::string_view name, const analyse::Leg& leg) {
     json.object_or_null(name, leg.greatest, [&](const schedule::Entry& greatest) {
         json.member("count", leg.durations.count());
