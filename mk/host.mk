@@ -85,7 +85,7 @@ $(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c foreign
 	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic $(ERROR) -I foreign/published $< $(TRACEPARSER).a -o $@ $(TRACEPARSER_PRIVATE_LIBS)
 
 .PHONY: host fleet compat install
-host: $(REMORA) $(REMORA_FULL) $(OBSERVER) compat ## build: the host tools
+host: $(REMORA) $(REMORA_FULL) $(OBSERVER) $(TRACE_LIBRARY) compat ## build: the host tools
 
 fleet: host $(REMORA_FLEET) ## build: what publishes traces to NATS and loads them into ClickHouse (docs/fleet.md)
 
@@ -105,7 +105,9 @@ pkg_config = @printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/re
   'Libs.private: $(5)' >$(INSTALLED)/lib/pkgconfig/$(1).pc
 VERSION = $(shell sed -n 's/.*kVersion = "Remora \(.*\)".*/\1/p' lib/version.hpp)
 
-install: host $(TRACE_LIBRARY) ## install: PREFIX=/usr/local DESTDIR=: programs, library, headers, manual page, completion, systemd unit
+install: ## install: PREFIX=/usr/local DESTDIR=: programs, library, headers, manual page, completion, systemd unit
+	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN) $(PACKAGES_HOST)'
+	+@mk/build.sh '$(MAKE)' $(JOBS) host
 	@install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1 \
 	  $(INSTALLED)/share/bash-completion/completions
 	@install -s $(REMORA) $(REMORA_FULL) $(wildcard $(REMORA_FLEET)) $(INSTALLED)/bin
@@ -121,3 +123,6 @@ install: host $(TRACE_LIBRARY) ## install: PREFIX=/usr/local DESTDIR=: programs,
 	@$(REMORA) completion bash >$(INSTALLED)/share/bash-completion/completions/remora
 	@install -d $(INSTALLED)/lib/systemd/system
 	@sed 's|@PREFIX@|$(PREFIX)|' host/collector/remora-record.service.in >$(INSTALLED)/lib/systemd/system/remora-record.service
+	@printf '  installed %s\n' $(addprefix $(INSTALLED)/bin/,$(notdir $(REMORA) $(REMORA_FULL) $(wildcard $(REMORA_FLEET)) $(TOOLS))) \
+	  $(addprefix $(INSTALLED)/lib/,$(notdir $(TRACE_LIBRARY) $(COMPAT_LIBRARIES)) pkgconfig/remora-trace.pc pkgconfig/libtraceparser.pc pkgconfig/libtlog.pc systemd/system/remora-record.service) \
+	  $(INSTALLED)/include/remora/ $(INSTALLED)/share/man/man1/remora.1 $(INSTALLED)/share/bash-completion/completions/remora
