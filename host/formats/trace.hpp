@@ -46,7 +46,11 @@ class Trace {
     Trace& operator=(const Trace&) = delete;
 
     // Returns the next events in time order, as EventStream does; empty at the end. They are valid until the next call.
+    // Once nothing came, nothing comes: --strict may have ended the trace before its last byte.
     [[nodiscard]] std::span<const trace::Event> next_batch() {
+        if (m_exhausted) {
+            return {};
+        }
         const auto batch = m_stream->next_batch();
         m_exhausted = batch.empty();
         count(batch.size());
