@@ -6,7 +6,7 @@
 #
 #   tests/build_cost.sh COMMAND ...     exit code: the command's, or 1 above the limit
 set -uo pipefail
-kLimit=700
+kLimit=600
 
 # cost COMMAND ...: the processor seconds of a command and its children, in `seconds`; the exit code is the command's.
 cost() {

@@ -96,7 +96,7 @@ def measure_passes(remora, trace):
         if not cost:
             print(f"NOTE remora {name} failed: P9.{name} is not measured")
             continue
-        goal(f"P9.{name}_M_events_s", EVENTS / cost.processor_s / 1e6, 25)
+        goal(f"P9.{name}_M_events_s", EVENTS / cost.processor_s / 1e6, 15)
 
 
 def compare_many_files(remora, host_speed, scratch, name, files, events):
