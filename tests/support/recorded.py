@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The recorded run: the application `control` under an instruction clock, as `remora record` stored it. It is kept as a
-packed session; who needs its files gets them unpacked in build/recorded."""
+packed session; who needs its files gets them unpacked in build/recorded, in a directory of its own for each packed file
+and each build of the tool."""
 import os
 import subprocess
 import tempfile
@@ -11,18 +12,19 @@ PACKED = ROOT / "tests/viewers/data/control.rpk"
 
 
 def control():
-    """The directory of the session. Several processes may ask for it at once."""
+    """The directory of the session. Several threads and processes may ask for it at once: each unpacks beside it and
+    renames the result, and the first one's is everybody's. A session that exists is never changed or removed, because
+    another case may read it."""
+    stamps = [path.stat().st_mtime_ns for path in (PACKED, ROOT / REMORA)]
     folder = ROOT / BUILD / "recorded"
-    session = folder / "control"
-    if not session.exists() or session.stat().st_mtime < PACKED.stat().st_mtime:
+    current = folder / "-".join(f"{stamp:x}" for stamp in stamps)
+    if not current.exists():
         folder.mkdir(parents=True, exist_ok=True)
         scratch = tempfile.mkdtemp(dir=folder)
         subprocess.run([ROOT / REMORA, "unpack", PACKED, "-o", f"{scratch}/control"], check=True, env=INHERITED,
                        stdout=subprocess.DEVNULL)
-        subprocess.run(["rm", "-rf", session], check=True)
         try:
-            os.rename(f"{scratch}/control", session)
-        except OSError:  # another process was faster
-            pass
-        subprocess.run(["rm", "-rf", scratch], check=True)
-    return session
+            os.rename(scratch, current)
+        except OSError:  # another one was faster: a directory with files in it is not replaced
+            subprocess.run(["rm", "-rf", scratch], check=True)
+    return current / "control"
