@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Makes sound events in which each code of the table comes as often as any other, of few tasks, mutexes and servers, so
-// that they meet; and the batches in which a stream may have them. One tick is one nanosecond.
+// that they meet. One tick is one nanosecond.
 #pragma once
 
-#include "host/formats/dat/chunk_begin.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 #include "lib/wire_numbers.hpp"
@@ -12,8 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
-#include <span>
-#include <vector>
 
 namespace support {
 
@@ -23,8 +20,10 @@ class RandomEvents {
     static constexpr std::uint16_t kTasks = 12; // contexts from 1 on
     static constexpr std::uint32_t kKhz = 1'000'000;
 
-    explicit RandomEvents(std::uint64_t seed)
-        : m_random(seed) {
+    // A stamp falls once in so many events; never if it is 0.
+    explicit RandomEvents(std::uint64_t seed, std::uint32_t events_per_fall = 500)
+        : m_random(seed)
+        , m_events_per_fall(events_per_fall) {
         using tracer::Unit;
         constexpr auto kLevels = std::to_array<const char*>({"RM", "EDF", "RR", "background", "CBS", "GRUB", "SERVED"});
         for (std::uint16_t level = 0; level < kLevels.size(); ++level) {
@@ -45,28 +44,30 @@ class RandomEvents {
     RandomEvents(const RandomEvents&) = delete; // its events have its names
     RandomEvents& operator=(const RandomEvents&) = delete;
 
-    // Returns at most this many events, as next_batch() has them: several only if they are plain, else one. Now and
-    // then the first one has an earlier stamp than the one before.
-    std::vector<host::trace::Event> batch(std::size_t most, std::uint16_t processors) {
-        const auto cpu = static_cast<std::uint16_t>(below(processors));
-        m_now -= below(40) == 0 ? m_now / 2 : 0;
-        std::vector<host::trace::Event> events{event(cpu)};
-        const std::size_t wanted = 1 + below(static_cast<std::uint32_t>(most));
-        for (std::size_t tries = 1; tries < wanted && is_plain(events.front()); ++tries) {
-            if (const host::trace::Event more = event(cpu); is_plain(more)) {
-                events.push_back(more);
-            }
-        }
-        return events;
+    // Returns the next event, of one of so many processors.
+    host::trace::Event event(std::uint16_t processors) {
+        m_now -= m_events_per_fall != 0 && below(m_events_per_fall) == 0 ? m_now / 2 : 0;
+        m_now += below(100);
+        host::trace::Event event;
+        do { // of one slot; metadata is not part of the trace
+            event.row = &tracer::kEvents[below(tracer::kEvents.size())];
+        } while (event.row->shape != tracer::Shape::simple || event.row->family() == tracer::Family::metadata);
+        event.raw_code = event.code = event.row->code;
+        event.par1 = static_cast<std::uint16_t>(below(8) == 0 ? below(2) : 1 + below(kTasks));
+        event.par2 = second_parameter();
+        event.cpu = event.chunk = event.generation = static_cast<std::uint16_t>(below(processors));
+        event.source = event.cpu;
+        event.ticks = {m_now};
+        event.time_ns = static_cast<std::int64_t>(m_now);
+        event.timed = true;
+        event.record = m_record++;
+        event.names = &m_names;
+        return event;
     }
 
     [[nodiscard]] const host::trace::Names& names() const { return m_names; }
 
   private:
-    static bool is_plain(const host::trace::Event& event) {
-        return host::formats::dat::plain_row(event.code) != nullptr;
-    }
-
     std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(m_random() % limit); }
 
     std::uint32_t second_parameter() {
@@ -83,28 +84,8 @@ class RandomEvents {
         }
     }
 
-    host::trace::Event event(std::uint16_t cpu) {
-        m_now += below(100);
-        host::trace::Event event;
-        do { // of one slot; metadata is not part of the trace
-            event.row = &tracer::kEvents[below(tracer::kEvents.size())];
-        } while (event.row->shape != tracer::Shape::simple || event.row->family() == tracer::Family::metadata);
-        event.raw_code = event.code = event.row->code;
-        event.par1 = static_cast<std::uint16_t>(below(8) == 0 ? below(2) : 1 + below(kTasks));
-        event.par2 = second_parameter();
-        event.cpu = cpu;
-        event.chunk = cpu;
-        event.generation = cpu;
-        event.source = cpu;
-        event.ticks = {m_now};
-        event.time_ns = static_cast<std::int64_t>(m_now);
-        event.timed = true;
-        event.record = m_record++;
-        event.names = &m_names;
-        return event;
-    }
-
     std::mt19937_64 m_random;
+    std::uint32_t m_events_per_fall;
     host::trace::Names m_names;
     std::uint64_t m_now = 1000;
     std::uint64_t m_record = 0;

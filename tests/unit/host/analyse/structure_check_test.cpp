@@ -3,7 +3,9 @@
 #include "host/analyse/structure_check.hpp"
 
 #include "host/formats/trace.hpp"
+#include "host/text/format.hpp"
 #include "tests/support/host_trace_builder.hpp"
+#include "tests/support/random_events.hpp"
 
 #include <gmock/gmock.h>
 
@@ -310,6 +312,55 @@ TEST_F(StructureChecking, RelaxesABlackoutWithoutItsStart) {
     chunk.event(10, "ipoint", 1).event(20, "blackout_end", 0, 7);
     EXPECT_THAT(check(with_total(chunk, 7)), IsEmpty());
     EXPECT_THAT(m_relaxations.back(), HasSubstr("7 records were lost before 20 ticks without a blackout_start"));
+}
+
+// Records are missing now and then, a filter is used or not, a checksum is wrong.
+TEST(StructureCheck, CountsWhatItFindsInRandomEvents) {
+    constexpr std::uint64_t kSeeds = 12;
+    constexpr int kEvents = 1000;
+    std::uint64_t found = 0;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+        SCOPED_TRACE(seed);
+        support::RandomEvents events(seed);
+        trace::TraceFacts facts;
+        facts.chunks.resize(2);
+        for (trace::ChunkReport& chunk : facts.chunks) {
+            chunk.described = true;
+        }
+        std::array<std::uint64_t, kRules.size()> rules{};
+        StructureCheck check([&](const Violation& violation) { ++rules.at(static_cast<std::size_t>(violation.rule)); });
+        schedule::Pass pass([](const schedule::JobAccount&) {});
+        std::array<lib::Ticks, 2> stamps{}; // the latest of each chunk
+        std::uint64_t taken = 0;
+        std::uint64_t falls = 0;
+        bool is_filtered = false;
+        for (int i = 0; i < kEvents; ++i) {
+            facts.chunks[0].missing += seed % 4 == 0 && i % 100 == 0 ? 1U : 0U;
+            facts.chunks[1].damaged = seed % 4 == 1 && i > kEvents / 2;
+            const trace::Event event = events.event(2);
+            if (trace::kSetsFilter[event.code] && (seed % 3 != 0 || i < kEvents / 2)) {
+                continue;
+            }
+            is_filtered = is_filtered || trace::kSetsFilter[event.code];
+            falls += event.ticks < stamps.at(event.source) ? 1U : 0U;
+            stamps.at(event.source) = event.ticks;
+            ++taken;
+            check.add(event, facts, pass);
+            static_cast<void>(pass.take(event, 0));
+        }
+        check.finish(facts);
+        EXPECT_EQ(check.events(), taken);
+        for (const RuleRow& row : kRules) {
+            EXPECT_EQ(check.violations(row.rule), rules.at(static_cast<std::size_t>(row.rule))) << row.name;
+        }
+        EXPECT_EQ(check.violations(Rule::stamps_rise), falls);
+        const std::string relaxed = fmt::format("{}", fmt::join(check.relaxations(), "\n"));
+        EXPECT_EQ(relaxed.find("records are missing in") != std::string::npos, seed % 4 == 0) << relaxed;
+        EXPECT_EQ(relaxed.find("the checksum of") != std::string::npos, seed % 4 == 1) << relaxed;
+        EXPECT_EQ(relaxed.find(" was used: ") != std::string::npos, is_filtered) << relaxed;
+        found += check.violations();
+    }
+    EXPECT_GT(found, kSeeds * 10);
 }
 
 } // namespace

@@ -4,6 +4,12 @@
 
 #include "host/formats/trace.hpp"
 #include "tests/support/host_trace_builder.hpp"
+#include "tests/support/random_events.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
 
 namespace host::analyse::summary_test {
 
@@ -100,6 +106,47 @@ TEST(Summary, CountsFamiliesAndUnknownCodesApart) {
     EXPECT_EQ(summary.unknown(), 1U);
     EXPECT_EQ(summary.events(), 5U);
     EXPECT_EQ(summary.vectors().at(7).count, 10U);
+}
+
+TEST(Summary, AddsUpWhateverTheCodesAndStamps) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        SCOPED_TRACE(seed);
+        support::RandomEvents events(seed);
+        Summary summary;
+        std::map<std::uint16_t, std::pair<lib::Ticks, lib::Ticks>> spans; // by processor: the first and greatest stamps
+        lib::Ticks least{~std::uint64_t{0}};
+        lib::Ticks greatest;
+        for (int i = 0; i < 1000; ++i) {
+            const trace::Event event = events.event(2);
+            summary.add(event);
+            auto& [first, last] = spans.try_emplace(event.cpu, event.ticks, event.ticks).first->second;
+            last = std::max(last, event.ticks);
+            least = std::min(least, event.ticks);
+            greatest = std::max(greatest, event.ticks);
+        }
+        summary.finish();
+        EXPECT_EQ(summary.events(), 1000U);
+        EXPECT_EQ(std::accumulate(summary.families().begin(), summary.families().end(), std::uint64_t{0}), 1000U);
+        EXPECT_EQ(summary.duration(), greatest - least);
+        lib::Ticks handlers;
+        lib::Ticks of_uses;
+        lib::Ticks of_tasks;
+        for (const auto& [cpu, uses] : summary.uses()) {
+            EXPECT_EQ(uses.sum(), spans.at(cpu).second - spans.at(cpu).first) << "cpu" << cpu;
+            handlers = handlers + uses.interrupts;
+            for (const auto& [context, ticks] : uses.tasks) {
+                of_uses = of_uses + ticks;
+            }
+        }
+        for (const auto& [context, task] : summary.tasks()) {
+            of_tasks = of_tasks + task.cpu_time;
+        }
+        EXPECT_EQ(summary.cpus(), 2U);
+        EXPECT_EQ(summary.interrupt_time(), handlers);
+        EXPECT_GT(handlers, lib::Ticks{});
+        EXPECT_EQ(of_tasks, of_uses);
+        EXPECT_GT(of_tasks, lib::Ticks{});
+    }
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "host/formats/trace.hpp"
 #include "host/schedule/pass.hpp"
 #include "tests/support/host_trace_builder.hpp"
+#include "tests/support/random_events.hpp"
 
 #include <gmock/gmock.h>
 
@@ -69,6 +70,18 @@ TEST(TimeCheck, FindsNothingInWhatAProcessorDid) {
     });
     faults.check.finish();
     EXPECT_THAT(faults.texts, IsEmpty());
+}
+
+TEST(TimeCheck, AddsUpWhateverTheCodesAndStamps) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        support::RandomEvents events(seed);
+        Faults faults;
+        for (int i = 0; i < 1000; ++i) {
+            faults.check.add(events.event(2));
+        }
+        faults.check.finish();
+        EXPECT_THAT(faults.texts, IsEmpty()) << "seed " << seed;
+    }
 }
 
 } // namespace

@@ -2,12 +2,14 @@
 // Tests the reader: round trips through the exporter's own encoders. Damaged input: malformed/ and readings_test.cpp.
 #include "host/formats/trace.hpp"
 
+#include "host/formats/dat/chunk_begin.hpp"
 #include "host/trace/names.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <gmock/gmock.h>
+#include <random>
 
 namespace host::formats::trace_test {
 
@@ -328,6 +330,47 @@ TEST(ManifestText, RoundTripsAndRefusesNamesThatAreNotOurs) {
     EXPECT_FALSE(dat::parse_manifest("{").ok());
     EXPECT_FALSE(dat::parse_manifest("[]").ok());
     EXPECT_FALSE(dat::parse_manifest(R"({"format":"remora-session","version":"x"})").ok());
+}
+
+// host/trace/event_stream.hpp promises it.
+TEST(EventStream, HasOnlyPlainEventsOfOneChunkInABatchOfSeveral) {
+    TemporaryDirectory directory;
+    std::mt19937_64 random(1);
+    Bytes bytes;
+    for (std::uint16_t chunk = 0; chunk < 4; ++chunk) { // two processors, interleaved
+        ChunkBuilder builder;
+        builder.begin.cpu = chunk % 2;
+        builder.begin.chunk = chunk;
+        for (std::uint64_t i = 0; i < 500; ++i) {
+            const tracer::EventRow& row = tracer::kEvents[random() % tracer::kEvents.size()];
+            if (row.shape == tracer::Shape::simple && row.family() != tracer::Family::metadata) {
+                builder.event(1000 * (chunk / 2) + 2 * i + random() % 2, row.name, random() % 3, random() % 3);
+            }
+        }
+        const Bytes more = builder.bytes();
+        bytes.insert(bytes.end(), more.begin(), more.end());
+    }
+    for (int round = 0; round < 20; ++round) {
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        const auto opened = Trace::open(directory.write("0trace.dat", bytes), {}, diagnostics);
+        ASSERT_TRUE(opened.ok());
+        std::size_t several = 0;
+        for (auto batch = opened.value()->next_batch(); !batch.empty(); batch = opened.value()->next_batch()) {
+            const trace::Event* before = &batch.front();
+            for (const trace::Event& event : batch.subspan(1)) {
+                EXPECT_NE(dat::plain_row(event.raw_code), nullptr);
+                EXPECT_EQ(event.row, dat::plain_row(event.raw_code));
+                EXPECT_TRUE(event.state == trace::EventState::ok && !event.metadata && !trace::is_foreign(event));
+                EXPECT_TRUE(event.source == before->source && event.generation == before->generation);
+                EXPECT_TRUE(event.cpu == before->cpu && event.names == before->names);
+                EXPECT_GE(event.ticks, before->ticks);
+                before = &event;
+            }
+            several += batch.size() > 1 ? 1U : 0U;
+        }
+        EXPECT_GT(several, 10U);
+        bytes[random() % bytes.size()] ^= std::byte{0x41}; // from round to round more damaged
+    }
 }
 
 } // namespace
