@@ -47,6 +47,12 @@ test-unit: $(TESTS_CHOSEN) ## test: the units, without QEMU, under sanitizers; F
 test-tsan: ## test: work by several threads (-j), under the thread sanitizer
 	$(call make_with,FAST=1 TSAN=1 CASES='host-workers host-analyse host-cli-event' test-unit)
 
+.PHONY: soak-readings
+soak-readings: export EVERY_PLACE := 1
+soak-readings: export GTEST_FILTER := *Readings*
+soak-readings: $(TEST)/host-formats ## test: a small input of each format, cut and changed at every place
+	@tests/unit.sh $<
+
 # With counters, also what no program contains is compiled: its lines count as not executed. The linker leaves out of a
 # library what no test of the area uses, so all of it is looked at.
 UNTESTED := $(if $(COUNTED),$(call object,$(TEST)/obj,$(ARCH_SOURCES) $(filter-out $(TESTED_tracer),$(TRACER_SOURCES))))
@@ -156,8 +162,8 @@ test: deps ## test: everything
 	@tests/all.sh test-build test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-fleet test-mutants-slice test-fuzz golden-diff experiment-clock
 
 .PHONY: soak
-soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, 1000 random task sets, 100000 fuzz inputs, test-tsan
-	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets soak-sets soak-fuzz test-record-path test-tsan soak-fleet soak-mutate
+soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, 1000 random task sets, small inputs damaged at every place, 100000 fuzz inputs, test-tsan
+	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets soak-sets soak-readings soak-fuzz test-record-path test-tsan soak-fleet soak-mutate
 
 .PHONY: soak-hangs
 soak-hangs: export HANGS := 200
