@@ -13,12 +13,12 @@
 //
 //   start, create NAME MODEL: STEPS   a task, activated for the beginning of the scenario, or not activated
 //   hard, fixed, sporadic C/T/D+O     a model in ms: time of a job, period, deadline if it is not the period, offset;
-//   soft, grub, soft-skip, soft-refuse Q/T; job C/D; nrt, nrt SLICE; background; served, by the server made last
-//   miss=REACTION, wcet=REACTION      follow a model
+//   soft, grub, soft-skip Q/T; job C/D; nrt, nrt SLICE; background; served, by the server made last
+//   miss=REACTION, wcet=REACTION      follow a model: abort, kill or panic
 //   server KIND Q/T                   makes a server, polling or deferrable; they are numbered from 1
 //   remove-server n, server-state n   removes it; reports its budget in ms, how often it was exhausted, its tasks
-//   NAME n        works n ms, reported under that name; each NAME n: so in each job
-//   end, sleep, exit, again           the cycle, until the next activation, the task; the steps from the first one
+//   NAME n        works n ms, reported under that name; each STEP: so in each job
+//   end, sleep, again                 the cycle; until the next activation; the steps from the first one
 //   delay n, until n                  waits so many ms, or until that time of the scenario
 //   note WORDS, stamp WORDS           reports the words, or the words and the time
 //   is-ready NAME                     reports "NAME ready" or "NAME waits"
@@ -26,13 +26,15 @@
 //   counts NAME WHAT..                reports its released, completed, missed, violated, skipped, aborted or early jobs
 //   kill, activate, suspend, resume NAME; deadline NAME n; raise NAME n
 //   handle n.., handle-and-work n..   the signals of the task, by say(), or by a handler that works 2 ms as "s"
-//   mutex NAME PROTOCOL, semaphore NAME n, condition NAME  initialises
+//   mutex NAME [PROTOCOL], semaphore NAME n, condition NAME  initialises; a mutex without a protocol has inheritance
 //   lock, trylock, unlock, consistent MUTEX; timedlock MUTEX n; user MUTEX TASK, if the mutex has a ceiling
 //   owner, state, ceiling MUTEX       reports "free" or "taken", "abandoned" or "whole", the ceiling in ms or "none"
 //   contentions MUTEX..               reports how often each had to be waited for
 //   wait, trywait, post SEMAPHORE; timedwait SEMAPHORE n
-//   (a limit of locks and waits is in ms, or "n ns")
 //   await CONDITION MUTEX [n]; signal, broadcast CONDITION
+//
+// Times of work, of deadlines and of limits to locks and waits are in ms, or "n ns". A text is checked whole before its
+// first step: an unknown word, a missing one or one too many aborts the scenario and is shown.
 //
 // A step that fails ends the scenario, unless it has a question in front: "H? lock one" reports "H: ok" or "H: busy",
 // "? lock one" the result alone.
@@ -52,17 +54,17 @@ namespace hosted {
 
 // --- texts ---------------------------------------------------------------------------------------------------------
 
-// Runs the text as the main task's.
+// Runs the main task with this text.
 [[nodiscard]] std::string run(std::string_view text);
 
-// The calling task takes these steps, of a text or a part of it.
+// Takes these steps, of a text or a part of it, in the calling task.
 void play(std::string_view text);
 
-// A task whose body is such steps.
+// Create a task whose body is such steps; start() also activates it for the beginning of the scenario.
 kernel::Pid start(std::string_view name, std::string_view steps, const kernel::TaskModel& model);
 kernel::Pid create(std::string_view name, std::string_view steps, const kernel::TaskModel& model);
 
-// What a text calls by this name; task() has its tasks.
+// Return what texts call by this name, initialised or not; task() returns their tasks.
 [[nodiscard]] kernel::Mutex& mutex(std::string_view name);
 [[nodiscard]] kernel::Semaphore& semaphore(std::string_view name);
 [[nodiscard]] kernel::Condition& condition(std::string_view name);

@@ -76,8 +76,9 @@ TEST(Condition, HandsAPlainMutexToWhoWaitsForItWhileItsOwnerWaits) {
 
 TEST(Condition, GivesUpAtTheLimitWithTheMutexLocked) {
     EXPECT_EQ(run(R"(mutex mutex; condition change
-                     start waiter hard 1/100/20: lock mutex; first? await change mutex 2; owner? trylock mutex;
-                     second? await change mutex 2; stamp end; unlock mutex  // refused: it is mine
+                     start waiter hard 1/100/20: lock mutex; first? await change mutex 2;
+                     owner? trylock mutex;  // it is refused to the owner
+                     second? await change mutex 2; stamp end; unlock mutex
                      until 3; signal change; until 10)"),
               "first: timeout | owner: refused | second: ok | end@3");
 }
