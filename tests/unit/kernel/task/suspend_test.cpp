@@ -59,6 +59,13 @@ TEST(Suspend, KeepsItsPlaceInASemaphoresQueue) {
 }
 
 TEST(Suspend, ASleepingTaskIsActivatedAndRunsWhenItIsResumed) {
+    EXPECT_EQ(hosted::run([] {
+                  play("create A nrt: A 1\nsuspend A");
+                  must(kernel::task_activate_at(task("A"), at(1)));
+                  play("at 4: resume A; until 10");
+              }),
+              "A 4-5");
+    // An interrupt may activate it as well.
     EXPECT_EQ(run(R"(create A nrt: A 1
                      suspend A; at 1: activate A; at 4: resume A; until 10)"),
               "A 4-5");
