@@ -13,8 +13,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
+#include <span>
 #include <sqlite3.h>
 #include <sstream>
 
@@ -26,7 +29,7 @@ namespace example = support::example;
 
 constexpr std::string_view kFolder = "tests/unit/convert/outputs/";
 
-// Printable characters and line ends as they are, others by their numbers, long rows of one byte once.
+// Returns printable characters and line ends as they are, others by their numbers, and long rows of one byte once.
 std::string shown(std::string_view bytes) {
     constexpr std::size_t kRowMin = 12;
     std::string text;
@@ -43,7 +46,7 @@ std::string shown(std::string_view bytes) {
     return text;
 }
 
-// The changes of one time of a VCD file as one line.
+// Joins the changes of one time of a VCD file to one line.
 std::string by_time(const std::string& vcd) {
     std::string text;
     bool is_header = true;
@@ -59,7 +62,7 @@ std::string by_time(const std::string& vcd) {
     return text;
 }
 
-// The name of an event of trace.dat and its number as one line.
+// Joins the name of an event of trace.dat and its number to one line.
 std::string by_event(std::string text) {
     for (std::size_t at = 0; (at = text.find("\nID: ", at)) != std::string::npos;) {
         text[at] = ' ';
@@ -67,47 +70,102 @@ std::string by_event(std::string text) {
     return text;
 }
 
-// Rows of lines that are known as one mark at the end of the line before: most of what describes a format is the same
-// in each of its files. A row of which lines are known from this text alone has a checksum: parts of one description
-// differ in their order. `met` are lines of which a row has one as well.
-std::string without_known(const std::string& text, std::set<std::string>& known, std::set<std::string> met) {
-    std::string shorter;
-    std::vector<std::string> row;
-    const auto end_row = [&] {
-        constexpr std::size_t kRowMin = 4;
-        std::string lines;
-        for (const std::string& line : row) {
-            lines += line + '\n';
-        }
-        if (row.size() < kRowMin) {
-            shorter += lines;
-        } else {
-            const bool is_known =
-                std::ranges::all_of(row, [&](const std::string& line) { return known.contains(line); });
-            const std::string sum =
-                is_known ? "" : fmt::format(", {:08x}", lib::crc32c(std::as_bytes(std::span(lines))));
-            if (!shorter.empty()) {
-                shorter.back() = ' ';
-            }
-            shorter += fmt::format("[{} lines as above{}]\n", row.size(), sum);
-        }
-        row.clear();
-    };
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
     std::istringstream in(text);
-    for (std::string line; std::getline(in, line); met.insert(line)) {
-        if (known.contains(line) || met.contains(line)) {
-            row.push_back(line);
-            continue;
-        }
-        end_row();
-        shorter += line + '\n';
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(line);
     }
-    end_row();
-    known.merge(met);
-    return shorter;
+    return lines;
 }
 
-// All rows of all tables and views, and how these were made.
+// Replaces rows of lines that are known by a mark: most of what describes a format is the same in each of its files.
+class Shortener {
+  public:
+    // Lines that `other` has one after the other are a mark that states where it has them. Other lines are known from
+    // the texts before, or from this one: then the mark has a checksum of the row, because parts of one description
+    // differ in their order.
+    std::string shorten(const std::string& text, const std::vector<std::string>& other) {
+        const std::vector<std::string> lines = lines_of(text);
+        std::set<std::string> met;
+        m_shorter.clear();
+        for (std::size_t at = 0; at < lines.size();) {
+            if (const auto [begin, count] = longest(std::span(lines).subspan(at), other); count >= kRowMin) {
+                end_row();
+                add_mark(fmt::format("[{} lines as ctf has them from its line {} on]", count, begin + 1));
+                at += count;
+                continue;
+            }
+            const std::string& line = lines[at++];
+            if (m_known.contains(line) || met.contains(line)) {
+                m_row.push_back(line);
+            } else {
+                end_row();
+                m_shorter += line + '\n';
+            }
+            met.insert(line);
+        }
+        end_row();
+        m_known.merge(met);
+        return m_shorter;
+    }
+
+    // Returns the rows with a checksum of which this text has no mark.
+    [[nodiscard]] std::string rows_without_mark(const std::string& text) const {
+        std::string rows;
+        for (const auto& [mark, lines] : m_rows) {
+            rows += text.find(mark) == std::string::npos ? mark + " are\n" + lines : "";
+        }
+        return rows;
+    }
+
+  private:
+    static constexpr std::size_t kRowMin = 4;
+
+    // Returns where `other` has most of the first lines, and how many.
+    static std::pair<std::size_t, std::size_t> longest(std::span<const std::string> lines,
+                                                       const std::vector<std::string>& other) {
+        std::pair<std::size_t, std::size_t> best{};
+        for (std::size_t at = 0; at < other.size(); ++at) {
+            const auto end = std::ranges::mismatch(lines, std::span(other).subspan(at)).in1;
+            const auto count = static_cast<std::size_t>(end - lines.begin());
+            best = count > best.second ? std::pair(at, count) : best;
+        }
+        return best;
+    }
+
+    void add_mark(const std::string& mark) {
+        if (!m_shorter.empty()) {
+            m_shorter.back() = ' ';
+        }
+        m_shorter += mark + '\n';
+    }
+
+    void end_row() {
+        std::string lines;
+        for (const std::string& line : m_row) {
+            lines += line + '\n';
+        }
+        if (m_row.size() < kRowMin) {
+            m_shorter += lines;
+        } else if (std::ranges::all_of(m_row, [&](const std::string& line) { return m_known.contains(line); })) {
+            add_mark(fmt::format("[{} lines as above]", m_row.size()));
+        } else {
+            const std::string mark =
+                fmt::format("[{} lines as above, {:08x}]", m_row.size(), lib::crc32c(std::as_bytes(std::span(lines))));
+            m_rows[mark] = lines;
+            add_mark(mark);
+        }
+        m_row.clear();
+    }
+
+    std::set<std::string> m_known;
+    std::map<std::string, std::string> m_rows; // by mark
+    std::vector<std::string> m_row;
+    std::string m_shorter;
+};
+
+// Returns all rows of all tables and views, with the types of their values as SQL writes them, and how these were made.
 std::string rows_of(const std::string& path) {
     std::string text;
     sqlite3* database = nullptr;
@@ -120,16 +178,21 @@ std::string rows_of(const std::string& path) {
         }
         sqlite3_finalize(statement);
     };
-    const auto cell = [](sqlite3_stmt* statement, int column) {
+    const auto text_of = [](sqlite3_stmt* statement, int column) {
         const auto* const value = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
-        return value == nullptr ? std::string("-") : shown(value);
+        return value == nullptr ? std::string("NULL") : shown(value);
+    };
+    const auto cell = [&text_of](sqlite3_stmt* statement, int column) {
+        const int type = sqlite3_column_type(statement, column);
+        const std::string value = text_of(statement, column);
+        return type == SQLITE_TEXT ? '\'' + value + '\'' : type == SQLITE_BLOB ? "blob " + value : value;
     };
     std::vector<std::string> tables;
     each("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name",
          [&](sqlite3_stmt* statement) {
-             text += cell(statement, 2) + '\n';
-             if (cell(statement, 0) != "index") {
-                 tables.push_back(cell(statement, 1));
+             text += text_of(statement, 2) + '\n';
+             if (text_of(statement, 0) != "index") {
+                 tables.push_back(text_of(statement, 1));
              }
          });
     for (const std::string& table : tables) {
@@ -166,7 +229,7 @@ class Outputs : public testing::TestWithParam<const FormatRow*> {
         return text;
     }
 
-    // The file, or those of the directory.
+    // Returns the file, or those of the directory.
     static std::vector<std::string> files_of(const std::string& path) {
         std::vector<std::string> files;
         if (std::filesystem::is_directory(path)) {
@@ -180,7 +243,7 @@ class Outputs : public testing::TestWithParam<const FormatRow*> {
         return files;
     }
 
-    // Neither the directory of the test nor the version of the program belongs to what is compared.
+    // Leaves out the directory of the test and the version of the program, which are not compared.
     [[nodiscard]] std::string without_chance(std::string text) const {
         for (const auto& [chance, instead] : {std::pair<std::string, std::string>{m_directory.path() + '/', ""},
                                               {fmt::format("remora {}", lib::kVersion), "remora VERSION"}}) {
@@ -201,22 +264,24 @@ TEST_P(Outputs, AreThoseOfTheirFile) {
         {"address":4352,"size":16,"name":"work<\"x\">"}]})";
     m_directory.write("formats.json", std::as_bytes(std::span(functions)));
     std::string text;
-    std::set<std::string> known;
-    const bool is_lttng = format.name == "ctf-lttng"; // most of it is as in ctf.txt
+    Shortener shortener;
+    const bool is_lttng = format.name == "ctf-lttng"; // most of it is what ctf has
     const auto formats = all_formats();
     for (const auto& [name, bytes] : {std::pair<std::string, support::Bytes>{"machine.dat", example::machine()},
                                       {"records.dat", example::records()},
                                       {"qnx.kev", example::kev()},
                                       {"two.log", example::tlog()}}) {
         const std::string input = m_directory.write(name, bytes);
-        std::set<std::string> met;
+        std::vector<std::string> other;
         if (is_lttng) {
             const auto ctf = std::ranges::find(formats, "ctf", &FormatRow::name);
-            static_cast<void>(without_known(without_chance(converted(input, **ctf)), met, {}));
+            other = lines_of(without_chance(converted(input, **ctf)));
         }
-        text += "=== " + name + '\n' + without_known(without_chance(converted(input, format)), known, met);
+        text += "=== " + name + '\n' + shortener.shorten(without_chance(converted(input, format)), other);
     }
-    support::expect_text_of(std::string(kFolder) + std::string(format.name) + ".txt", text);
+    const std::string path = std::string(kFolder) + std::string(format.name) + ".txt";
+    SCOPED_TRACE(shortener.rows_without_mark(support::read_text(path)));
+    support::expect_text_of(path, text);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, Outputs, testing::ValuesIn(all_formats()), [](const auto& row) {

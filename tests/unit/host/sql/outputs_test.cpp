@@ -46,8 +46,9 @@ class SqlOutputs : public support::SqlQuestion {
     }
 
     static std::string literal_of(sqlite3_stmt* statement, int column) {
+        const int type = sqlite3_column_type(statement, column); // it is undefined after a conversion
         const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
-        switch (sqlite3_column_type(statement, column)) {
+        switch (type) {
         case SQLITE_NULL:
             return "NULL";
         case SQLITE_TEXT:
