@@ -2,6 +2,9 @@
 // Tests what the store sends to which host, in which order, and what it makes of the answers. The server is a fake.
 #include "fleet/clickhouse/clickhouse_store.hpp"
 
+#include "fleet/chunk_events.hpp"
+#include "tests/support/fleet/runs.hpp"
+
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -121,7 +124,51 @@ TEST_F(ClickHouseStoreTest, AsksForTheChunksOfARunWhereTheRunIs) {
                 HasSubstr("chunks_rows FINAL WHERE site = 'plant' AND node = 'press' AND boot = '000000000000b007'"));
 }
 
-// Row of a part; the other columns are NULL or 0.
+// Returns the lower bytes of a number as RowBinary has them.
+std::string bytes_of(std::uint64_t number, std::size_t bytes) {
+    std::string text;
+    for (std::size_t i = 0; i < bytes; ++i) {
+        text += static_cast<char>(number >> (8 * i));
+    }
+    return text;
+}
+
+TEST_F(ClickHouseStoreTest, SendsTheEventsOfAChunkAndThenItsRow) {
+    Message message = support::fleet::run_of(0xB007, 1).chunks.front();
+    message.sequence = 77;
+    auto chunk = read_chunk(message);
+    ASSERT_TRUE(chunk);
+    chunk->key = {.boot_id = 0xB007, .cpu = 3, .chunk = 4, .generation = 5};
+    chunk->description.records = 9;
+    chunk->description.dropped = 0x0A;
+    chunk->description.refused = 0x0B;
+    chunk->description.overwritten = 0x0C;
+    chunk->crc32c = 0xDEAD'BEEF;
+    chunk->first_ticks = 10;
+    chunk->last_ticks.reset();
+    ASSERT_TRUE(store("clickhouse://a/fleet").add_chunks(std::array{chunk.value()}));
+    ASSERT_THAT(inserted(), testing::ElementsAre("events_rows", "chunks_rows"));
+
+    const std::string prefix = "\3lab\4pi-1\x10"
+                               "000000000000b007" +
+                               bytes_of(1'700'000'000, 4) + bytes_of(3, 2) + bytes_of(4, 2) + bytes_of(5, 4);
+    std::string events;
+    const auto add = [&](std::uint64_t ticks, std::string_view event, std::uint16_t par1, std::uint32_t par2) {
+        events += prefix + bytes_of(ticks >> 16, 8) + bytes_of(ticks, 2) + bytes_of(0, 2) +
+                  bytes_of(tracer::find_event(event)->code, 1) + bytes_of(par1, 2) + bytes_of(par2, 4) + '\0';
+    };
+    add(1'000'000, "task_activate", 1, 0);
+    add(1'000'100, "task_dispatch", 1, 1);
+    add(1'005'000, "task_end_cycle", 1, 0);
+    add(1'005'100, "task_dispatch", 2, 1);
+    EXPECT_EQ(m_script.requests[0].body, events);
+    EXPECT_EQ(m_script.requests[1].body, prefix + "\7records" + bytes_of(9, 8) + bytes_of(4, 8) +
+                                             bytes_of(message.body.size(), 8) + bytes_of(0xDEAD'BEEF, 4) +
+                                             bytes_of(0, 1) + bytes_of(10, 8) + bytes_of(1, 1) + bytes_of(0x0A, 8) +
+                                             bytes_of(0x0B, 8) + bytes_of(0x0C, 8) + bytes_of(77, 8));
+}
+
+// Puts a row of a part; the other columns are NULL or 0.
 void put_row(Table table, std::int64_t part, const RowSink& sink) {
     std::vector<sql::Cell> cells(columns_of(table).size());
     cells[4] = sql::Cell(part);

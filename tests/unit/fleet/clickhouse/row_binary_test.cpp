@@ -2,8 +2,6 @@
 // Tests the bytes of rows, as the documentation of ClickHouse's format RowBinary describes them.
 #include "fleet/clickhouse/row_binary.hpp"
 
-#include "fleet/session_rows.hpp"
-
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -133,21 +131,6 @@ TEST(RowBinaryEvents, OfOneInstantAreNumbered) {
     EXPECT_EQ(bytes, row_of(0, 0, 0x22, "") + row_of(0, 1, 0x22, "") + row_of(0, 2, 0x22, "") + row_of(7, 0, 0x22, "") +
                          row_of(3, 0x8000, 0x22, "") + row_of(7, 1, 0x22, "") + row_of(3, 0x8001, 0x22, "") +
                          row_of(8, 0, 0x22, ""));
-}
-
-TEST(RowBinaryChunk, HasAllItsColumns) {
-    std::string bytes;
-    write_chunk(chunk(), [&bytes](Table table, std::span<const sql::Cell> cells) {
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            append_cell(bytes, columns_of(table).at(i).type, cells[i]);
-        }
-    });
-    const std::string run = "\1s\4node\x10"
-                            "000000000000b007\2\1\0\0"s;
-    const std::string expected = run + "\3\0\4\0\5\0\0\0"s + "\7records" + "\x9\0\0\0\0\0\0\0"s + "\x8\0\0\0\0\0\0\0"s +
-                                 "\5\0\0\0\0\0\0\0"s + "\xef\xbe\xad\xde" + "\0\xa\0\0\0\0\0\0\0"s + "\1" +
-                                 std::string(24, '\0') + "\x4d\0\0\0\0\0\0\0"s;
-    EXPECT_EQ(bytes, expected);
 }
 
 } // namespace row_binary_test
