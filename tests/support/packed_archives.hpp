@@ -24,13 +24,21 @@ inline Bytes pack(std::span<const std::byte> raw, bool records = true) {
     return out;
 }
 
-// The records of the run of the application `control` under an instruction clock.
+// Returns the records of the run of the application `control` under an instruction clock.
 inline Bytes control_run() {
     host::trace::Diagnostics diagnostics([](std::string_view) {});
+    Bytes records;
     const auto source = host::trace::ByteSource::open("tests/viewers/data/control.rpk");
+    if (!source) {
+        ADD_FAILURE() << "the packed session is not there";
+        return records;
+    }
     const auto reader =
         host::formats::packed::ArchiveReader::open({.name = "control.rpk", .bytes = source.value()}, {}, diagnostics);
-    Bytes records;
+    if (!reader) {
+        ADD_FAILURE() << "the packed session cannot be read";
+        return records;
+    }
     EXPECT_TRUE(reader.value()
                     ->extract([&](std::size_t file, std::span<const std::byte> bytes) -> lib::Result<void> {
                         if (reader.value()->files()[file].name == "0trace.dat") {
@@ -39,6 +47,8 @@ inline Bytes control_run() {
                         return {};
                     })
                     .ok());
+    EXPECT_FALSE(records.empty());
+    EXPECT_FALSE(diagnostics.damaged());
     return records;
 }
 

@@ -106,6 +106,7 @@ TEST(Packed, AnyBytesComeBackWhateverTheyAre) {
         comes_back(size, true, false);
         comes_back(size, false, true);
     }
+    comes_back(kRawBytesMax, true, false);
     comes_back(kRawBytesMax, false, true);
     comes_back(kRawBytesMax + 16, true, false);
     comes_back(2 * kRawBytesMax + 5, false, true);
