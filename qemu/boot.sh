@@ -12,7 +12,8 @@
 #               LOADER_KEY=file (BOOT=uefi: the same key as \remora.key beside the kernel, for the loader)
 #               RAMDISK=file (shown as an NVDIMM) PCAP=file (what crosses the wire) OVMF=file
 #               OBSERVER=plugin RAISES=file (CLOCK=icount: host/observer writes there when devices raised interrupts)
-#               ICOUNT_SHIFT=n (CLOCK=icount: an instruction takes 2^n ticks, so that long waits are few instructions)
+#               ICOUNT_SHIFT=n (CLOCK=icount: an instruction takes 2^n ticks, n from 0 to 10, so that long waits are few
+#               instructions; BOOT=uefi has 3)
 #               RAM=file (the machine's memory: offset = address; it outlives QEMU)
 # exit code     isa-debug-exit: 2 * value + 1 (33 = ok); ACPI power-off, triple fault: 0; QEMU's own failure: 1
 set -euo pipefail
@@ -62,7 +63,11 @@ esac
 case $CLOCK in
 icount)
     shift_bits=${ICOUNT_SHIFT:-0}
-    [[ $BOOT == uefi ]] && shift_bits=3
+    [[ $shift_bits =~ ^([0-9]|10)$ ]] || die "ICOUNT_SHIFT=$shift_bits is not valid" 'a number from 0 to 10'
+    if [[ $BOOT == uefi ]]; then
+        [[ -z ${ICOUNT_SHIFT:-} ]] || die 'the firmware sets the speed of BOOT=uefi itself' 'leave out ICOUNT_SHIFT'
+        shift_bits=3
+    fi
     options+=(-icount "shift=$shift_bits,sleep=off" -rtc 'base=2026-01-01T00:00:00,clock=vm')
     if [[ -n $RAISES ]]; then
         log=$(quoted "$WORK/observer.log")

@@ -19,9 +19,10 @@ EFI = os.environ.get("EFI", f"{BUILD}/uefi/BOOTX64.EFI")
 REMORA = os.environ.get("REMORA", f"{BUILD}/host/remora")
 OBSERVER = f"{BUILD}/host/observer.so"
 
-# A make below this one starts afresh: no job server, no variables of the make that runs the tests.
+# A make below this one starts afresh: no job server, no variables of the make that runs the tests. Each case chooses
+# the speed of its machines itself.
 INHERITED = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS",
-                                                                          "MAKEOVERRIDES")}
+                                                                          "MAKEOVERRIDES", "ICOUNT_SHIFT")}
 
 
 class Context:
