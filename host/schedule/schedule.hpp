@@ -148,9 +148,6 @@ class Schedule {
     // Must be called at the end of the trace. Returns all open jobs and waits, as job_ended and forgotten.
     [[nodiscard]] std::span<const Change> finish();
 
-    // Returns whether forget() was called and no take() has returned its changes yet.
-    [[nodiscard]] bool has_forgotten() const { return m_forgot; }
-
     // Must be called if records are missing before the next event of this processor. It forgets the processor and all
     // tasks that no other processor runs. The next take() that returns changes returns these first.
     void forget(std::uint16_t cpu);
