@@ -37,7 +37,7 @@ void enter(char letter, kernel::Pid pid) {
     cast[cast_size++] = {letter, must(kernel::task_info(pid)).context};
 }
 
-kernel::Pid create_as(char letter, kernel::TaskBody body, const kernel::TaskModel& model) {
+kernel::Pid create_as(char letter, const kernel::TaskModel& model, kernel::TaskBody body) {
     const kernel::Pid pid = create(std::string_view(&letter, 1), model, body);
     enter(letter, pid);
     return pid;
@@ -100,16 +100,12 @@ void record(void (*scenario)()) {
 
 int life(const kernel::AppArguments&) {
     record([] {
-        const kernel::Pid h = create_as(
-            'h',
-            [](void*) {
-                kernel::task_endcycle(); // the period is far away: never returns
-            },
-            due_after(1'000));
+        const kernel::Pid h = create_as('h', due_after(1'000), [](void*) {
+            kernel::task_endcycle(); // the period is far away: never returns
+        });
         must(kernel::task_activate(h));
         must(kernel::task_kill(h));
-        const kernel::Pid s = create_as(
-            's', [](void*) { kernel::task_sleep(); }, due_after(1'000));
+        const kernel::Pid s = create_as('s', due_after(1'000), [](void*) { kernel::task_sleep(); });
         must(kernel::task_activate(s));
     });
     static constexpr auto kExpected = std::to_array<Line>({
@@ -136,20 +132,14 @@ int inheritance(const kernel::AppArguments&) {
         static constinit int used = -1;
         ++used;
         must(kernel::mutex_init(mutexes[used], "contended"));
-        const kernel::Pid low = create_as(
-            'l',
-            [](void*) {
+        const kernel::Pid low = create_as('l', due_after(2'000), [](void*) {
+            must(kernel::mutex_lock(mutexes[used]));
+            must(kernel::task_activate(create_as('h', due_after(1'000), [](void*) {
                 must(kernel::mutex_lock(mutexes[used]));
-                must(kernel::task_activate(create_as(
-                    'h',
-                    [](void*) {
-                        must(kernel::mutex_lock(mutexes[used]));
-                        must(kernel::mutex_unlock(mutexes[used]));
-                    },
-                    due_after(1'000))));
                 must(kernel::mutex_unlock(mutexes[used]));
-            },
-            due_after(2'000));
+            })));
+            must(kernel::mutex_unlock(mutexes[used]));
+        });
         must(kernel::task_activate(low));
     });
     static constexpr auto kExpected = std::to_array<Line>({
@@ -182,8 +172,8 @@ int semaphores(const kernel::AppArguments&) {
         static constinit int used = -1;
         ++used;
         must(kernel::sem_init(units[used], "units", 0));
-        must(kernel::task_activate(create_as(
-            'w', [](void*) { must(kernel::sem_wait(units[used])); }, due_after(1'000))));
+        must(kernel::task_activate(
+            create_as('w', due_after(1'000), [](void*) { must(kernel::sem_wait(units[used])); })));
         must(kernel::sem_post(units[used]));
         check(!kernel::sem_trywait(units[used]).ok(), "nothing is left"); // not recorded, as published
     });
@@ -241,14 +231,12 @@ int misses_and_violations(const kernel::AppArguments&) {
     ASSERT(FTrace_actual_chunk_select(number) == 0 && FTrace_enable() == 0);
     cast_size = 0;
     const kernel::Pid late = create_as(
-        'l',
-        [](void*) {
+        'l', kernel::HardModel{lib::milliseconds(1), lib::milliseconds(4), lib::milliseconds(2), {}}, [](void*) {
             spin_until([] { return my_jobs().released == 2; });
             kernel::task_endcycle();
             FTrace_disable();
             kernel::task_exit();
-        },
-        kernel::HardModel{lib::milliseconds(1), lib::milliseconds(4), lib::milliseconds(2), {}});
+        });
     must(kernel::task_activate(late));
     FTrace_disable();
     recording.read(number);

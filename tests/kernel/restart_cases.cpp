@@ -36,7 +36,7 @@ enum class Next : std::uint8_t {
     cyclic,   // linked, to a chunk that never ends
 };
 
-// The chunk in which the outer record begins.
+// Describes the chunk in which the outer record begins.
 struct Start {
     std::string_view name; // of the situation
     FTrace_flags mode;

@@ -36,7 +36,7 @@ constexpr tracer::ChunkFlags kCyclic = tracer::kFlagCyclic;
 constexpr tracer::ChunkFlags kJump = tracer::kFlagJumpToNext;
 constexpr tracer::ChunkFlags kStop = tracer::kFlagStop;
 
-// The chunk in which the interrupted event begins.
+// Describes the chunk in which the interrupted event begins.
 struct Start {
     const char* name; // of the situation
     tracer::ChunkFlags mode;
@@ -45,7 +45,7 @@ struct Start {
     int logged_before;
 };
 
-// The state of the tracer when the interrupted event is logged.
+// Describes the state of the tracer when the interrupted event is logged.
 struct Situation {
     Start start;
     bool has_next = false;
