@@ -8,7 +8,6 @@
 #include "tests/kernel/mixing.hpp"
 #include "tests/kernel/row_cases.hpp"
 
-#include <algorithm>
 #include <array>
 
 extern "C" {

@@ -11,8 +11,6 @@
 #include "kernel/time/timer.hpp"
 #include "tests/kernel/row_cases.hpp"
 
-#include <algorithm>
-
 namespace {
 
 namespace real_mode_cases {

@@ -8,8 +8,6 @@
 #include "tracer/compact/decoder.hpp"
 #include "tracer/record/record_path.hpp"
 
-#include <algorithm>
-
 namespace {
 
 namespace restart_compact_cases {

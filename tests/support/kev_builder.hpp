@@ -8,12 +8,9 @@
 #include "tests/support/memory_source.hpp"
 
 #include <cstdint>
-#include <initializer_list>
-#include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace support {

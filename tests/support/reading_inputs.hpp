@@ -11,12 +11,9 @@
 #include "tests/support/packed_archives.hpp"
 #include "tests/support/tlog_files.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace support::inputs {

@@ -9,7 +9,6 @@
 #include "tests/support/host_trace_builder.hpp"
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

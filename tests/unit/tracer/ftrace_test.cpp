@@ -6,7 +6,6 @@
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/sinks.hpp"
 
-#include <cstring>
 #include <string_view>
 
 namespace ftrace_test {

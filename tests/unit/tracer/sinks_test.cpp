@@ -5,8 +5,6 @@
 #include "tracer/names/metadata_writer.hpp"
 #include "tracer/record/event_table.hpp"
 
-#include <numeric>
-
 namespace sinks_test {
 
 using tests::Bytes;

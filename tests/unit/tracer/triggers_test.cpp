@@ -4,8 +4,6 @@
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/stepper.hpp"
 
-#include <string>
-
 namespace triggers_test {
 
 using tests::main_records;

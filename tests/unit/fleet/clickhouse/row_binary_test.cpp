@@ -2,10 +2,8 @@
 // Tests the bytes of rows, as the documentation of ClickHouse's format RowBinary describes them.
 #include "fleet/clickhouse/row_binary.hpp"
 
-#include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
-#include <limits>
 #include <string>
 
 namespace host::fleet::clickhouse {

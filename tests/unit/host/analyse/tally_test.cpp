@@ -7,12 +7,9 @@
 #include "tests/support/host_trace_builder.hpp"
 #include "tests/support/memory_source.hpp"
 
-#include <algorithm>
-#include <array>
 #include <gtest/gtest.h>
 #include <random>
 #include <string_view>
-#include <vector>
 
 namespace {
 

@@ -14,7 +14,6 @@
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <random>
-#include <set>
 
 namespace host::collector {
 

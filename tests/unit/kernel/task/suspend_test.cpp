@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Tests suspension: every state is met once, and what continues while a task is suspended.
-#include "kernel/sync/mutex.hpp"
-#include "kernel/sync/semaphore.hpp"
-#include "kernel/task/signal.hpp"
 #include "kernel/task/task.hpp"
 #include "tests/support/fake_machine/scenario.hpp"
 

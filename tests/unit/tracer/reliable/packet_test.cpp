@@ -6,7 +6,6 @@
 #include "tracer/reliable/sender.hpp"
 
 #include <gtest/gtest.h>
-#include <numeric>
 #include <vector>
 
 namespace packet_test {

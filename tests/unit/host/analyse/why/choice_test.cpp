@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <numeric>
 
 namespace host::analyse::why::choice_test {
 

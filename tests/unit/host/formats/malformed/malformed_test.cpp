@@ -10,7 +10,6 @@
 #include "tests/support/packed_archives.hpp"
 #include "tests/support/tlog_files.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <set>

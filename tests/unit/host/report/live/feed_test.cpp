@@ -8,7 +8,6 @@
 #include <atomic>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <thread>
 
 namespace host::report::live {

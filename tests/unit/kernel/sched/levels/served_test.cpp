@@ -2,7 +2,6 @@
 // Tests polling and deferrable servers: schedules computed by hand. Everything is set up in one interrupt at time 0, so
 // that the servers' periods begin with the schedule.
 #include "kernel/sched/server.hpp"
-#include "kernel/sync/mutex.hpp"
 #include "tests/support/fake_machine/scenario.hpp"
 
 #include <gtest/gtest.h>

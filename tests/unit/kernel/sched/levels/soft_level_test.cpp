@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Tests CBS and GRUB: schedules computed by hand. Each expected text is the Gantt chart.
-#include "kernel/sync/mutex.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/task/task_group.hpp"
 #include "kernel/time/timer.hpp"
