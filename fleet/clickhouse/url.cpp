@@ -58,9 +58,9 @@ Endpoint endpoint_of(std::string_view text, std::uint16_t port_default) {
 
 Url url_of(std::string_view rest) {
     Url url;
-    url.tls = rest.starts_with("clickhouses://");
-    require(url.tls || rest.starts_with("clickhouse://"), "it does not begin with clickhouse:// or clickhouses://");
-    text::take_until(rest, "://");
+    const std::string_view scheme = text::take_until(rest, "://");
+    url.tls = scheme == "clickhouses";
+    require(url.tls || scheme == "clickhouse", "it does not begin with clickhouse:// or clickhouses://");
     std::string_view hosts = text::take_until(rest, "/");
     if (const std::size_t at = hosts.rfind('@'); at != std::string_view::npos) {
         url.user = hosts.substr(0, at);
