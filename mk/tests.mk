@@ -162,8 +162,14 @@ test: deps ## test: everything
 	@tests/all.sh test-build test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-fleet test-mutants-slice test-fuzz golden-diff experiment-clock
 
 .PHONY: soak
-soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, 1000 random task sets, small inputs damaged at every place, 100000 fuzz inputs, test-tsan
-	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets soak-sets soak-readings soak-fuzz test-record-path test-tsan soak-fleet soak-mutate
+soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, 1000 random task sets, small inputs damaged at every place, the compensated clock under assertions, 100000 fuzz inputs, test-tsan
+	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets soak-sets soak-readings soak-compensated soak-fuzz test-record-path test-tsan soak-fleet soak-mutate
+
+.PHONY: soak-compensated
+soak-compensated: export COMPENSATED_TEST_KERNEL := $(BUILD)/kernel-compensation/kernel-test.elf
+soak-compensated: $(TEST_KERNEL) $(REMORA) ## test: the cases of the compensated clock in a kernel that checks its assertions
+	$(call make_with,$(COMPENSATED_OPTIONS) $(COMPENSATED_TEST_KERNEL))
+	@tests/run.py guest '*_compensated'
 
 .PHONY: soak-hangs
 soak-hangs: export HANGS := 200

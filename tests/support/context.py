@@ -13,7 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = os.environ.get("BUILD", "build")
 KERNEL = os.environ.get("KERNEL", f"{BUILD}/kernel/kernel.elf")
 TEST_KERNEL = os.environ.get("TEST_KERNEL", f"{BUILD}/kernel/kernel-test.elf")
-COMPENSATED_TEST_KERNEL = f"{BUILD}/kernel-compensation/kernel-test-released.elf"
+COMPENSATED_TEST_KERNEL = os.environ.get("COMPENSATED_TEST_KERNEL",
+                                         f"{BUILD}/kernel-compensation/kernel-test-released.elf")
 KERNEL_OFF = f"{BUILD}/kernel-off/kernel.elf"
 EFI = os.environ.get("EFI", f"{BUILD}/uefi/BOOTX64.EFI")
 REMORA = os.environ.get("REMORA", f"{BUILD}/host/remora")
