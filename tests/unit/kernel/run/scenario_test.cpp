@@ -9,7 +9,7 @@ namespace scenario_test {
 
 using namespace hosted;
 
-// Returns what the scenario writes to the console: the word that is wrong, or nothing.
+// Returns what the scenario writes to the console, which names the word that is wrong. Sanitizers may write there, too.
 std::string refusal_of(const std::string& text) {
     testing::internal::CaptureStderr();
     static_cast<void>(run(text));
@@ -27,7 +27,7 @@ TEST(Scenario, IsTakenIfAllItsWordsAreKnown) {
 }
 
 TEST(Scenario, IsRefusedForAnyWrongWord) {
-    EXPECT_EQ(refusal_of("until 1"), "");
+    EXPECT_THAT(refusal_of("until 1"), testing::Not(testing::HasSubstr(" is wrong in the step ")));
     for (const char* const text : {"start A hard 4//90: A 1",
                                    "start A hard 4: A 1",
                                    "start A hard 4/5/6/7: A 1",
