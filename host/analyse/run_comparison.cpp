@@ -97,7 +97,7 @@ std::vector<ShareChange> share_changes(const JobAccount& a, const Run& run_a, co
 // Returns the decisions from the release of a job to its end.
 std::span<const RunDecision> window(const JobAccount& account, const Run& run) {
     const auto from =
-        std::ranges::lower_bound(run.decisions, account.job.release.ns.value_or(0), {}, &RunDecision::time_ns);
+        std::ranges::lower_bound(run.decisions, account.job.release_ns().value_or(0), {}, &RunDecision::time_ns);
     const auto to =
         std::ranges::upper_bound(from, run.decisions.end(), account.job.end->ns.value_or(0), {}, &RunDecision::time_ns);
     return {from, to};
@@ -109,7 +109,8 @@ void find_decision(JobChange& change, const Run& run_a, const Run& run_b, const 
     // The same decision at another time since the release also counts as different, because it changes the response
     // time.
     const Tolerance strict{.times = true, .resolution_ns = tolerance.resolution_ns};
-    const std::int64_t shift = change.jobs[1]->job.release.ns.value_or(0) - change.jobs[0]->job.release.ns.value_or(0);
+    const std::int64_t shift =
+        change.jobs[1]->job.release_ns().value_or(0) - change.jobs[0]->job.release_ns().value_or(0);
     std::size_t i = 0;
     while (i < a.size() && i < b.size() &&
            strict.is_same(a[i], {.time_ns = b[i].time_ns - shift, .phrase = b[i].phrase})) {
@@ -216,7 +217,7 @@ Run part_of(const Run& run, std::int64_t from_ns, std::optional<std::int64_t> to
     std::ranges::copy_if(run.decisions, std::back_inserter(part.decisions), in_span, &RunDecision::time_ns);
     for (const auto& [task, jobs] : run.jobs) {
         for (const JobAccount& account : jobs) {
-            if (account.job.release.ns && in_span(*account.job.release.ns)) {
+            if (const auto release = account.job.release_ns(); release && in_span(*release)) {
                 part.jobs[task].push_back(account);
             }
         }

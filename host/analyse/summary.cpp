@@ -156,7 +156,8 @@ lib::Ticks Summary::interrupt_time() const {
 
 void TaskMetrics::add(const schedule::JobAccount& account) {
     const schedule::Job& job = account.job;
-    if (!job.end || job.end->ticks < job.release.ticks || account.unaccounted == schedule::Unaccounted::early) {
+    if (!job.end || !job.release || job.end->ticks < job.release->ticks ||
+        account.unaccounted == schedule::Unaccounted::early) {
         return;
     }
     const lib::Ticks took = account.response();
@@ -167,8 +168,8 @@ void TaskMetrics::add(const schedule::JobAccount& account) {
     }
     m_job = job.number;
     m_latest = took;
-    if (job.start && job.start->ticks >= job.release.ticks) {
-        start.add(job.start->ticks - job.release.ticks);
+    if (job.start && job.start->ticks >= job.release->ticks) {
+        start.add(job.start->ticks - job.release->ticks);
     }
     if (!account.is_known()) {
         return;

@@ -146,13 +146,14 @@ void ScheduleTables::add_job(const schedule::JobAccount& account) {
     const schedule::Job& job = account.job;
     const std::size_t number = row_of(job.context);
     TaskRow& row = m_tasks.row(number);
-    const std::uint64_t release = m_axis.at(job.release.ticks);
+    const schedule::Moment& released = job.release ? *job.release : account.ready; // the latter is that of the record
+    const std::uint64_t release = m_axis.at(released.ticks);
     if (job.is_late()) {
         ++row.misses;
-        const schedule::Moment& at = job.deadline ? *job.deadline : job.end ? *job.end : job.release;
+        const schedule::Moment& at = job.deadline ? *job.deadline : job.end ? *job.end : released;
         m_overview.add_miss(number, m_axis.at(at.ticks));
     }
-    if (!m_axis.wants(job.release, job.end.value_or(job.release))) {
+    if (!m_axis.wants(released, job.end.value_or(released))) {
         const bool is_before = job.end && m_axis.window().from_ns && job.end->ns < m_axis.window().from_ns;
         row.jobs_before += is_before ? 1U : 0U;
         return;

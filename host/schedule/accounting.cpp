@@ -175,7 +175,9 @@ void Accounting::begin_job(const trace::Event& event, std::uint16_t context) {
     open.account.cpu = event.cpu;
     open.account.ready = Moment::of(event);
     open.place = RecordPlace::of(event);
-    add_jitter(open, event, job->release.ticks);
+    if (job->release) {
+        add_jitter(open, event, job->release->ticks);
+    }
     open.since = m_now;
     open.records_since = history(event.cpu).records();
     open.fell = event.ticks < m_now;
@@ -385,7 +387,9 @@ void Accounting::end_job(const Job& job) {
         account.unaccounted = Unaccounted::no_end;
     } else if (open->fell) {
         account.unaccounted = Unaccounted::stamps_fell;
-    } else if (job.release.ticks > account.ready.ticks) {
+    } else if (!job.release) {
+        account.unaccounted = Unaccounted::no_release;
+    } else if (job.release->ticks > account.ready.ticks) {
         account.unaccounted = Unaccounted::early;
     } else {
         account.unaccounted = Unaccounted::no;

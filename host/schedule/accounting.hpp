@@ -40,6 +40,7 @@ enum class Unaccounted : std::uint8_t {
     no_end,      // the job was not complete at the end of the trace, or records are missing within it
     stamps_fell, // records within the job have lower stamps than earlier records
     early,       // the release is later than the record of it
+    no_release,  // it is not known which time the record of the release means
 };
 
 struct JobAccount {
@@ -61,7 +62,7 @@ struct JobAccount {
     [[nodiscard]] bool is_known() const { return unaccounted == Unaccounted::no; }
 
     // Precondition of the following functions: is_known().
-    [[nodiscard]] lib::Ticks response() const { return job.end->ticks - job.release.ticks; }
+    [[nodiscard]] lib::Ticks response() const { return job.end->ticks - job.release->ticks; }
 
     // Returns s - a, or f - a if the job never ran.
     [[nodiscard]] lib::Ticks start_latency() const { return job.start.value_or(*job.end).ticks - ready.ticks; }
@@ -103,7 +104,8 @@ class Accounting {
         } else {
             m_now = event.ticks;
         }
-        m_priorities.take(event);
+        m_jobs.restore(event, khz);
+        m_priorities.take(event, m_jobs.times());
         const bool executes_another = history(event.cpu).take(event, schedule, m_now);
         follow(event, changes, schedule, khz, executes_another);
     }
@@ -159,7 +161,7 @@ class Accounting {
     // Events of these codes may change a class even if neither the schedule nor what executes changes.
     static constexpr const auto& kMayReclassify =
         trace::kAnyOf<"task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "job_deadline",
-                      "deadline_change", "server_budget">;
+                      "set_priority", "deadline_change", "server_budget">;
 
     static constexpr const auto& kHoldsMutex =
         trace::kAnyOf<"set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died">;

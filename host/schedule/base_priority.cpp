@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/schedule/base_priority.hpp"
 
-#include "host/trace/tick_scale.hpp"
 #include "lib/wire_numbers.hpp"
 
 #include <algorithm>
@@ -73,14 +72,11 @@ void BasePriorities::change_deadline(Task& task, std::uint64_t relative_ns) {
     }
 }
 
-void BasePriorities::follow(const trace::Event& event) {
+void BasePriorities::follow(const trace::Event& event, const trace::RecordedTimes& times) {
     switch (event.code) {
     case kCodeOf<"job_deadline">:
-        if (Task& of = task(event.par1); const auto release = std::exchange(of.release, std::nullopt)) {
-            of.deadline = trace::first_time(event.par2, *release);
-        } else {
-            of.deadline = trace::nearest_time(event.par2, event.ticks.value);
-        }
+    case kCodeOf<"set_priority">:
+        task(event.par1).deadline = times.deadline(event.par1);
         break;
     case kCodeOf<"deadline_change">:
         change_deadline(task(event.par1), event.par2 * kNsPerUs);
@@ -89,13 +85,11 @@ void BasePriorities::follow(const trace::Event& event) {
         if (Task& released = task(event.par1); released.next_ns) {
             released.changed_ns = std::exchange(released.next_ns, std::nullopt);
         }
-        task(event.par1).release = trace::release_time(event.par2, event.ticks.value);
         break;
     case kCodeOf<"task_create">:
         task(event.par1).changed_ns.reset();
         task(event.par1).next_ns.reset();
         task(event.par1).deadline.reset();
-        task(event.par1).release.reset();
         task(event.par1).server.reset();
         break;
     case kCodeOf<"server_create">:
@@ -112,7 +106,7 @@ void BasePriorities::follow(const trace::Event& event) {
         break;
     }
     case kCodeOf<"server_period">:
-        m_servers[event.par1].period_ns = event.par2;
+        m_servers[event.par1].period_ns = times.server_period_ns(event.par1);
         break;
     case kCodeOf<"server_budget">:
         m_servers[event.par1].budget = event.par2;
@@ -125,7 +119,6 @@ void BasePriorities::follow(const trace::Event& event) {
 void BasePriorities::forget() {
     for (Task& task : m_tasks) {
         task.deadline.reset();
-        task.release.reset();
     }
     for (auto& [id, server] : m_servers) {
         server.budget.reset();
@@ -142,8 +135,10 @@ inline BasePriorities::Key BasePriorities::key_of(std::uint32_t context) const {
         return {task.level, true, task.deadline.has_value(), task.deadline.value_or(0)};
     case Queue::fixed: {
         const auto server = task.server ? m_servers.find(*task.server) : m_servers.end();
-        const bool served = server != m_servers.end() && server->second.throttles;
-        return {task.level, true, true, served ? server->second.period_ns : task.changed_ns.value_or(task.relative_ns)};
+        if (server != m_servers.end() && server->second.throttles) {
+            return {task.level, true, server->second.period_ns.has_value(), server->second.period_ns.value_or(0)};
+        }
+        return {task.level, true, true, task.changed_ns.value_or(task.relative_ns)};
     }
     case Queue::last:
         return {task.level, true, true};

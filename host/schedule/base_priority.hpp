@@ -8,6 +8,7 @@
 #include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
+#include "host/trace/recorded_times.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -20,23 +21,23 @@ enum class Order : std::uint8_t { unknown, higher, equal, lower };
 
 class BasePriorities {
   public:
-    // Must be called in time order, for sound events of our table.
-    void take(const trace::Event& event) {
+    // Must be called in time order, for sound events of our table. times: has taken the event.
+    void take(const trace::Event& event, const trace::RecordedTimes& times) {
         if (event.names != nullptr && event.names->version() != m_names_version) {
             m_names_version = event.names->version();
             describe(*event.names);
         }
         if (kConcerns[event.code]) {
-            follow(event);
+            follow(event, times);
         }
     }
 
     // Takes an event of any code that has the same names as the event before it.
-    void follow(const trace::Event& event);
+    void follow(const trace::Event& event, const trace::RecordedTimes& times);
 
     static constexpr const auto& kConcerns =
-        trace::kAnyOf<"job_deadline", "deadline_change", "job_release", "task_create", "server_create", "server_attach",
-                      "server_kind", "server_period", "server_budget">;
+        trace::kAnyOf<"job_deadline", "set_priority", "deadline_change", "job_release", "task_create", "server_create",
+                      "server_attach", "server_kind", "server_period", "server_budget">;
 
     // Records are missing: forgets the deadlines of jobs and the budgets of servers.
     void forget();
@@ -60,13 +61,12 @@ class BasePriorities {
         std::optional<std::uint64_t> changed_ns{}; // relative deadline, as changed by deadline_change
         std::optional<std::uint64_t> next_ns{};    // the relative deadline from the next release on
         std::optional<std::uint64_t> deadline{};   // absolute deadline of the job in progress, in ticks
-        std::optional<std::uint64_t> release{};    // release of the job whose job_deadline follows
         std::optional<std::uint16_t> server{};
     };
 
     struct Server {
         bool throttles = false; // a polling or deferrable server
-        std::uint64_t period_ns = 0;
+        std::optional<std::uint64_t> period_ns{};
         std::optional<std::uint32_t> budget{};
     };
 

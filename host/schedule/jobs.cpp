@@ -58,7 +58,8 @@ void Jobs::follow(const trace::Event& event, const Change& change, std::uint32_t
     if (change.kind == Kind::job_began) {
         Task& of = task(context);
         m_opened += of.open ? 0U : 1U;
-        of.open = Job{.context = context, .number = ++of.jobs, .release = Moment::release(event, khz)};
+        of.open =
+            Job{.context = context, .number = ++of.jobs, .release = Moment::at(m_times.release(context), event, khz)};
     } else if (change.kind == Kind::job_ended) {
         const Outcome outcome = change.state == TaskState::unknown ? Outcome::lost : outcome_of(event);
         end(task(context), outcome == Outcome::lost ? std::nullopt : std::optional(Moment::of(event)), outcome);
@@ -74,7 +75,7 @@ void Jobs::note_job(const trace::Event& event, std::uint32_t khz) {
         return;
     }
     Job& job = *of.open;
-    if (event.code == kCodeOf<"job_deadline">) {
+    if (event.code == kCodeOf<"job_deadline"> || (event.code == kCodeOf<"set_priority"> && !of.server)) {
         job.deadline = deadline_of(of, event, khz);
     } else if (event.code == kCodeOf<"task_deadline_miss">) {
         job.missed = true;
@@ -85,26 +86,18 @@ void Jobs::note_job(const trace::Event& event, std::uint32_t khz) {
     }
 }
 
-void Jobs::note_server(const trace::Event& event) {
-    if (event.code == kCodeOf<"server_attach">) {
-        task(static_cast<std::uint16_t>(event.par2)).server = event.par1;
-    } else {
-        m_periods_ns[event.par1] = event.par2;
-    }
-}
-
-// Returns the deadline of the task's open job, from the record job_deadline.
+// Returns the deadline of the task's open job: the one that a record stated, or, of a server's task, one period after
+// its release.
 std::optional<Moment> Jobs::deadline_of(const Task& task, const trace::Event& event, std::uint32_t khz) const {
     const Job& job = *task.open;
     if (!task.server) {
-        return Moment::deadline(event, job.deadline ? std::nullopt : std::optional(job.release.ticks), khz);
+        return Moment::at(m_times.deadline(job.context), event, khz);
     }
-    constexpr std::uint32_t kLonger = 0xFFFF'FFFF; // than the record can state
-    const std::uint32_t* const period_ns = m_periods_ns.find(*task.server);
-    if (khz == 0 || period_ns == nullptr || *period_ns == 0 || *period_ns == kLonger) {
+    const auto period_ns = m_times.server_period_ns(*task.server);
+    if (khz == 0 || !job.release || !period_ns || *period_ns == 0) {
         return std::nullopt;
     }
-    return Moment::at((job.release.ticks + lib::TickRate{khz}.to_ticks({*period_ns})).value, event, khz);
+    return Moment::at((job.release->ticks + lib::TickRate{khz}.to_ticks({*period_ns})).value, event, khz);
 }
 
 // The record of the first dispatch precedes the switch if the task does not have the processor yet.

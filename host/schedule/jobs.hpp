@@ -8,6 +8,7 @@
 #include "host/schedule/moment.hpp"
 #include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/recorded_times.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,13 +30,16 @@ enum class Outcome : std::uint8_t {
 
 struct Job {
     std::uint16_t context = 0;
-    std::uint64_t number = 0; // counted for each task, from 1
-    Moment release;
-    std::optional<Moment> start{}; // when it got a processor, or kept that of its task: its first instruction
+    std::uint64_t number = 0;        // counted for each task, from 1
+    std::optional<Moment> release{}; // none if it is not known which time the record means
+    std::optional<Moment> start{};   // when it got a processor, or kept that of its task: its first instruction
     std::optional<Moment> deadline{};
     std::optional<Moment> end{}; // none if lost or unfinished
     bool missed = false;         // the kernel reported a miss
     Outcome outcome = Outcome::unfinished;
+
+    // Returns nanoseconds since the start of the trace; none if the release or the clock's rate is not known.
+    [[nodiscard]] std::optional<std::int64_t> release_ns() const { return release ? release->ns : std::nullopt; }
 
     [[nodiscard]] bool is_late() const { return missed || (end && deadline && end->ticks > deadline->ticks); }
 };
@@ -49,6 +53,7 @@ class Jobs {
 
     // changes: what Schedule::take() returned for the event. khz: the clock's rate, 0 if it is not known yet.
     void take(const trace::Event& event, std::span<const Change> changes, std::uint32_t khz) {
+        restore(event, khz);
         for (const Change& change : changes) {
             take(event, change, khz);
         }
@@ -57,8 +62,10 @@ class Jobs {
         }
     }
 
-    // For callers that iterate over the changes themselves: they pass each change, then the event to note() if its code
-    // is in kConcerns.
+    // For callers that iterate over the changes themselves: they call restore(), pass each change, then the event to
+    // note() if its code is in kConcerns.
+    void restore(const trace::Event& event, std::uint32_t khz) { m_times.take(event, khz); }
+
     void take(const trace::Event& event, const Change& change, std::uint32_t khz) {
         if (change.kind == Change::Kind::switched) {
             if (m_opened != 0 || !m_beginning.empty()) {
@@ -71,18 +78,20 @@ class Jobs {
     }
 
     void note(const trace::Event& event, std::uint32_t khz) {
-        if (event.code == trace::kCodeOf<"server_attach"> || event.code == trace::kCodeOf<"server_period">) {
-            note_server(event);
+        if (event.code == trace::kCodeOf<"server_attach">) {
+            task(static_cast<std::uint16_t>(event.par2)).server = event.par1;
         } else if (m_opened != 0) {
             note_job(event, khz);
         }
     }
 
     static constexpr const auto& kConcerns =
-        trace::kAnyOf<"job_deadline", "task_begin_cycle", "task_deadline_miss", "server_attach", "server_period">;
+        trace::kAnyOf<"job_deadline", "set_priority", "task_begin_cycle", "task_deadline_miss", "server_attach">;
 
     // Must be called at the end of the trace: reports the open jobs, by context.
     void finish();
+
+    [[nodiscard]] const trace::RecordedTimes& times() const { return m_times; }
 
     // Returns the open job of this task; null if there is none.
     [[nodiscard]] const Job* open(std::uint16_t context) const {
@@ -98,7 +107,6 @@ class Jobs {
 
     void follow(const trace::Event& event, const Change& change, std::uint32_t khz);
     void note_job(const trace::Event& event, std::uint32_t khz);
-    void note_server(const trace::Event& event);
     [[nodiscard]] std::optional<Moment> deadline_of(const Task& task, const trace::Event& event,
                                                     std::uint32_t khz) const;
     void switch_to(const trace::Event& event, std::uint16_t context);
@@ -106,9 +114,9 @@ class Jobs {
     void end(Task& task, std::optional<Moment> now, Outcome outcome);
 
     Sink m_sink;
-    std::vector<Task> m_tasks;                    // by context
-    std::size_t m_opened = 0;                     // how many jobs are open
-    trace::NumberMap<std::uint32_t> m_periods_ns; // by server
+    std::vector<Task> m_tasks; // by context
+    std::size_t m_opened = 0;  // how many jobs are open
+    trace::RecordedTimes m_times;
     // Holds by processor the task whose first dispatch awaits its switch, or kUnknownContext.
     std::vector<std::uint32_t> m_beginning;
 };

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "host/trace/event.hpp"
-#include "host/trace/tick_scale.hpp"
 #include "lib/units.hpp"
 
 #include <algorithm>
@@ -39,19 +38,10 @@ struct Moment {
         return moment;
     }
 
-    // Returns the release that the event carries. Precondition: the event is a job_release.
-    [[nodiscard]] static Moment release(const trace::Event& event, std::uint32_t khz) {
-        return at(trace::release_time(event.par2, event.ticks.value), event, khz);
-    }
-
-    // Returns the deadline that the event carries. Precondition: the event is a job_deadline. The first deadline of a
-    // job is computed from its release, which may be long ago; a later one is the deadline of a server, which has just
-    // been postponed.
-    [[nodiscard]] static Moment deadline(const trace::Event& event, std::optional<lib::Ticks> first_after,
-                                         std::uint32_t khz) {
-        return at(first_after ? trace::first_time(event.par2, first_after->value)
-                              : trace::nearest_time(event.par2, event.ticks.value),
-                  event, khz);
+    // As above, of a time that may be unknown.
+    [[nodiscard]] static std::optional<Moment> at(std::optional<std::uint64_t> ticks, const trace::Event& event,
+                                                  std::uint32_t khz) {
+        return ticks ? std::optional(at(*ticks, event, khz)) : std::nullopt;
     }
 
     friend bool operator==(const Moment&, const Moment&) = default;

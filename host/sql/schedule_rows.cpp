@@ -338,12 +338,12 @@ void AccountRows::add_job(const JobAccount& account, const RowSink& sink) const 
     const auto blocking = [&](Inversion by) { return duration(blocking_of(account, by)); };
     // If a release comes after its record, what begins or ends at it is not known.
     const bool is_early = account.unaccounted == schedule::Unaccounted::early;
-    const auto response = is_early ? std::nullopt : distance(job.release, job.end);
+    const auto response = is_early || !job.release ? std::nullopt : distance(*job.release, job.end);
     const auto tracing = analyse::tracing_time(cost, account.records);
     const std::array cells = {
         Cell(std::string_view(name)), Cell(job.context), Cell(job.number),
         // These are times.
-        Cell::of(job.release.ns), time(job.start), time(job.end), time(job.deadline), ns(response),
+        time(job.release), time(job.start), time(job.end), time(job.deadline), ns(response),
         Cell(job.is_late() ? 1 : 0), Cell(outcome_name(job.outcome)), Cell(account.cpu), Cell::of(account.ready.ns),
         // These are durations.
         part(Part::jitter), is_known ? ns(account.start_latency()) : Cell(), is_known ? ns(account.span()) : Cell(),
@@ -354,10 +354,9 @@ void AccountRows::add_job(const JobAccount& account, const RowSink& sink) const 
         if_known(account.records), if_known(account.dispatches), if_known(account.preemptions),
         if_known(account.migrations),
         // These are the same durations in ticks.
-        Cell(job.release.ticks.value), Cell(account.ready.ticks.value), stamp(job.start), stamp(job.end),
-        stamp(job.deadline), Cell::of(response), exactly(Part::jitter), exactly(Part::execution),
-        if_known(account.gross.value), exactly(Part::interference), exactly(Part::blocking), exactly(Part::suspension),
-        if_known(account.residue)};
+        stamp(job.release), Cell(account.ready.ticks.value), stamp(job.start), stamp(job.end), stamp(job.deadline),
+        Cell::of(response), exactly(Part::jitter), exactly(Part::execution), if_known(account.gross.value),
+        exactly(Part::interference), exactly(Part::blocking), exactly(Part::suspension), if_known(account.residue)};
     static_assert(static_cast<int>(cells.size()) == column_count(Table::jobs));
     sink(Table::jobs, cells);
 }

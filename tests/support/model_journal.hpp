@@ -50,8 +50,7 @@ inline std::string text_of(const Task& task) {
     text += text_of("released", task.release) + text_of("due", task.deadline);
     text += task.deadline && task.deadline_slack != 0 ? fmt::format("+{}", task.deadline_slack) : "";
     text += fmt::format(" turn {}", task.sequence);
-    return text + text_of("blocked on", task.blocked_on) + text_of("of server", task.server) +
-           text_of("us", task.deadline_us) + text_of("low", task.deadline_low);
+    return text + text_of("blocked on", task.blocked_on) + text_of("of server", task.server);
 }
 
 inline std::string text_of(const Mutex& mutex) {
@@ -89,6 +88,7 @@ class Journal {
         trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
         event.ticks = {stamp};
         event.names = &m_names;
+        m_model.restore(event);
         m_model.apply(event);
         note(fmt::format("{} {} {}", name, par1, par2));
         return *this;

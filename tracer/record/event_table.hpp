@@ -65,7 +65,7 @@ enum class Unit : std::uint8_t {
     hexadecimal,
     status, // 1 on, 0 off
     priority,
-    ticks_low,    // low 32 bits of a time in ticks; the full value is the one nearest to the record's stamp
+    ticks_low,    // low 32 bits of a time in ticks; readers restore the rest from other records (docs/metrics.md)
     ticks,        // a length of time; saturates
     nanoseconds,  // a length of time; saturates
     microseconds, // a length of time; saturates

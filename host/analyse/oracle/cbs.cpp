@@ -21,6 +21,9 @@ Truth renews(const Server& server, std::uint64_t budget, std::uint64_t deadline,
     if (deadline <= time) {
         return Truth::yes;
     }
+    if (server.capacity_ns == 0 || server.period_ns == 0) {
+        return Truth::unknown;
+    }
     const Wide left = Wide{budget} * server.period_ns;
     const Wide right = Wide{deadline - time} * server.capacity_ns;
     const Wide rounding = Wide{2} * (Wide{server.period_ns} + server.capacity_ns);
@@ -56,7 +59,8 @@ void Cbs::judge_isolation(std::uint16_t id, const Server& server, const Account&
     if (server.kind != Policy::cbs) {
         return; // a server that reclaims may use more than its share
     }
-    if (!account.since || !server.deadline || !timing().judged) {
+    const bool known = server.capacity_ns != 0 && server.period_ns != 0;
+    if (!account.since || !server.deadline || !known || !timing().judged) {
         verdicts().undecided(Rule::cbs_isolation);
         return;
     }
@@ -89,7 +93,7 @@ void Cbs::exhaust(std::uint16_t id) {
     account.new_budget.reset();
 }
 
-void Cbs::budget(std::uint16_t id, std::uint64_t recorded) {
+void Cbs::budget(std::uint16_t id, std::optional<std::uint64_t> recorded) {
     const Server& server = model().servers().at(id);
     Account& account = m_accounts[id];
     const Use& use = m_meter.use(id);
@@ -104,11 +108,13 @@ void Cbs::budget(std::uint16_t id, std::uint64_t recorded) {
     m_meter.restart(id);
 }
 
-void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded) {
+void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account,
+                       std::optional<std::uint64_t> recorded) {
     account.debt = 0;
     const Rule rule = server.kind == Policy::grub ? Rule::grub_budget : Rule::cbs_budget;
     const Use& use = m_meter.use(id);
-    if (!server.budget || !use.known || !timing().judged || (server.kind == Policy::grub && !m_meter.bandwidth())) {
+    if (!recorded || !server.budget || !use.known || !timing().judged ||
+        (server.kind == Policy::grub && !m_meter.bandwidth())) {
         verdicts().undecided(rule);
         return;
     }
@@ -124,26 +130,27 @@ void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account,
                                     server_text(id), charged, *server.budget));
         return;
     }
-    verdicts().judge(rule, recorded <= expected + slack && recorded + slack >= expected, std::nullopt, [&] {
+    verdicts().judge(rule, *recorded <= expected + slack && *recorded + slack >= expected, std::nullopt, [&] {
         return fmt::format("{} has {} ticks left, but of {} it was charged {} for the {} that ran in its place",
-                           server_text(id), recorded, *server.budget, charged, use.ran);
+                           server_text(id), *recorded, *server.budget, charged, use.ran);
     });
 }
 
-void Cbs::deadline(std::uint16_t id, const trace::Event& event) {
+void Cbs::deadline(std::uint16_t id) {
     const Server& server = model().servers().at(id);
     Account& account = m_accounts[id];
-    const std::uint64_t recorded = trace::nearest_time(event.par2, event.ticks.value);
-    if (!model().timed() || server.period_ns == 0) {
-        verdicts().undecided(Rule::cbs_arrival);
+    const auto recorded = model().times().server_deadline(id);
+    if (!model().timed() || server.period_ns == 0 || server.capacity_ns == 0 || !recorded) {
+        verdicts().undecided(account.step == Step::exhaustion ? Rule::cbs_exhaust : Rule::cbs_arrival);
+        account.since.reset();
     } else if (account.step == Step::arrival) {
-        judge_arrival(id, server, account, recorded);
+        judge_arrival(id, server, account, *recorded);
     } else if (account.step == Step::exhaustion) {
-        judge_exhaustion(id, server, account, recorded);
-    } else if (server.deadline && recorded != *server.deadline) {
+        judge_exhaustion(id, server, account, *recorded);
+    } else if (server.deadline && *recorded != *server.deadline) {
         verdicts().fail(Rule::cbs_exhaust, std::nullopt,
                         fmt::format("the deadline of {} goes from {} to {} ticks without an arrival or an exhaustion",
-                                    server_text(id), *server.deadline, recorded));
+                                    server_text(id), *server.deadline, *recorded));
     }
     account.step = Step::none;
 }
@@ -217,7 +224,7 @@ void Cbs::judge_exhaustion(std::uint16_t id, const Server& server, Account& acco
 }
 
 std::optional<std::uint64_t> Grub::zero_lag(const Server& server) const {
-    if (!server.budget || !server.deadline || server.capacity_ns == 0) {
+    if (!server.budget || !server.deadline || server.capacity_ns == 0 || server.period_ns == 0) {
         return std::nullopt;
     }
     const std::uint64_t ahead = scaled_up(*server.budget, server.period_ns, server.capacity_ns);
@@ -319,7 +326,7 @@ std::optional<Grub::Load> Grub::load() const {
     for (const auto& [id, server] : model().servers()) {
         const auto account = m_accounts.find(id);
         const bool unknown = server.kind == Policy::grub && account == m_accounts.end() && m_forgot;
-        if (server.period_ns == 0 || server.kind == Policy::unknown || unknown) {
+        if (server.period_ns == 0 || server.capacity_ns == 0 || server.kind == Policy::unknown || unknown) {
             return std::nullopt;
         }
         if (server.kind == Policy::polling || server.kind == Policy::deferrable) {

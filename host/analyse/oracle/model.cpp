@@ -7,6 +7,10 @@ namespace host::analyse::oracle {
 
 using trace::kCodeOf;
 
+std::optional<std::uint64_t> recorded_budget(const trace::Event& event) {
+    return event.par2 != kSaturated ? std::optional<std::uint64_t>(event.par2) : std::nullopt;
+}
+
 const Mutex* Model::mutex(std::uint32_t id) const {
     const auto entry = m_mutexes.find(id);
     return entry != m_mutexes.end() ? &entry->second : nullptr;
@@ -269,6 +273,7 @@ void Model::insert(Task& task) {
 }
 
 void Model::forget() {
+    m_times.forget();
     m_tasks.clear();
     m_forgot = true;
     for (auto& [id, mutex] : m_mutexes) {
@@ -291,14 +296,11 @@ void Model::apply_job(const trace::Event& event) {
         m_jobs_recorded = true;
         insert(task);
         task.begun = Truth::no;
-        task.release = trace::nearest_time(event.par2, event.ticks.value);
+        task.release = m_times.release(event.par1);
         task.deadline.reset();
-        task.deadline_us.reset();
-        task.deadline_low.reset();
         break;
     case kCodeOf<"job_deadline">:
-        task.deadline_low = event.par2;
-        combine_deadline(task, event.ticks.value);
+        take_deadline(task);
         task.sequence = ++m_sequence;
         break;
     case kCodeOf<"job_abort">:
@@ -316,12 +318,10 @@ void Model::apply_job(const trace::Event& event) {
     }
 }
 
-// If the trace records jobs, the microseconds only select one of the times with the same low 32 bits. Otherwise this
-// record is the release itself.
+// If the trace does not record jobs, this record is the release itself.
 void Model::apply_priority(const trace::Event& event) {
     Task& task = this->task(event.par1);
-    task.deadline_us = event.par2;
-    combine_deadline(task, event.ticks.value);
+    take_deadline(task);
     if (m_jobs_recorded) {
         return;
     }
@@ -333,23 +333,19 @@ void Model::apply_priority(const trace::Event& event) {
     }
 }
 
-void Model::combine_deadline(Task& task, std::uint64_t stamp) const {
-    std::uint64_t about = stamp;
-    if (task.deadline_us && timed()) {
-        const std::uint64_t us =
-            trace::nearest_time(static_cast<std::uint32_t>(*task.deadline_us), to_ns(stamp) / 1'000);
-        about = to_ticks(us * 1'000);
-        task.deadline = about;
-        task.deadline_slack = to_ticks(1'000) + 1;
+void Model::take_deadline(Task& task) {
+    task.deadline = m_times.deadline_about(task.context);
+    task.deadline_slack = m_times.deadline(task.context) || !timed() ? 0 : to_ticks(1'000) + 1;
+    if (const auto server = task.server ? m_servers.find(*task.server) : m_servers.end(); server != m_servers.end()) {
+        server->second.deadline = m_times.server_deadline(*task.server);
     }
-    if (task.deadline_low) {
-        task.deadline = trace::nearest_time(*task.deadline_low, about);
-        task.deadline_slack = 0;
-        if (task.deadline_us) { // both records of this deadline have come: the next one is of another deadline
-            task.deadline_us.reset();
-            task.deadline_low.reset();
-        }
-    }
+}
+
+// A length of time that does not fit a record is known if the server's own task has it as a parameter.
+void Model::describe_server(const Task& task) {
+    Server& server = m_servers[*task.server];
+    server.period_ns = m_times.server_period_ns(*task.server).value_or(0);
+    server.capacity_ns = server.capacity_ns != 0 ? server.capacity_ns : task.parameters.budget_ns;
 }
 
 // Older kernels recorded neither the acquisition nor the blocking: a free mutex is acquired at the attempt, a held one
@@ -374,6 +370,7 @@ void Model::apply_server(const trace::Event& event) {
         Task& task = this->task(static_cast<std::uint16_t>(event.par2));
         task.server = event.par1;
         describe(task);
+        describe_server(task);
         break;
     }
     case kCodeOf<"server_kind">:
@@ -381,16 +378,16 @@ void Model::apply_server(const trace::Event& event) {
             policy_of_level(tracer::word_for(lib::kWords<lib::ServerKind>, event.par1));
         break;
     case kCodeOf<"server_capacity">:
-        m_servers[event.par1].capacity_ns = event.par2;
+        m_servers[event.par1].capacity_ns = event.par2 != kSaturated ? event.par2 : 0;
         break;
     case kCodeOf<"server_period">:
-        m_servers[event.par1].period_ns = event.par2;
+        m_servers[event.par1].period_ns = m_times.server_period_ns(event.par1).value_or(0);
         break;
     case kCodeOf<"server_budget">:
-        m_servers[event.par1].budget = event.par2;
+        m_servers[event.par1].budget = recorded_budget(event);
         break;
     case kCodeOf<"server_deadline">:
-        m_servers[event.par1].deadline = trace::nearest_time(event.par2, event.ticks.value);
+        m_servers[event.par1].deadline = m_times.server_deadline(event.par1);
         break;
     case kCodeOf<"server_remove">:
         m_servers.erase(static_cast<std::uint16_t>(event.par2));

@@ -10,7 +10,7 @@
 
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
-#include "host/trace/tick_scale.hpp"
+#include "host/trace/recorded_times.hpp"
 #include "lib/units.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/record/unit_words.hpp"
@@ -45,6 +45,7 @@ using Protocol = lib::MutexProtocol;
 
 inline constexpr std::uint64_t kLowestLevel = ~std::uint64_t{0};
 inline constexpr std::uint32_t kNoCeiling = ~std::uint32_t{0};
+inline constexpr std::uint32_t kSaturated = ~std::uint32_t{0}; // a length of time that is too long for its record
 
 struct Task {
     std::uint16_t context = 0;
@@ -66,10 +67,6 @@ struct Task {
     // It may have blocked on a mutex in a hole; this is true until a record shows whether it lends its place.
     bool may_be_blocked = false;
     std::optional<std::uint16_t> server{};
-    // The deadline of set_priority until job_deadline has come; deadline_low is that of job_deadline until set_priority
-    // has come.
-    std::optional<std::uint64_t> deadline_us{};
-    std::optional<std::uint32_t> deadline_low{};
     std::uint64_t undescribed_by = ~std::uint64_t{0}; // the version of the names in which it has no description
 };
 
@@ -82,8 +79,8 @@ struct Mutex {
 
 struct Server {
     Policy kind = Policy::unknown;
-    std::uint64_t capacity_ns = 0;
-    std::uint64_t period_ns = 0;
+    std::uint64_t capacity_ns = 0;           // 0 if it is not known, also because it is longer than a record can state
+    std::uint64_t period_ns = 0;             // the same
     std::optional<std::uint64_t> budget{};   // in ticks, as last recorded
     std::optional<std::uint64_t> deadline{}; // ticks
 };
@@ -97,6 +94,12 @@ struct Running {
 
 class Model {
   public:
+    // Must be called with each event before the theories judge it.
+    void restore(const trace::Event& event) { m_times.take(event, m_rate.khz); }
+
+    // Returns the times that the latest event has stated, while the rest of the model is as it was before.
+    [[nodiscard]] const trace::RecordedTimes& times() const { return m_times; }
+
     // Applies the event. Theories must have judged the event before, by the model as it was.
     void apply(const trace::Event& event);
 
@@ -169,8 +172,11 @@ class Model {
     [[nodiscard]] std::optional<std::uint16_t> chain_end(const Task& task) const;
     [[nodiscard]] bool chain_passes(const Task& from, std::uint16_t context) const;
 
-    // Returns nanoseconds; a shorter time is a higher level.
-    [[nodiscard]] std::uint64_t preemption_level(const Task& task) const;
+    // Returns nanoseconds; a shorter time is a higher level. None if it is longer than records can state.
+    [[nodiscard]] std::optional<std::uint64_t> preemption_level(const Task& task) const;
+
+    // Returns whether a preemption level is above a ceiling. The record of a ceiling saturates.
+    [[nodiscard]] static Truth is_above(std::uint64_t level, std::uint32_t ceiling_us);
 
     // Returns, among the mutexes of this protocol that other tasks hold, the one with the highest ceiling; null if
     // there is none. Sets `unknown` if it cannot be determined.
@@ -201,7 +207,8 @@ class Model {
     void apply_priority(const trace::Event& event);
     void apply_schedule(const trace::Event& event);
     void apply_dispatch(Task& task);
-    void combine_deadline(Task& task, std::uint64_t stamp) const;
+    void take_deadline(Task& task);
+    void describe_server(const Task& task);
     void retry_lock(Task& task);
     void end_task(std::uint16_t context);
     void free_mutexes(std::uint16_t context);
@@ -214,6 +221,7 @@ class Model {
     [[nodiscard]] std::optional<std::uint16_t> next_in_chain(const Task& task) const;
 
     lib::TickRate m_rate;
+    trace::RecordedTimes m_times;
     const trace::Names* m_names = nullptr;
     trace::NumberMap<Task> m_tasks; // by context
     std::map<std::uint32_t, Mutex> m_mutexes;
@@ -229,5 +237,8 @@ class Model {
 };
 
 [[nodiscard]] Policy policy_of_level(std::string_view name);
+
+// Returns the ticks that a server_budget states; none if they do not fit the record.
+[[nodiscard]] std::optional<std::uint64_t> recorded_budget(const trace::Event& event);
 
 } // namespace host::analyse::oracle

@@ -100,9 +100,14 @@ std::optional<std::uint32_t> Model::rank(const Task& task) const {
     return task.parameters.level;
 }
 
-std::uint64_t Model::preemption_level(const Task& task) const {
+Truth Model::is_above(std::uint64_t level, std::uint32_t ceiling_us) {
+    const std::uint64_t level_us = level / 1'000;
+    return ceiling_us == kNoCeiling - 1 && level_us >= ceiling_us ? Truth::unknown : truth_of(level_us < ceiling_us);
+}
+
+std::optional<std::uint64_t> Model::preemption_level(const Task& task) const {
     if (const Server* const server = server_of(task)) {
-        return server->period_ns;
+        return server->period_ns != 0 ? std::optional(server->period_ns) : std::nullopt;
     }
     if (task.policy != Policy::edf && task.policy != Policy::fixed) {
         return kLowestLevel;
@@ -135,7 +140,9 @@ Truth Model::smaller_key(const Task& a, const Task& b) const {
         return a.deadline_slack != 0 || b.deadline_slack != 0 ? Truth::unknown : truth_of(*a.deadline < *b.deadline);
     }
     if (a.policy == Policy::fixed || is_server(a.policy)) {
-        return truth_of(preemption_level(a) < preemption_level(b));
+        const auto level_a = preemption_level(a);
+        const auto level_b = preemption_level(b);
+        return level_a && level_b ? truth_of(*level_a < *level_b) : Truth::unknown;
     }
     return Truth::no;
 }
@@ -212,12 +219,12 @@ Truth Model::stopped(const Task& task) const {
     if (held == nullptr) {
         return Truth::no;
     }
-    const std::uint64_t level = preemption_level(task);
-    if (*held->ceiling_us == kNoCeiling || task.policy == Policy::unknown) {
+    const auto level = preemption_level(task);
+    if (*held->ceiling_us == kNoCeiling || task.policy == Policy::unknown || !level) {
         return Truth::unknown; // the mutex has no declared users, or only users of the lowest level
     }
-    if (level / 1'000 < *held->ceiling_us) {
-        return Truth::no;
+    if (const Truth above = is_above(*level, *held->ceiling_us); above != Truth::no) {
+        return above == Truth::yes ? Truth::no : Truth::unknown;
     }
     const Truth owns = owns_any(task.context);
     return owns == Truth::yes                                       ? Truth::no
@@ -289,7 +296,7 @@ std::string Model::place_text(const Task& task) const {
         text += fmt::format(" with the deadline {} ticks", *task.deadline);
     } else if (task.policy == Policy::fixed || is_server(task.policy)) {
         text += fmt::format(" with the {} {} ns", is_server(task.policy) ? "period" : "relative deadline",
-                            preemption_level(task));
+                            preemption_level(task).value_or(0));
     }
     return text;
 }

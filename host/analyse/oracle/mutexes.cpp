@@ -54,18 +54,21 @@ std::optional<std::uint64_t> Mutexes::active_level(const Task& task) const {
     if (place == nullptr) {
         return std::nullopt;
     }
-    return std::min(model().preemption_level(task), model().preemption_level(*place));
+    const auto own = model().preemption_level(task);
+    const auto level = model().preemption_level(*place);
+    return own && level ? std::optional(std::min(*own, *level)) : std::nullopt;
 }
 
 void Mutexes::judge_ceiling(const Task& task, std::uint32_t id, const Mutex& mutex) {
     if (mutex.protocol != Protocol::ceiling && mutex.protocol != Protocol::stack) {
         return;
     }
-    if (!mutex.ceiling_us || task.policy == Policy::unknown) {
+    const auto level = model().preemption_level(task);
+    if (!mutex.ceiling_us || task.policy == Policy::unknown || !level) {
         verdicts().undecided(Rule::ceiling);
         return;
     }
-    const std::uint64_t level_us = model().preemption_level(task) / 1'000;
+    const std::uint64_t level_us = *level / 1'000;
     verdicts().judge(Rule::ceiling, *mutex.ceiling_us <= level_us, task.context, [&] {
         return fmt::format("{} locks mutex {}, whose ceiling {} us is below its preemption level {} us",
                            model().name(task.context), id, *mutex.ceiling_us, level_us);
@@ -93,12 +96,15 @@ void Mutexes::judge_acquire(const trace::Event& event) {
     bool unknown = false;
     const Mutex* const held = model().highest_ceiling(Protocol::ceiling, event.par1, unknown);
     const auto level = active_level(*task);
-    if (unknown || !level) {
+    const Truth above = unknown || !level ? Truth::unknown
+                        : held == nullptr ? Truth::yes
+                                          : Model::is_above(*level, *held->ceiling_us);
+    if (above == Truth::unknown) {
         verdicts().undecided(Rule::pc_grant);
         return;
     }
     const std::uint64_t level_us = *level / 1'000;
-    verdicts().judge(Rule::pc_grant, held == nullptr || level_us < *held->ceiling_us, event.par1, [&] {
+    verdicts().judge(Rule::pc_grant, above == Truth::yes, event.par1, [&] {
         return fmt::format("{} with the preemption level {} us is granted {}, but {} holds a mutex with the ceiling "
                            "{} us",
                            model().name(event.par1), level_us, mutex_text(event, event.par2), model().name(held->owner),
@@ -126,7 +132,7 @@ void Mutexes::judge_block(const trace::Event& event) {
     bool unknown = false;
     const Mutex* const held = model().highest_ceiling(Protocol::ceiling, event.par1, unknown);
     const auto level = active_level(*task);
-    if (unknown || held == nullptr || !level) {
+    if (unknown || held == nullptr || !level || Model::is_above(*level, *held->ceiling_us) == Truth::unknown) {
         verdicts().undecided(Rule::pc_block);
         return;
     }
@@ -134,7 +140,7 @@ void Mutexes::judge_block(const trace::Event& event) {
     // A task that another protocol has raised above the ceilings may request a mutex that is held.
     const std::uint32_t* const asked = m_asked.find(event.par1);
     const bool taken = asked != nullptr && *asked == event.par2 && mutex->owner != 0 &&
-                       model().preemption_level(*task) / 1'000 >= *mutex->ceiling_us;
+                       model().preemption_level(*task).value_or(0) / 1'000 >= *mutex->ceiling_us;
     const bool forbidden = *mutex->ceiling_us == *held->ceiling_us && level_us >= *held->ceiling_us;
     verdicts().judge(Rule::pc_block, forbidden || taken, event.par1, [&] {
         return fmt::format("{} with the preemption level {} us is blocked by {} with the ceiling {} "
@@ -186,8 +192,8 @@ void Mutexes::judge_start(const trace::Event& event) {
     verdicts().judge(Rule::srp_start, stopped == Truth::no, event.par1, [&] {
         return fmt::format("a job of {} with the preemption level {} us begins, but {} holds a mutex with the ceiling "
                            "{} us",
-                           model().name(event.par1), model().preemption_level(*task) / 1'000, model().name(held->owner),
-                           *held->ceiling_us);
+                           model().name(event.par1), model().preemption_level(*task).value_or(0) / 1'000,
+                           model().name(held->owner), *held->ceiling_us);
     });
 }
 

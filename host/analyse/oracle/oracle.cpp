@@ -198,6 +198,7 @@ void Oracle::take(const trace::Event& event) {
         m_steps.event(event);
         m_timing.tolerance = m_without_steps + (m_tolerance ? 0 : m_steps.delay());
     }
+    m_model.restore(event);
     judge(event);
     if (Model::kConcerns[event.code]) {
         m_model.apply(event);
@@ -318,16 +319,16 @@ void Oracle::judge_server_event(const trace::Event& event, std::uint16_t id, Pol
         break;
     case kCodeOf<"server_budget">:
         if (dynamic) {
-            m_cbs.budget(id, event.par2);
+            m_cbs.budget(id, recorded_budget(event));
         } else if (fixed) {
-            m_fixed_servers.budget(id, event.par2);
+            m_fixed_servers.budget(id, recorded_budget(event));
         }
         break;
     case kCodeOf<"server_deadline">:
         if (dynamic) {
-            m_cbs.deadline(id, event);
+            m_cbs.deadline(id);
         } else if (fixed) {
-            m_fixed_servers.deadline(id, event);
+            m_fixed_servers.deadline(id);
         }
         break;
     case kCodeOf<"server_reclaiming">:

@@ -113,10 +113,13 @@ void Jobs::activate(const trace::Event& event) {
 
 void Jobs::release(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
-    const std::uint64_t release = trace::nearest_time(event.par2, event.ticks.value);
+    const auto release = model().times().release(event.par1);
     const Task* const task = model().find(event.par1);
-    if (task != nullptr && is_hard(*task) && task->parameters.period_ns != 0 && model().timed()) {
-        judge_period(account, *task, release);
+    if (!release) {
+        verdicts().undecided(Rule::release_period);
+        account.origin.reset();
+    } else if (task != nullptr && is_hard(*task) && task->parameters.period_ns != 0 && model().timed()) {
+        judge_period(account, *task, *release);
     }
     if (account.saved > 0 && account.activations == 0) {
         --account.saved;
@@ -180,21 +183,22 @@ void Jobs::due(const trace::Event& event) {
             verdicts().undecided(Rule::edf_deadline);
             return;
         }
-        verdicts().judge(Rule::edf_deadline, static_cast<std::uint32_t>(*server->deadline) == event.par2, event.par1,
-                         [&] {
-                             return fmt::format("a job of {} is due at {} ticks, its server's deadline is {}",
-                                                model().name(event.par1),
-                                                trace::nearest_time(event.par2, *server->deadline), *server->deadline);
-                         });
+        verdicts().judge(
+            Rule::edf_deadline, static_cast<std::uint32_t>(*server->deadline) == event.par2, event.par1, [&] {
+                return fmt::format("a job of {} is due at {} ticks, its server's deadline is {}",
+                                   model().name(event.par1), model().times().deadline(event.par1).value_or(event.par2),
+                                   *server->deadline);
+            });
         return;
     }
     if (!is_hard(*task) || !task->release || !model().timed() || !account.in_progress) {
         return;
     }
-    // The record has the low 32 bits; the upper ones follow from the release and D.
-    const std::uint64_t relative = account.changed_us ? *account.changed_us * kNsPerUs : task->parameters.deadline_ns;
-    const std::uint64_t wanted = *task->release + model().to_ticks(relative);
-    judge_relative(account, *task, trace::nearest_time(event.par2, wanted), changed);
+    if (const auto deadline = model().times().deadline(event.par1)) {
+        judge_relative(account, *task, *deadline, changed);
+    } else {
+        verdicts().undecided(task->policy == Policy::edf ? Rule::edf_deadline : Rule::rm_deadline);
+    }
 }
 
 // The record of a change has microseconds. A longer deadline holds for the job in progress, which then has another

@@ -23,9 +23,14 @@ Jobs::Due Jobs::due_by(const Account& account, const Task& task, std::uint64_t t
     }
     due.least = *task.deadline <= time ? 1U : 0U;
     due.most = *task.deadline <= time + timing().granule ? 1U : 0U; // the stamp may be too early by that
-    for (std::size_t job = 1; job < account.outstanding.size(); ++job) {
-        due.least += account.outstanding[job] + model().to_ticks(task.parameters.period_ns) <= time ? 1U : 0U;
-        ++due.most;
+    if (account.outstanding.size() > 1) {
+        const auto after = std::next(account.outstanding.begin());
+        const std::uint64_t period = model().to_ticks(task.parameters.period_ns);
+        due.least +=
+            time >= period
+                ? static_cast<std::uint64_t>(std::upper_bound(after, account.outstanding.end(), time - period) - after)
+                : 0U;
+        due.most += account.outstanding.size() - 1;
     }
     return due;
 }

@@ -79,15 +79,21 @@ void FixedServers::exhaust(std::uint16_t id) {
     });
 }
 
-void FixedServers::budget(std::uint16_t id, std::uint64_t recorded) {
+void FixedServers::budget(std::uint16_t id, std::optional<std::uint64_t> stated) {
     const Server& server = model().servers().at(id);
     Account& account = m_accounts[id];
     const Use use = m_meter.use(id);
     m_meter.restart(id);
     bool unknown = false;
     const bool requests = has_requests(id, unknown);
-    if (account.refilled) {
-        account.refilled = false;
+    const bool refilled = std::exchange(account.refilled, false);
+    if (!stated || (refilled && server.capacity_ns == 0)) {
+        verdicts().undecided(refilled ? Rule::server_replenish : Rule::server_budget);
+        account.debt = 0;
+        return;
+    }
+    const std::uint64_t recorded = *stated;
+    if (refilled) {
         const std::uint64_t capacity = model().timed() ? model().to_ticks(server.capacity_ns) : 0;
         const bool lost = server.kind == Policy::polling && recorded == 0 && (!requests || unknown);
         const std::uint64_t owed = timing().judged ? account.debt + timing().tolerance : capacity;
@@ -126,16 +132,17 @@ void FixedServers::budget(std::uint16_t id, std::uint64_t recorded) {
 }
 
 // The low 32 bits of the deadline are recorded exactly, so replenishments must never drift.
-void FixedServers::deadline(std::uint16_t id, const trace::Event& event) {
+void FixedServers::deadline(std::uint16_t id) {
     const Server& server = model().servers().at(id);
     Account& account = m_accounts[id];
-    const std::uint64_t recorded = trace::nearest_time(event.par2, event.ticks.value);
-    if (!account.origin || !model().timed()) {
-        account.origin = recorded;
+    const auto stated = model().times().server_deadline(id);
+    if (!account.origin || !stated || server.period_ns == 0 || !model().timed()) {
+        account.origin = stated;
         account.number = 0;
         account.advances = false;
         return;
     }
+    const std::uint64_t recorded = *stated;
     // The kernel skips periods for which the machine was too late.
     const std::uint64_t period = model().to_ticks(server.period_ns);
     const std::uint64_t least = account.number + (account.advances ? 1 : 0);

@@ -67,8 +67,9 @@ class FixedServers : public Theory {
     // Precondition of the functions with an id but remove(): the server's kind is polling or deferrable.
     void replenish(std::uint16_t id, const trace::Event& event);
     void exhaust(std::uint16_t id);
-    void budget(std::uint16_t id, std::uint64_t recorded);
-    void deadline(std::uint16_t id, const trace::Event& event);
+    // recorded: none if the record saturates.
+    void budget(std::uint16_t id, std::optional<std::uint64_t> recorded);
+    void deadline(std::uint16_t id);
 
     void remove(std::uint16_t id) { m_accounts.erase(id); }
 
@@ -110,8 +111,9 @@ class Cbs : public Theory {
     // Precondition of the functions but remove(): the server's kind is CBS or GRUB.
     void active(std::uint16_t id, const trace::Event& event);
     void exhaust(std::uint16_t id);
-    void budget(std::uint16_t id, std::uint64_t recorded);
-    void deadline(std::uint16_t id, const trace::Event& event);
+    // recorded: none if the record saturates.
+    void budget(std::uint16_t id, std::optional<std::uint64_t> recorded);
+    void deadline(std::uint16_t id);
 
     void remove(std::uint16_t id) { m_accounts.erase(id); }
 
@@ -137,7 +139,7 @@ class Cbs : public Theory {
         std::uint64_t intervals = 0;
     };
 
-    void judge_charge(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded);
+    void judge_charge(std::uint16_t id, const Server& server, Account& account, std::optional<std::uint64_t> recorded);
     void judge_arrival(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded);
     void judge_exhaustion(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded);
     void judge_isolation(std::uint16_t id, const Server& server, const Account& account);

@@ -162,7 +162,7 @@ class Findings {
         Finding& finding = at(own ? Cause::own_overrun : Cause::others_overrun, item.executor.who);
         add(finding, item, item.excess);
         finding.greatest = std::max(finding.greatest, item.total);
-        if (item.begin < m_job.account.job.release.ticks && !finding.since) {
+        if (item.begin < m_job.account.job.release->ticks && !finding.since) {
             finding.since = item.end - item.excess;
         }
     }

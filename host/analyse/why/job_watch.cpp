@@ -91,7 +91,8 @@ void JobWatch::note(const trace::Event& event) {
         }
         break;
     case kCodeOf<"job_deadline">:
-        m_tasks[event.par1].deadline = trace::nearest_time(event.par2, event.ticks.value);
+    case kCodeOf<"set_priority">:
+        m_tasks[event.par1].deadline = m_accounting.jobs().times().deadline(event.par1);
         break;
     case kCodeOf<"set_mutex_protocol">:
         if (const auto protocol = lib::number_from<lib::MutexProtocol>(event.par1)) {
@@ -145,7 +146,7 @@ void JobWatch::open(const trace::Event& event) {
     Task& task = m_tasks[event.par1];
     task.deadline.reset();
     const schedule::Job* const begun = m_accounting.jobs().open(event.par1);
-    task.ready = begun != nullptr ? std::min(begun->release.ticks, event.ticks) : event.ticks;
+    task.ready = begun != nullptr && begun->release ? std::min(begun->release->ticks, event.ticks) : event.ticks;
     if (event.names == nullptr || !m_is_task(*event.names, event.par1)) {
         return;
     }

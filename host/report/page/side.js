@@ -237,7 +237,7 @@ function showJob(side, task, index) {
     const {number, release, start, deadline, end, outcome, late} = task.jobs;
     const at = (time) => isNaN(time) ? "\u2013" : times.point(time);
     side.clear(`${task.name}, job ${number[index]}`);
-    const lateness = task.jobs.unaccounted[index] === EARLY ? NaN : end[index] - deadline[index];
+    const lateness = task.jobs.unaccounted[index] >= EARLY ? NaN : end[index] - deadline[index];
     side.facts([
         ["outcome", OUTCOMES[outcome[index]] + (late[index] ? ", MISSED" : ""), late[index] ? "bad" : ""],
         ["release", at(release[index])], ["start", at(start[index])], ["end", at(end[index])],

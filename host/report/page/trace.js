@@ -11,7 +11,7 @@ const CAUSES = ["", "", "released", "unblocked", "", "preempted", "slice used up
 const OUTCOMES = ["completed", "aborted", "ended with its task", "replaced: its end is missing", "end not recorded",
                   "unfinished"];
 const COMPLETED = 0; // This is the index of an outcome.
-const EARLY = 3;     // This is why a job is not accounted: its release is later than the record of it.
+const EARLY = 3;     // From this reason on, a job is not accounted because of its release.
 const HOLD_ENDS = ["unlocked", "taken by another", "owner died", "records lost", "end of the trace"];
 
 // Returns the first index whose value is greater than the limit. The values never fall.
@@ -125,7 +125,7 @@ class Task {
     // Returns the time from release to end of a job. NaN means that it is not complete, or its release is not known.
     response(job) {
         const {release, end, outcome, unaccounted} = this.jobs;
-        return outcome[job] === COMPLETED && unaccounted[job] !== EARLY ? end[job] - release[job] : NaN;
+        return outcome[job] === COMPLETED && unaccounted[job] < EARLY ? end[job] - release[job] : NaN;
     }
 
     missTime(job) {

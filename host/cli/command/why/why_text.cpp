@@ -197,9 +197,10 @@ class WhyText {
         const JobCase& job = explained.job;
         const schedule::Job& facts = job.account.job;
         const std::string_view name = job.names->find(tracer::Unit::context, facts.context);
-        std::string text = fmt::format("{} job {}: released at {} ({})",
-                                       name.empty() ? fmt::format("context {}", facts.context) : text::escaped(name),
-                                       facts.number, at(facts.release), record(job.released));
+        std::string text =
+            fmt::format("{} job {}: released {} ({})",
+                        name.empty() ? fmt::format("context {}", facts.context) : text::escaped(name), facts.number,
+                        facts.release ? "at " + at(*facts.release) : "earlier", record(job.released));
         if (!explained.diagnosis) {
             add(text);
             add(m_view.damaged ? "why is not known: the trace is damaged, and nothing is concluded from it"
@@ -230,6 +231,8 @@ class WhyText {
             return "why is not known: within it stamps fall";
         case schedule::Unaccounted::early:
             return "why is not known: its release is recorded before its time";
+        case schedule::Unaccounted::no_release:
+            return "why is not known: records are missing that show how long ago it was released";
         case schedule::Unaccounted::no_end:
         case schedule::Unaccounted::no:
             break;
@@ -343,8 +346,9 @@ class WhyText {
                 Kind::note);
         }
         const schedule::Job& job = explained.job.account.job;
-        if (job.release.ns && job.end && job.end->ns && *job.release.ns >= 0) {
-            add(fmt::format("more: remora print {} --from {} --to {}", text::escaped(m_view.path), *job.release.ns,
+        const auto release_ns = job.release_ns();
+        if (release_ns && job.end && job.end->ns && *release_ns >= 0) {
+            add(fmt::format("more: remora print {} --from {} --to {}", text::escaped(m_view.path), *release_ns,
                             *job.end->ns + 1));
         }
     }

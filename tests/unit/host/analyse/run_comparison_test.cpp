@@ -279,7 +279,7 @@ TEST_F(RunComparison, APartHasItsDecisionsAndTheJobsReleasedInIt) {
                   13'000 finish 12, dispatch idle, switch idle)");
     const Recorded whole = read(scene);
     ASSERT_EQ(whole.jobs.at("hard12").size(), 2U);
-    const auto begin = whole.jobs.at("hard12")[1].job.release.ns.value();
+    const auto begin = whole.jobs.at("hard12")[1].job.release->ns.value();
     const Recorded before = part_of(whole, 0, begin);
     const Recorded after = part_of(whole, begin, std::nullopt);
     EXPECT_EQ(before.decisions.size() + after.decisions.size(), whole.decisions.size());

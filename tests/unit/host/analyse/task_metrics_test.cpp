@@ -71,7 +71,7 @@ TEST_F(JobsOf12, PartsAddUpToTheResponses) {
 TEST(TaskMetrics, CountAStartFromTheReleaseOn) {
     const auto starts = [](std::uint64_t start, std::uint64_t end = 150) {
         schedule::JobAccount account;
-        account.job = {.context = 12, .number = 1, .release = {{100}}, .end = schedule::Moment{{end}}};
+        account.job = {.context = 12, .number = 1, .release = schedule::Moment{{100}}, .end = schedule::Moment{{end}}};
         account.job.start.emplace().ticks = {start};
         TaskMetrics metrics;
         metrics.add(account);

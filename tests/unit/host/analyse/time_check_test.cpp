@@ -23,7 +23,7 @@ struct Faults {
 
 schedule::JobAccount account_with_parts(std::uint64_t execution, std::uint64_t blocking) {
     schedule::JobAccount account;
-    account.job = {.context = 12, .number = 3, .release = {{100}}, .end = schedule::Moment{{200}}};
+    account.job = {.context = 12, .number = 3, .release = schedule::Moment{{100}}, .end = schedule::Moment{{200}}};
     account.parts[static_cast<std::size_t>(schedule::Part::execution)] = {execution};
     account.parts[static_cast<std::size_t>(schedule::Part::blocking)] = {blocking};
     account.unaccounted = schedule::Unaccounted::no;

@@ -147,21 +147,23 @@ TEST(Accounting, ClaimsNothingWhereRecordsAreMissing) {
 
 // What was free before the gap may be held since.
 TEST(Accounting, AGapForgetsWhichMutexesAreFree) {
-    Scene scene(R"(0 switch low, acquire low 7; 5 unlock low 7; 10 blackout; 20 lost 4; 21 switch high, release high
+    Scene scene(R"(0 switch low, acquire low 7; 5 unlock low 7; 10 blackout; 20 lost 4
+                   21 switch high, activate high, release high
                    30 blocked high 7, high -> low; 50 acquire high 7, low -> high; 60 complete high)");
     EXPECT_THAT(scene.shares(kHigh),
                 ElementsAre("R 39", "execution self: 19", "blocking task 3 mutex 7 of ? unknown: 20"));
 }
 
 TEST(Accounting, AGapForgetsTheBudget) {
-    Scene scene(R"(0 server 9 polling for served, budget 9 0; 10 blackout; 20 lost 4, switch high; 30 release served
-                   50 high -> served; 60 complete served)");
-    EXPECT_THAT(scene.shares(kServed), ElementsAre("R 30", "interference kernel 5: 20", "execution self: 10"));
+    Scene scene(R"(0 server 9 polling for served, budget 9 0; 10 blackout; 20 lost 4, activate served, switch high
+                   30 release served; 50 high -> served; 60 complete served)");
+    EXPECT_THAT(scene.shares(kServed), ElementsAre("R 30", "interference task 5: 20", "execution self: 10"));
 }
 
 // The gap begins in a handler, and nothing says when that ended.
 TEST(Accounting, AHandlerEndsWhereAGapBegins) {
-    Scene scene(R"(0 switch idle; 10 irq 32; 12 blackout; 40 lost 4; 41 switch low; 50 release high at 11, low -> high
+    Scene scene(R"(0 switch idle; 10 irq 32; 12 blackout; 40 lost 4; 41 switch low
+                   50 activate high, release high at 11, low -> high
                    60 complete high)");
     EXPECT_THAT(scene.shares(kHigh), ElementsAre("R 49", "jitter interrupt 32: 1", "jitter unknown ?: 29",
                                                  "jitter task 3: 9", "execution self: 10"));

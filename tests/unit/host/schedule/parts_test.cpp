@@ -41,7 +41,7 @@ std::string text_of(const Job& job) {
     const auto ticks = [](const std::optional<Moment>& moment) {
         return moment ? std::to_string(moment->ticks.value) : std::string("-");
     };
-    return fmt::format("{}/{} {} {} {} {} {}{}", job.context, job.number, job.release.ticks.value, ticks(job.start),
+    return fmt::format("{}/{} {} {} {} {} {}{}", job.context, job.number, job.release->ticks.value, ticks(job.start),
                        ticks(job.end), ticks(job.deadline), static_cast<int>(job.outcome),
                        job.is_late() ? " late" : "");
 }
@@ -256,8 +256,8 @@ TEST(Jobs, TimesAreTheNearestOnesWithTheRecordedLowHalf) {
                             kTurn + 6, kTurn + 50, kTurn + 101));
     ASSERT_EQ(scene.jobs.size(), 1U);
     const Job& job = scene.jobs.front();
-    EXPECT_EQ(job.release.ticks.value, kTurn - 16);
-    EXPECT_EQ(job.release.ns, static_cast<std::int64_t>(kTurn) - 16);
+    EXPECT_EQ(job.release->ticks.value, kTurn - 16);
+    EXPECT_EQ(job.release->ns, static_cast<std::int64_t>(kTurn) - 16);
     EXPECT_EQ(job.deadline->ticks.value, kTurn + 100);
     EXPECT_TRUE(job.is_late());
 }
@@ -396,32 +396,6 @@ TEST(Moments, SaturateAtBothEndsOfTime) {
         EXPECT_EQ(Moment::at(static_cast<std::uint64_t>(1000 + sign * 10), event, kKhz).ns, limit - sign * 40);
         EXPECT_EQ(Moment::at(static_cast<std::uint64_t>(1000 + sign * 90), event, kKhz).ns, limit);
     }
-}
-
-TEST(Moments, ReleaseIsPastHoweverLateItsRecordIs) {
-    constexpr std::uint64_t kStamp = 0x5'1234'5678;
-    constexpr std::uint64_t kEarly = trace::kReleaseEarlyTicks;
-    for (const std::uint64_t release :
-         {kStamp, kStamp - 1, kStamp - 0x8000'0001, kStamp - 0xFF00'0000 + 1, kStamp + kEarly}) {
-        trace::Event event;
-        event.ticks = {kStamp};
-        event.par2 = static_cast<std::uint32_t>(release);
-        EXPECT_EQ(Moment::release(event, kKhz).ticks.value, release);
-    }
-    EXPECT_EQ(trace::release_time(static_cast<std::uint32_t>(kStamp + kEarly + 1), kStamp),
-              kStamp + kEarly + 1 - 0x1'0000'0000)
-        << "so early none is recorded";
-}
-
-TEST(Moments, FirstDeadlineOfAJobFollowsItsRelease) {
-    constexpr std::uint64_t kStamp = 0x5'1234'5678;
-    constexpr std::uint64_t kRelease = kStamp - 0x9000'0000;
-    trace::Event event;
-    event.ticks = {kStamp};
-    event.par2 = static_cast<std::uint32_t>(kRelease + 1000);
-    EXPECT_EQ(Moment::deadline(event, lib::Ticks{kRelease}, kKhz).ticks.value, kRelease + 1000);
-    EXPECT_EQ(Moment::deadline(event, std::nullopt, kKhz).ticks.value, kRelease + 1000 + 0x1'0000'0000)
-        << "a server moves it to a time near its record";
 }
 
 // --- random sequences

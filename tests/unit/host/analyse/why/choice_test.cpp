@@ -51,6 +51,7 @@ JobCase job_of(const std::vector<Part>& parts, std::optional<std::uint64_t> dead
     JobCase job;
     job.account.job.context = kHigh;
     job.account.job.number = 1;
+    job.account.job.release.emplace();
     job.account.job.end.emplace().ticks = {kResponse};
     if (deadline) {
         job.account.job.deadline.emplace().ticks = {*deadline};
