@@ -5,11 +5,17 @@
 #include "kernel/panic/console.hpp"
 #include "kernel/task/task.hpp"
 #include "lib/result.hpp"
+#include "lib/text.hpp"
+#include "tracer/typed_event.hpp"
 
 #include <cstdint>
 #include <string_view>
 
 namespace apps {
+
+// Is in the trace of a run that failed, so that its reason is known wherever the trace is read.
+inline constinit tracer::TypedEvent<tracer::Text<48>, tracer::Text<80>> verdict_failed{"verdict_failed",
+                                                                                       {{"what"}, {"why"}}};
 
 class Verdict {
   public:
@@ -28,14 +34,16 @@ class Verdict {
     // time, and a count that depends on speed proves nothing.
     void check(std::string_view what, std::uint64_t found, std::uint64_t least, std::uint64_t most, bool exact) {
         if (exact && (found < least || found > most)) {
-            m_failed = true;
-            kernel::console().line(m_app, ": ", what, ": ", found, ", expected ", least, " to ", most);
+            lib::Text<80> why;
+            why.decimal(found).add(", expected ").decimal(least).add(" to ").decimal(most);
+            fail(what, why.view());
         }
     }
 
     void fail(std::string_view what, std::string_view why) {
         m_failed = true;
         kernel::console().line(m_app, ": ", what, ": ", why);
+        verdict_failed.log(what, why);
     }
 
     // Returns the result of start(), which is 0 if every check passed.

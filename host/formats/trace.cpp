@@ -66,6 +66,10 @@ const dat::Manifest* Trace::manifest() const {
     return m_records != nullptr ? m_records->manifest() : nullptr;
 }
 
+const trace::KernelImage* Trace::symbols() const {
+    return m_records != nullptr ? m_records->symbols() : nullptr;
+}
+
 std::shared_ptr<const dat::SessionIndex> Trace::index() const {
     return m_records != nullptr ? m_records->index() : nullptr;
 }

@@ -83,6 +83,10 @@ class Trace {
     // Returns null unless the trace is a session directory.
     [[nodiscard]] const dat::Manifest* manifest() const;
 
+    // Returns the image of the kernel that ran, for a few look-ups at the end of the trace: with the lines of its
+    // source if its ELF file is found. Null if nothing of it is.
+    [[nodiscard]] const trace::KernelImage* symbols() const;
+
     // Returns the index of a session directory if nothing was reported when it was opened; else null.
     [[nodiscard]] std::shared_ptr<const dat::SessionIndex> index() const;
 

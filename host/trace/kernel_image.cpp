@@ -7,6 +7,7 @@
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/json.hpp"
+#include "host/trace/line_table.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>
@@ -282,6 +283,8 @@ lib::Result<void, Refusal> KernelImage::read_image(std::string_view image_untrus
         return functions.error();
     }
     set_functions(std::move(functions.value()));
+    m_debug_line = image.section(".debug_line").value_or("");
+    m_debug_line_texts = image.section(".debug_line_str").value_or("");
     return {};
 }
 
@@ -366,6 +369,10 @@ std::string KernelImage::to_json_text() const {
 const std::string* KernelImage::format(std::uint32_t id) const {
     const auto found = m_formats.find(id);
     return found != m_formats.end() ? &found->second : nullptr;
+}
+
+std::string KernelImage::line_at(std::uint64_t address) const {
+    return line_of(m_debug_line, m_debug_line_texts, address);
 }
 
 const Function* KernelImage::function_at(std::uint64_t address) const {

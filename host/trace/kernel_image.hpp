@@ -46,6 +46,13 @@ class KernelImage {
     // Returns null if the address is in no function.
     [[nodiscard]] const Function* function_at(std::uint64_t address) const;
 
+    // Returns the line of the source that the instruction comes from, "kernel/sync/mutex.cpp:120"; empty if it is not
+    // known, which is always so of formats.json. Not escaped.
+    [[nodiscard]] std::string line_at(std::uint64_t address) const;
+
+    // Returns whether line_at() knows anything.
+    [[nodiscard]] bool has_lines() const { return !m_debug_line.empty(); }
+
     // The functions are in the order of their addresses, each address once.
     [[nodiscard]] const std::vector<Function>& functions() const { return m_functions; }
 
@@ -56,6 +63,8 @@ class KernelImage {
     std::uint64_t m_image_id = 0;
     std::map<std::uint32_t, std::string> m_formats;
     std::vector<Function> m_functions;
+    std::string m_debug_line; // sections of the image
+    std::string m_debug_line_texts;
 };
 
 // Estimates how long a demangled name may become, in letters of which each means at most one word; saturates. A

@@ -93,16 +93,21 @@ void print_stack(std::uint64_t address) {
     }
 }
 
-// Follows the chain of frame pointers: [saved rbp][return address].
-void print_calls(std::uint64_t frame) {
+// Calls the function with each return address in the chain of frame pointers: [saved rbp][return address].
+template <typename Function>
+void for_each_call(std::uint64_t frame, Function function) {
     for (int i = 0; i < kFramesMax && readable_word(frame) && readable_word(frame + 8); ++i) {
         const std::uint64_t next = word_at(frame);
-        console().line("  called from ", Hex{word_at(frame + 8)});
+        function(word_at(frame + 8));
         if (next <= frame) {
             return; // addresses in the chain only increase
         }
         frame = next;
     }
+}
+
+void print_calls(std::uint64_t frame) {
+    for_each_call(frame, [](std::uint64_t address) { console().line("  called from ", Hex{address}); });
 }
 
 // The panic has a stack of its own, because the stack that failed may have no room for an export.
@@ -116,9 +121,15 @@ void finish_on_own_stack(void*) {
     arch::stop();
 }
 
-// Ends every panic: the export functions of AFTER_EXIT still run, with interrupts off.
-[[noreturn]] void finish(std::uint32_t reason_code, const char* text) {
+// Ends every panic: the export functions of AFTER_EXIT still run, with interrupts off. interrupted: none if the kernel
+// called panic().
+[[noreturn]] void finish(std::uint32_t reason_code, std::string_view text, const arch::Exception* interrupted,
+                         std::uint64_t frame) {
     trace_points::panicked(reason_code, text);
+    if (interrupted != nullptr) {
+        trace_points::panicked_at(interrupted->instruction_address);
+    }
+    for_each_call(frame, [](std::uint64_t address) { trace_points::panicked_at(address); });
     repeat_panic_end();
 }
 
@@ -164,7 +175,7 @@ void panic(std::string_view reason) {
     print_task();
     print_calls(frame);
     print_stack(frame);
-    finish(0, reason.data());
+    finish(0, reason, nullptr, frame);
 }
 
 void panic_on_exception(const arch::Exception& fault) {
@@ -173,7 +184,7 @@ void panic_on_exception(const arch::Exception& fault) {
     print_fault(fault);
     print_calls(fault.frame_address);
     print_stack(fault.stack_address);
-    finish(fault.vector, exception_name(fault.vector).data());
+    finish(fault.vector, exception_name(fault.vector), &fault, fault.frame_address);
 }
 
 void panic_on_hang(std::string_view what, std::uint32_t limit_ms, const arch::Exception& interrupted,
@@ -188,7 +199,7 @@ void panic_on_hang(std::string_view what, std::uint32_t limit_ms, const arch::Ex
     print_task();
     print_calls(interrupted.frame_address);
     print_stack(interrupted.stack_address);
-    finish(interrupted.vector, what.data());
+    finish(interrupted.vector, what, &interrupted, interrupted.frame_address);
 }
 
 } // namespace kernel

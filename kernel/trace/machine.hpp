@@ -7,7 +7,12 @@
 #include "kernel/irq_off.hpp"
 #include "kernel/state/processor.hpp"
 #include "kernel/trace/bridge.hpp"
+#include "tracer/typed_event.hpp"
 #include "tracer/written_count.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 namespace kernel::trace_points {
 
@@ -47,12 +52,29 @@ namespace detail {
 
 // --- the end -------------------------------------------------------------------------------------------------------
 
-// The text is in the kernel's memory, below 4 GiB; its address is in the record after that of the panic.
-[[gnu::always_inline]] inline void panicked(std::uint32_t reason, const char* text) {
+namespace detail {
+
+inline constexpr std::size_t kReasonBytesMax = 160;
+
+inline constinit tracer::TypedEvent<tracer::Text<kReasonBytesMax>> g_panic_reason{"panic_reason", {{"text"}}};
+
+} // namespace detail
+
+// The text is in the kernel's memory, below 4 GiB; its address is in the record after that of the panic, and the text
+// itself in the event after that.
+[[gnu::always_inline]] inline void panicked(std::uint32_t reason, std::string_view text) {
     if constexpr (detail::kOn) {
         tracer::log<"panic">(detail::context_of(this_processor().loaded), reason);
         tracer::log<"data_pointer">(tracer::kDataChar,
-                                    static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(text)));
+                                    static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(text.data())));
+        detail::g_panic_reason.log(text);
+    }
+}
+
+// Records an instruction on the way to the panic: the one that failed, then the calls around it, innermost first.
+[[gnu::always_inline]] inline void panicked_at(std::uint64_t instruction) {
+    if constexpr (detail::kOn) {
+        tracer::log<"fault_instruction">(detail::high_address(instruction), detail::low_address(instruction));
     }
 }
 

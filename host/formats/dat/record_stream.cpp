@@ -204,7 +204,8 @@ bool lacks_text(const trace::Event& event) {
 } // namespace
 
 bool ImageLookup::load(const trace::OpenOptions& options, const std::string& directory, const Manifest* manifest) {
-    m_searched = !options.find_kernel;
+    m_may_search = options.find_kernel;
+    m_searched = !m_may_search;
     if (!options.kernel.empty()) {
         m_file = options.kernel;
         auto image = trace::KernelImage::from_image(options.kernel);
@@ -239,7 +240,7 @@ bool ImageLookup::found_at(const std::string& place, std::uint64_t image_id) {
             continue;
         }
         auto image = path.ends_with(".json") ? trace::KernelImage::load(path) : trace::KernelImage::from_image(path);
-        if (image && image.value().image_id() == image_id) {
+        if (image && image.value().image_id() == image_id && (!m_image || image.value().has_lines())) {
             m_image = std::move(image.value());
             m_file = path;
             return true;
@@ -294,6 +295,14 @@ const trace::KernelImage* ImageLookup::find(const trace::Event& event, const tra
                                 ran, m_image->image_id()));
     }
     return known ? &*m_image : nullptr;
+}
+
+const trace::KernelImage* ImageLookup::with_lines(const trace::TraceFacts& facts) {
+    const std::uint64_t ran = facts.build ? facts.build->image_id : 0;
+    if (m_may_search && ran != 0 && !facts.chunks.empty() && (!m_image || !m_image->has_lines())) {
+        search(ran, facts.chunks.front().file);
+    }
+    return m_image && ran != 0 && ran == m_image->image_id() ? &*m_image : nullptr;
 }
 
 // --- time ------------------------------------------------------------------------------------------------------------

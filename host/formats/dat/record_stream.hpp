@@ -24,6 +24,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace host::formats::dat {
@@ -169,6 +170,16 @@ class ImageLookup {
     // Returns the image of this event; null if the image that ran was not found, which is reported once.
     [[nodiscard]] const trace::KernelImage* find(const trace::Event& event, const trace::TraceFacts& facts);
 
+    // Takes the copy that a container keeps.
+    void use(trace::KernelImage image) {
+        if (!m_image) {
+            m_image = std::move(image);
+        }
+    }
+
+    // Returns the image that ran, with the lines of its source if its ELF file is found; null if nothing of it is.
+    [[nodiscard]] const trace::KernelImage* with_lines(const trace::TraceFacts& facts);
+
   private:
     void report_once(std::string_view text);
 
@@ -180,6 +191,7 @@ class ImageLookup {
     std::optional<trace::KernelImage> m_image;
     std::string m_file;
     bool m_reported = false;
+    bool m_may_search = true;
     bool m_searched = false; // or no search is wanted
 };
 
@@ -210,8 +222,14 @@ class RecordStream final : public trace::EventStream {
     // Notes the machine's totals, which the container of these records has.
     void note_totals(const tracer::ExportEnd& totals) { m_facts.export_end = totals; }
 
+    // Looks numbers up in the image of the container's copy, unless the user named another one.
+    void use_image(trace::KernelImage image) { m_images.use(std::move(image)); }
+
     // Returns null unless the stream is a session.
     [[nodiscard]] const Manifest* manifest() const { return m_session != nullptr ? &m_session->manifest : nullptr; }
+
+    // Returns the image that ran, with lines if possible; null if it is not known.
+    [[nodiscard]] const trace::KernelImage* symbols() { return m_images.with_lines(m_facts); }
 
     // Returns the index of a session; null if opening it has reported something, because whoever opens it again must
     // see that report.
