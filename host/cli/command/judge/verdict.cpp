@@ -109,4 +109,17 @@ Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
     return {true, Style::good, manifest ? "complete: nothing lost" : "whole: every announced record is here"};
 }
 
+void print_crashes(Output& out, std::span<const analyse::Crash> crashes) {
+    for (const analyse::Crash& crash : crashes) {
+        Style style = crash.ended_the_run() ? Style::bad : Style::warning;
+        for (const std::string& line : lines_of(crash)) {
+            out.print("{}\n", out.styled(style, line));
+            style = Style::plain;
+        }
+    }
+    if (!crashes.empty()) {
+        out.print("\n");
+    }
+}
+
 } // namespace host::cli

@@ -3,10 +3,12 @@
 // to skip; and one sentence that sums them up. They are valid after the trace has been read to its end.
 #pragma once
 
+#include "host/analyse/crash.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/formats/trace.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace host::cli {
@@ -34,5 +36,8 @@ struct Verdict {
 };
 
 [[nodiscard]] Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts);
+
+// Prints how the run ended badly, before anything else is said of it; nothing if it did not.
+void print_crashes(Output& out, std::span<const analyse::Crash> crashes);
 
 } // namespace host::cli

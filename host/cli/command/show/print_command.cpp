@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // remora print shows one line, or one JSON object, for each event; remora attach does the same for a machine's memory.
+#include "host/cli/command/judge/verdict.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/event/disassembly.hpp"
 #include "host/cli/event/event_lines.hpp"
@@ -83,6 +84,68 @@ void print_in_parallel(const PrintOptions& options, unsigned threads, formats::T
     printer.print(trace);
 }
 
+// Returns whether it is known that the run ended badly: of a session at once, else at the end of the trace.
+bool ended_badly(const formats::Trace& trace) {
+    const formats::dat::Manifest* const manifest = trace.manifest();
+    const auto& end = manifest != nullptr && manifest->announced ? manifest->announced : trace.facts().export_end;
+    return end && end->result > tracer::RunResult::completed;
+}
+
+// Prints how the run ended badly, from a pass of its own: what ended it is at the end of the trace. On a terminal it is
+// a part of the text; elsewhere every line of the output is an event.
+void print_end(const PrintOptions& options, Context context) {
+    trace::Diagnostics silent([](std::string_view) {});
+    if (const auto opened = formats::Trace::open(options.input.path, options.input.options, silent)) {
+        analyse::CrashWatch ends;
+        opened.value()->for_each([&](const trace::Event& event) { ends.take(event); });
+        print_crashes(context.out.is_terminal() && !options.input.json ? context.out : context.err,
+                      crashes_in(ends, *opened.value()));
+    }
+}
+
+trace::ExitStatus print_events(const PrintOptions& options, const std::optional<Disassembly>& disassembly,
+                               formats::Trace& trace, Context context) {
+    Selection selection(options.input.selection);
+    const unsigned threads = threads_for(options.input);
+    if (threads > 1 && options.limit == 0 && !disassembly && selection.everything()) {
+        print_in_parallel(options, threads, trace, context.out);
+        return status_of("print", selection, trace, context);
+    }
+    EventLines lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds);
+    JsonLines objects;
+    std::uint64_t left = options.limit;
+    // The lines of a pipe are written at once; those of a file fill whole buffers.
+    const bool follows = options.input.options.follow.wanted;
+    const bool live = options.input.path == "-" && context.out.is_terminal();
+    // Returns false if no more is wanted.
+    const auto show = [&](const trace::Event& event) {
+        if (!is_shown(options, selection, event)) {
+            return true;
+        }
+        const std::string_view instruction = disassembly ? disassembly->of(event) : "";
+        if (options.input.json) {
+            objects.append(context.out.buffer(), event, instruction);
+        } else {
+            lines.append(context.out.buffer(), event);
+            append_instruction(context.out.buffer(), instruction);
+        }
+        context.out.flush_if_full();
+        if (live) {
+            context.out.flush();
+        }
+        return !context.out.failed() && (left == 0 || --left != 0);
+    };
+    for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
+        if (!std::ranges::all_of(batch, show)) {
+            break;
+        }
+        if (follows) {
+            context.out.flush();
+        }
+    }
+    return status_of("print", selection, trace, context);
+}
+
 trace::ExitStatus print(const PrintOptions& options, Context context) {
     context.out.page();
     const auto disassembly = disassembly_for(options, context);
@@ -90,45 +153,16 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
         return trace::ExitStatus::usage;
     }
     return with_trace(options.input, context, "", [&](formats::Trace& trace) {
-        Selection selection(options.input.selection);
-        const unsigned threads = threads_for(options.input);
-        if (threads > 1 && options.limit == 0 && !disassembly.value() && selection.everything()) {
-            print_in_parallel(options, threads, trace, context.out);
-            return status_of("print", selection, trace, context);
+        const bool is_known = ended_badly(trace);
+        if (is_known) {
+            print_end(options, context);
         }
-        EventLines lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds);
-        JsonLines objects;
-        std::uint64_t left = options.limit;
-        // The lines of a pipe are written at once; those of a file fill whole buffers.
-        const bool follows = options.input.options.follow.wanted;
-        const bool live = options.input.path == "-" && context.out.is_terminal();
-        // Returns false if no more is wanted.
-        const auto show = [&](const trace::Event& event) {
-            if (!is_shown(options, selection, event)) {
-                return true;
-            }
-            const std::string_view instruction = disassembly.value() ? disassembly.value()->of(event) : "";
-            if (options.input.json) {
-                objects.append(context.out.buffer(), event, instruction);
-            } else {
-                lines.append(context.out.buffer(), event);
-                append_instruction(context.out.buffer(), instruction);
-            }
-            context.out.flush_if_full();
-            if (live) {
-                context.out.flush();
-            }
-            return !context.out.failed() && (left == 0 || --left != 0);
-        };
-        for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
-            if (!std::ranges::all_of(batch, show)) {
-                break;
-            }
-            if (follows) {
-                context.out.flush();
-            }
+        const trace::ExitStatus status = print_events(options, disassembly.value(), trace, context);
+        const bool again = options.input.path != "-" && !options.input.options.follow.wanted;
+        if (!is_known && again && ended_badly(trace)) {
+            print_end(options, context);
         }
-        return status_of("print", selection, trace, context);
+        return status;
     });
 }
 

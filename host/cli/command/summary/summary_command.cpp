@@ -27,11 +27,13 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         analyse::Summary summary;
         analyse::Latencies latencies(std::move(raises.value()));
         analyse::TraceMetrics metrics;
+        analyse::CrashWatch ends;
         schedule::Pass pass([&](const schedule::JobAccount& account) { metrics.add(account); });
         analyse::Summary shown;
         Selection selection(input.selection);
         const bool everything = selection.everything();
         trace.for_each([&](const trace::Event& event) {
+            ends.take(event);
             if (everything || selection.in_span(event)) {
                 summary.add(event);
                 const auto changes = pass.take(event, trace.facts().clock.khz);
@@ -46,8 +48,9 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         pass.finish();
         const Accounts accounts = accounts_of(trace);
         const Verdict verdict = verdict_of(trace, accounts);
+        const std::vector<analyse::Crash> crashes = crashes_in(ends, trace);
         const SummaryView view{input.path, trace,    selection, summary, metrics, everything ? summary : shown,
-                               latencies,  accounts, verdict};
+                               latencies,  accounts, verdict,   crashes};
         input.json ? print_summary_json(context.out, view) : print_summary(context.out, view);
         return worse(status_of("summary", selection, trace, context),
                      verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged);

@@ -322,6 +322,7 @@ void print_summary_json(Output& out, const SummaryView& view) {
     json.end_object();
     add_latencies(json, view);
     json.member("panics", view.summary.panics());
+    json.array("crashes", view.crashes, [&json](const analyse::Crash& crash) { write_json(json, crash); });
     json.end_object();
     json.blank("\n");
 }

@@ -140,7 +140,9 @@ void print_head(Output& out, const SummaryView& view) {
                   grouped(transfer.lost), grouped(transfer.duplicate), grouped(transfer.reordered),
                   grouped(transfer.malformed));
     }
-    out.print("  verdict    {}\n", out.styled(view.verdict.style, view.verdict.text));
+    const bool ended_badly = std::ranges::any_of(view.crashes, &analyse::Crash::ended_the_run);
+    out.print("  verdict    {}\n", out.styled(ended_badly ? Style::bad : view.verdict.style,
+                                              view.verdict.text + (ended_badly ? "; but the run ended badly" : "")));
 }
 
 std::string task_title(const SummaryView& view, std::uint16_t context) {
@@ -351,6 +353,7 @@ void print_families(Output& out, const SummaryView& view) {
 } // namespace
 
 void print_summary(Output& out, const SummaryView& view) {
+    print_crashes(out, view.crashes);
     print_head(out, view);
     print_tasks(out, view);
     print_processors(out, view);
@@ -359,9 +362,6 @@ void print_summary(Output& out, const SummaryView& view) {
     print_latencies(out, view);
     print_families(out, view);
     print_user_events(out, view);
-    if (view.summary.panics() != 0) {
-        out.print("\n{}\n", out.styled(Style::bad, "the kernel panicked: see `remora print --event panic`"));
-    }
 }
 
 } // namespace host::cli

@@ -2,6 +2,7 @@
 // Prints the figures of a trace on the screen (at most 100 columns) and as JSON.
 #pragma once
 
+#include "host/analyse/crash.hpp"
 #include "host/analyse/latencies.hpp"
 #include "host/analyse/summary.hpp"
 #include "host/cli/command/judge/verdict.hpp"
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace host::cli {
 
@@ -25,6 +27,7 @@ struct SummaryView {
     const analyse::Latencies& latencies;  // of the span
     const Accounts& accounts;
     const Verdict& verdict;
+    const std::vector<analyse::Crash>& crashes; // of the whole trace
 };
 
 // Returns the share of the run that tracing took; nothing for a part of the run, or if the trace does not state the
