@@ -6,6 +6,7 @@
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/facts.hpp"
+#include "host/trace/kernel_image.hpp"
 #include "tracer/record/record.hpp"
 
 #include <algorithm>
@@ -333,6 +334,26 @@ lib::Result<void> ArchiveReader::extract(const Sink& sink) {
 
 // --- packed stream ---------------------------------------------------------------------------------------------------
 
+namespace {
+
+constexpr std::size_t kFormatsBytesMax = std::size_t{64} << 20;
+
+// Gives the packed session's copy of the image to the stream. A damaged one costs only texts and names.
+void use_formats(dat::RecordStream& stream, const std::string& name, const std::string& formats,
+                 trace::Diagnostics& diagnostics) {
+    if (formats.empty()) {
+        return;
+    }
+    auto image = trace::KernelImage::parse(formats);
+    if (image) {
+        stream.use_image(std::move(image.value()));
+    } else {
+        diagnostics.report("W-FORMATS", {.file = fmt::format("{}({})", name, trace::kFormatsName)}, image.error().text);
+    }
+}
+
+} // namespace
+
 lib::Result<std::unique_ptr<dat::RecordStream>>
 open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics) {
     const auto reader = ArchiveReader::open(input, options, diagnostics);
@@ -343,7 +364,11 @@ open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, 
     // All files are unpacked to one file, because there may be more of them than a process may keep open.
     auto spool = trace::Spool::create();
     std::vector<std::vector<trace::ByteSource::Part>> parts(files.size());
+    std::string formats;
     const auto keep = [&](std::size_t file, std::span<const std::byte> bytes) -> lib::Result<void> {
+        if (files[file].name == trace::kFormatsName && formats.size() + bytes.size() <= kFormatsBytesMax) {
+            formats.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        }
         if (!files[file].records || bytes.empty()) {
             return {};
         }
@@ -375,6 +400,7 @@ open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, 
     auto stream = dat::RecordStream::of_sources(sources, options, diagnostics);
     if (stream) {
         stream.value()->note_absent({.parts = reader.value()->absent(), .unit = "blocks"});
+        use_formats(*stream.value(), input.name, formats, diagnostics);
     }
     return stream;
 }

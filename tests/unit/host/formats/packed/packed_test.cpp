@@ -6,6 +6,8 @@
 #include "host/formats/trace.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
+#include "host/trace/kernel_image.hpp"
+#include "host/trace/value_text.hpp"
 
 #include "tests/support/packed_archives.hpp"
 
@@ -204,6 +206,43 @@ TEST(Packed, NamesThatLeadElsewhereAreReplaced) {
         EXPECT_EQ(reader.value()->files().at(0).name, "file-0");
         EXPECT_EQ(diagnostics.count("E-NAME"), 1U);
     }
+}
+
+// A packed session has formats.json, whose texts belong to the image that ran.
+TEST(Packed, ShowsTheTextsOfTheSessionsCopyOfTheImage) {
+    const auto text_of = [](std::uint64_t image, std::string_view formats) {
+        ChunkBuilder chunk;
+        chunk.build("control", 7, image);
+        const std::string payload =
+            std::string("\x68\0\0\0", 4) + static_cast<char>(tracer::FieldType::text) + std::string("\4fast");
+        for (const tracer::Record& record :
+             combined(kCodeOf<"formatted_event">, std::as_bytes(std::span(payload)), {5'000})) {
+            chunk.raw(record);
+        }
+        const std::array<FileToPack, 2> files = {
+            FileToPack{.name = "0trace.dat", .bytes = source_of(chunk.bytes()), .records = true},
+            FileToPack{.name = std::string(kFormatsName), .bytes = source_of(std::as_bytes(std::span(formats)))}};
+        Bytes archive;
+        ArchiveWriter writer(
+            [&](std::span<const std::byte> bytes) { archive.insert(archive.end(), bytes.begin(), bytes.end()); },
+            [](std::uint64_t) {});
+        EXPECT_TRUE(writer.write(files).ok());
+        Diagnostics diagnostics([](std::string_view) {});
+        const auto trace = host::formats::Trace::open({.name = "x", .bytes = source_of(archive)},
+                                                      {.find_kernel = false, .kind = InputKind::packed}, diagnostics);
+        std::string text = "no event";
+        trace.value()->for_each([&](const Event& event) {
+            if (event.is(kCodeOf<"formatted_event">)) {
+                text = rendered(event, view_formatted(event).value()).value_or("no text");
+            }
+        });
+        return text;
+    };
+    constexpr std::string_view kFormats = R"json({"format": "remora-formats", "version": 1, "image": "9",
+                                                "formats": [{"id": 104, "text": "speed %s"}]})json";
+    EXPECT_EQ(text_of(9, kFormats), "speed fast");
+    EXPECT_EQ(text_of(8, kFormats), "no text");
+    EXPECT_EQ(text_of(9, "damaged"), "no text");
 }
 
 } // namespace
