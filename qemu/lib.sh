@@ -250,3 +250,18 @@ markers() { tr -d '\r' <"$1" 2>/dev/null | sed -n 's/^.*REMORA: //p'; }
 
 # marker SERIAL_LOG PATTERN: the last marker line that matches the basic regular expression, or nothing.
 marker() { markers "$1" | grep -e "$2" | tail -n 1 || true; }
+
+# how_it_ended SESSION: prints how a run ended badly, or the first deadline that was missed. A machine that could not
+# export the record of its panic has printed it on the console. SESSION may be empty.
+how_it_ended() {
+    local shown=
+    if [[ -n $1 && -e $1/manifest.json ]]; then
+        shown=$("$REMORA" --no-pager why "$1" --kernel "$KERNEL" 2>/dev/null || true)
+    fi
+    if [[ -n $(marker "$SERIAL" '^panic') && $shown != *'  where '* ]]; then
+        shown+=${shown:+$'\n'}$("$REMORA" --no-pager why "$SERIAL" --crash --kernel "$KERNEL" 2>/dev/null || true)
+    fi
+    if [[ -n $shown ]]; then
+        printf '\nhow it ended:\n%s\n' "$shown"
+    fi
+}

@@ -38,6 +38,7 @@ COLLECTOR_STATUS=
 TIMED_OUT=
 STILL_ON=
 PROBLEMS=()
+SESSION=
 RAISES=() # an option of remora
 
 # --- host side -------------------------------------------------------------------------------------------------------
@@ -371,7 +372,6 @@ judge_session() {
 carried() { [[ $SINK != auto || -n $(marker "$SERIAL" "^exported .* by $1") ]]; }
 
 judge_sessions() {
-    local session=
     if sink_has udp && { ! carried udp || { [[ $SINK == auto ]] && carried disk; }; }; then
         end_collector
     elif sink_has udp; then
@@ -381,15 +381,15 @@ judge_sessions() {
             PROBLEMS+=("the collector ended with exit code $COLLECTOR_STATUS (see $OUT/collector.log)")
         fi
         judge_session "$OUT/udp"
-        session=$OUT/udp
+        SESSION=$OUT/udp
     fi
     if sink_has disk && carried disk; then
         fetch_disk
         judge_session "$OUT/disk"
-        session=${session:-$OUT/disk}
+        SESSION=${SESSION:-$OUT/disk}
     fi
-    if [[ -n $session ]]; then
-        report_sessions "$session"
+    if [[ -n $SESSION ]]; then
+        report_sessions "$SESSION"
     fi
 }
 
@@ -405,7 +405,7 @@ report_guest() {
 
 report_sessions() {
     local session=$1 written=0
-    "$REMORA" report "$session" "${RAISES[@]}" -o "$OUT/run.html" 2>/dev/null || written=$?
+    "$REMORA" report "$session" --kernel "$KERNEL" "${RAISES[@]}" -o "$OUT/run.html" 2>/dev/null || written=$?
     say
     say 'look further:'
     if ((written == 0 || written == 2)); then
@@ -436,6 +436,7 @@ main() {
     elif sink_has udp; then
         end_collector
     fi
+    how_it_ended "$SESSION"
     if [[ ${#PROBLEMS[@]} -gt 0 ]]; then
         say
         printf 'error: %s\n' "${PROBLEMS[@]}" >&2

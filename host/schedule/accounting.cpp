@@ -55,6 +55,21 @@ std::optional<std::uint32_t> Accounting::blocked_by(std::uint32_t context, const
     return found == m_held.end() || found->second.order != kFree ? std::optional(mutex) : std::nullopt;
 }
 
+// Returns the mutex of `who` for which the task waits, directly or through a chain of holders. A holder that no record
+// names may be `who`.
+std::optional<std::uint32_t> Accounting::link_to(std::uint32_t who, std::uint32_t context,
+                                                 const Schedule& schedule) const {
+    std::uint32_t link = context;
+    for (std::uint32_t i = 0; i < kChainMax; ++i) {
+        const auto mutex = blocked_by(link, schedule);
+        link = mutex ? schedule.holder(*mutex) : kUnknownContext;
+        if (!mutex || link == who || link == kUnknownContext) {
+            return mutex;
+        }
+    }
+    return std::nullopt;
+}
+
 // Returns the mutex that the task acquired last, which is the first that it releases.
 std::uint32_t Accounting::latest_mutex_of(std::uint32_t context) const {
     std::uint32_t mutex = 0;
@@ -217,6 +232,7 @@ void Accounting::reclassify(const trace::Event& event, const Schedule& schedule)
         }
         end_piece(open, history);
         open.now = next;
+        open.begun_by = view.executor;
         open.on_processor = view.here.running == context;
         open.place = RecordPlace::of(event);
     }
@@ -258,7 +274,7 @@ Culprit Accounting::classify_ready(std::uint32_t context, const View& view) cons
     }
     if (place == context || m_priorities.order(executor.who, context) == Order::lower) {
         // The executor runs in the place of this task, which a ceiling stops, or in that of a task that precedes it.
-        const auto waited_for = place != context ? blocked_by(place, view.schedule) : std::nullopt;
+        const auto waited_for = place != context ? link_to(executor.who, place, view.schedule) : std::nullopt;
         return {.part = Part::blocking,
                 .by = By::task,
                 .inversion = Inversion::bounded,
@@ -370,7 +386,8 @@ void Accounting::add(Open& open, lib::Ticks end, std::uint64_t records, Executor
                   .end = end,
                   .records = records,
                   .place = open.place,
-                  .ended_by = ended_by});
+                  .ended_by = ended_by,
+                  .begun_by = open.begun_by});
     }
 }
 

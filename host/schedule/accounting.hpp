@@ -82,6 +82,7 @@ struct Piece {
     std::uint64_t records = 0;
     RecordPlace place{}; // the record with which it begins
     Executor ended_by{}; // in suspension: what ran when the wait ended
+    Executor begun_by{}; // in suspension: what ran when it began
 };
 
 class Accounting {
@@ -137,6 +138,7 @@ class Accounting {
         lib::Ticks since{};
         std::uint64_t records_since = 0; // of its processor, when the piece began
         RecordPlace place{};
+        Executor begun_by{};
         bool fell = false;
     };
 
@@ -197,6 +199,8 @@ class Accounting {
     [[nodiscard]] Culprit classify_ready(std::uint32_t context, const View& view) const;
     [[nodiscard]] Culprit classify_mutex(std::uint32_t context, std::uint32_t mutex, const View& view) const;
     [[nodiscard]] std::optional<std::uint32_t> blocked_by(std::uint32_t context, const Schedule& schedule) const;
+    [[nodiscard]] std::optional<std::uint32_t> link_to(std::uint32_t who, std::uint32_t context,
+                                                       const Schedule& schedule) const;
     [[nodiscard]] Inversion inversion(const Culprit& culprit, std::uint32_t context, const View& view) const;
     [[nodiscard]] std::uint32_t wait_of(std::uint32_t context) const;
     [[nodiscard]] std::uint32_t latest_mutex_of(std::uint32_t context) const;

@@ -189,6 +189,15 @@ class Known:
             holder = self.holder(self.awaited_mutex(holder))
         return found
 
+    def link_to(self, runs, task):
+        """The mutex of `runs` that the task waits for, directly or through a chain; a holder may be unknown."""
+        for _ in range(64):
+            mutex = self.awaited_mutex(task)
+            task = self.holder(mutex)
+            if mutex is None or task in (runs, None):
+                return mutex
+        return None
+
     def inversion(self, task, chain):
         executor = self.executor()
         if executor.kind in ("interrupt", "timer", "kernel"):
@@ -228,7 +237,7 @@ class Known:
         if place == task:
             return Share("blocking", "task", runs, self.acquired_last(runs), runs, runs, None, "bounded")  # 9
         if place != runs and self.precedes(task, runs):
-            mutex = self.awaited_mutex(place) or self.acquired_last(runs)
+            mutex = self.link_to(runs, place) or self.acquired_last(runs)
             return Share("blocking", "task", runs, mutex, runs, runs, None, "bounded")  # 10
         return Share("interference", "task", runs)  # 11
 

@@ -6,6 +6,7 @@ the guest and has a case of its own here."""
 import functools
 import json
 import os
+import re
 
 from integration import wire
 from support.cases import CASES, Case, Failure, expect
@@ -62,6 +63,9 @@ def panic_case_for(name):
         printed = ctx.remora("print", directory, codes=None).stdout
         expect("data_pointer" in printed, f"the reason's address is missing:\n{printed[-2000:]}")
         expect(MARK in printed, f"what was traced before the panic is missing:\n{printed[-2000:]}")
+        crash = ctx.remora("why", directory, "--crash", "--kernel", TEST_KERNEL).stdout
+        expect(crash.startswith("panic in task ") and "its reason is not recorded" not in crash, crash)
+        expect(name == "p_lost_stack" or re.search(r"[(][a-z_0-9/]+[.](cpp|hpp|S):[0-9]+[)]", crash), crash)
     return body
 
 

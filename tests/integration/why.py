@@ -10,14 +10,14 @@ from support.guests import OK
 # Task of the fault -> the cause, and what the sentence must name.
 FAULTS = {
     "inherit": ("missing_inheritance", "middle ran while holder held the mutex bus", "protocol none"),
-    "sleeplock": ("lock_across_wait", "sleeper held the mutex bus and waited for delay"),
+    "sleeplock": ("lock_across_wait", "sleeper held the mutex bus and slept"),
     "section": ("critical_section", "for the mutex bus, while holder ran"),
     "overrun": ("own_overrun", "declares 2.00 ms"),
     "victim": ("others_overrun", "greedy declares 1.00 ms"),
     "storm": ("interrupt_load", "times and took"),
     "irqoff": ("interrupts_off", "careless kept them off"),
     "order": ("priority_order", "later deadlines", "other"),
-    "event": ("late_event", "for semaphore samples, until producer ended that"),
+    "event": ("late_event", "it waited for the semaphore samples, until producer ended that"),
     "backlog": ("own_overrun", "declares 2.00 ms"),
     "budget": ("server_budget", "scarce has 1.00 ms every 6.00 ms"),
 }
@@ -29,9 +29,9 @@ MIXED = {
     "dmsection": ("critical_section", "for the mutex bus, while holder ran"),
     "blocked": ("others_overrun", "hoverer declares 1.00 ms and executed 8.00 ms"),
     "row": ("others_overrun", "rowhog declares 1.00 ms and executed 9.00 ms"),
-    "waits": ("late_event", "for delay", "is not recorded"),
+    "waits": ("late_event", "it slept", "is not recorded"),
     "shared": ("critical_section", "it waited 1.00 ms for the mutex bus, while holder ran"),
-    "offdelay": ("late_event", "for delay", "is not recorded"),
+    "offdelay": ("late_event", "it slept", "is not recorded"),
     "both": ("others_overrun", "second declares 1.00 ms", "and: an overrun: the job executed 4.00 ms",
              "only without both: on time"),
     "handler": ("interrupt_load", "had begun before the release"),

@@ -52,6 +52,7 @@ class WhyScene {
         m_names.set_parameters({.context = kHigh, .level = 0, .wcet_ns = 50, .deadline_ns = 100});
         m_names.set_parameters({.context = kServed, .level = 2});
         m_names.set_parameters({.context = kDated, .level = 1, .wcet_ns = 50, .deadline_ns = 100});
+        m_names.set_parameters({.context = 10, .level = 1, .deadline_ns = 100}); // by deadline, too
     }
 
     WhyScene& play(std::string_view text) {
@@ -143,6 +144,15 @@ inline std::string text_of(const Finding& finding) {
     }
     text += finding.decisive ? " decisive" : "";
     return finding.since ? text + fmt::format(" since {}", finding.since->value) : text;
+}
+
+inline std::string chain_text(const Finding& finding) {
+    std::string text;
+    for (const Link& link : finding.chain ? *finding.chain : Chain()) {
+        text += fmt::format("{}{} of {} {}", text.empty() ? "" : ", ", link.mutex, who_text(link.holder),
+                            link.protocol ? lib::word(*link.protocol) : "unknown");
+    }
+    return text;
 }
 
 template <typename Parts>

@@ -121,6 +121,8 @@ class Findings {
             finding.longest = item.length();
             finding.place = item.place;
             finding.ended_by = item.ended_by;
+            finding.begun_by = item.begun_by;
+            finding.chain = item.chain;
         }
     }
 

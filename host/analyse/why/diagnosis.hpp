@@ -9,6 +9,7 @@
 #include "lib/units.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,15 +20,17 @@ struct Finding {
     lib::Ticks gain{};                             // how much earlier the job would have ended without it
     lib::Ticks took{};                             // how much time it took
     std::uint32_t who = schedule::kUnknownContext; // the task, vector or server; for a mutex its holder
-    std::uint32_t object = 0;                      // the mutex, or what the job waited for
+    std::uint32_t object = 0;                      // the mutex that `who` holds, or what the job waited for
     std::uint32_t wait = 0;                        // for lock_across_wait: what the holder waited for
     schedule::RecordPlace place{};                 // the record with which the longest piece begins
     lib::Ticks longest{};                          // the length of that piece
     schedule::Executor ended_by{};                 // for late_event: what ran when the wait ended
+    schedule::Executor begun_by{};                 // for late_event: the task that suspended the job's
     lib::Ticks greatest{};                         // for overruns: the execution of a job so far
     std::vector<std::uint32_t> tasks{};            // for priority_order, load, missing_inheritance: the tasks that ran
     bool decisive = false; // for server_budget: before its first deadline the server had less than the job needed
-    std::optional<lib::Ticks> since{}; // for others_overrun: it counts from this time, not from the release
+    std::shared_ptr<const Chain> chain{}; // from the job to the mutex, in the longest piece; null without a mutex
+    std::optional<lib::Ticks> since{};    // for others_overrun: it counts from this time, not from the release
 };
 
 struct Diagnosis {

@@ -51,6 +51,16 @@ inline constexpr std::array<std::string_view, 15> kCauseNames = {
     return kCauseNames[static_cast<std::size_t>(cause)];
 }
 
+// A mutex on the way from a task that waits for one to the task that keeps the first of them from running.
+struct Link {
+    std::uint32_t mutex = 0;
+    std::uint32_t holder = schedule::kUnknownContext;
+    std::optional<lib::MutexProtocol> protocol{}; // none: no record states it
+};
+
+// The first mutex is the one that the task waits for. Each holder but the last waits for the next mutex.
+using Chain = std::vector<Link>;
+
 // The replay finds when a job would have ended without some of the work around it: it runs what the processor did once
 // more, with parts left out, from the time when the processor was free for the task to the end of the job.
 //
@@ -80,6 +90,7 @@ struct Item {
     std::uint32_t worker = schedule::kUnknownContext; // the task that ends this wait
     schedule::Executor executor{};
     schedule::Executor ended_by{};
+    schedule::Executor begun_by{}; // a task that suspended this one; else unknown
     lib::Ticks begin{};
     lib::Ticks end{};
     lib::Ticks arrival{};
@@ -90,6 +101,7 @@ struct Item {
     bool postponed = false; // it happened after the server had postponed the task's deadline
     bool quiet = false;     // its length is that of another item
     schedule::RecordPlace place{};
+    std::shared_ptr<const Chain> chain{}; // null: no mutex kept the task from running
 
     [[nodiscard]] lib::Ticks length() const { return end - begin; }
 
@@ -146,10 +158,15 @@ class Story {
 struct ServerFacts {
     std::uint16_t id = 0;
     std::optional<lib::ServerKind> kind{};
-    std::uint64_t capacity_ns = 0; // Q
-    std::uint64_t period_ns = 0;   // T
-    std::uint64_t exhausted = 0;   // how often its budget was used up within the job
+    std::uint64_t capacity_ns = 0;          // Q
+    std::uint64_t period_ns = 0;            // T
+    std::uint64_t exhausted = 0;            // how often its budget was used up within the job
+    std::optional<lib::Ticks> left{};       // of its budget, at the release
+    std::optional<lib::Ticks> found_none{}; // since when it has no budget because it polled and found no request
 };
+
+// The number of a handler of exceptions, as opposed to those of signals.
+inline constexpr std::uint32_t kExceptionHandlers = 0x1'0000;
 
 struct JobCase {
     schedule::JobAccount account;
@@ -159,11 +176,15 @@ struct JobCase {
     std::optional<tracer::TaskParameters> parameters{};
     // Holds what the processor did since it was free for the task; null if the job is not explained.
     std::shared_ptr<const std::vector<Item>> window{};
-    std::map<std::uint32_t, std::uint64_t> interrupts{};                    // how many began within the job, by vector
-    std::map<std::uint32_t, std::optional<lib::MutexProtocol>> protocols{}; // those of the mutexes in its shares
+    std::map<std::uint32_t, std::uint64_t> interrupts{}; // how many began within the job, by vector
+    // How often a signal was delivered to it, by its number, or an exception to its handler, by kExceptionHandlers and
+    // its number. What their handlers execute is execution of the job.
+    std::map<std::uint32_t, std::uint64_t> handlers{};
     std::map<std::uint32_t, std::uint64_t> declared_ns{}; // C of each task in the window that declares it
     std::optional<ServerFacts> server{};
+    std::optional<schedule::Piece> latest{};       // its latest piece
     std::optional<schedule::Piece> unended_wait{}; // the wait in which the job ended without having been woken
+    bool open_at_end = false;                      // it was not complete when the trace ended
     std::shared_ptr<const trace::Names> names;     // the names as they were at its end
 
     [[nodiscard]] lib::Ticks share_of(schedule::Part part, schedule::By by) const {

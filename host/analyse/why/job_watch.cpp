@@ -17,6 +17,7 @@ using schedule::Part;
 using trace::kCodeOf;
 
 constexpr std::size_t kPassagesKept = 8;
+constexpr std::uint32_t kReasonShift = 16; // of the parameters of task_block and task_exception
 
 bool by_deadline(const trace::Names& names, const tracer::TaskParameters& parameters) {
     const std::string_view level = names.find(tracer::Unit::level, parameters.level);
@@ -57,6 +58,8 @@ void JobWatch::take(const trace::Event& event, std::uint32_t khz) {
             m_tasks[change.context].ready = event.ticks;
         } else if (change.kind == Change::Kind::waits && change.state == schedule::TaskState::mutex) {
             m_tasks[change.context].waits_for = change.object;
+        } else if (change.kind == Change::Kind::gap) {
+            m_holders.clear();
         } else if (change.kind == Change::Kind::switched) {
             for (auto& [watched, window] : m_windows) {
                 if (frees(change.context, watched)) {
@@ -91,9 +94,12 @@ void JobWatch::note(const trace::Event& event) {
         }
         break;
     case kCodeOf<"job_deadline">:
-    case kCodeOf<"set_priority">:
-        m_tasks[event.par1].deadline = m_accounting.jobs().times().deadline(event.par1);
+    case kCodeOf<"set_priority">: {
+        Task& task = m_tasks[event.par1];
+        task.deadline = m_accounting.jobs().times().deadline(event.par1);
+        task.first_deadline = task.first_deadline ? task.first_deadline : task.deadline;
         break;
+    }
     case kCodeOf<"set_mutex_protocol">:
         if (const auto protocol = lib::number_from<lib::MutexProtocol>(event.par1)) {
             m_protocols[event.par2] = *protocol;
@@ -102,6 +108,10 @@ void JobWatch::note(const trace::Event& event) {
     case kCodeOf<"set_mutex_acquire">:
         m_holders[event.par2] = event.par1;
         break;
+    case kCodeOf<"set_mutex_unlock">:
+    case kCodeOf<"set_mutex_owner_died">:
+        m_holders.erase(event.par2);
+        break;
     case kCodeOf<"task_create">:
         m_tasks[event.par1] = {};
         m_rows.erase(event.par1);
@@ -109,7 +119,24 @@ void JobWatch::note(const trace::Event& event) {
         break;
     default:
         note_server(event);
+        note_handlers(event);
         break;
+    }
+}
+
+// A task that waits for a signal takes it without a handler.
+void JobWatch::note_handlers(const trace::Event& event) {
+    const auto job = m_open.find(event.par1);
+    if (event.is(kCodeOf<"task_block">)) {
+        const bool signal = event.par2 >> kReasonShift == static_cast<std::uint32_t>(lib::WaitKind::signal);
+        m_tasks[event.par1].awaits_signal = m_tasks[event.par1].awaits_signal || signal;
+    } else if (event.is(kCodeOf<"signal">)) {
+        if (!std::exchange(m_tasks[event.par1].awaits_signal, false) && job != m_open.end()) {
+            ++job->second.handlers[event.par2];
+        }
+    } else if (event.is(kCodeOf<"task_exception">) && job != m_open.end() &&
+               (event.par2 & 0xFFFF) == static_cast<std::uint32_t>(lib::Reaction::handler)) {
+        ++job->second.handlers[kExceptionHandlers | event.par2 >> kReasonShift];
     }
 }
 
@@ -130,7 +157,12 @@ void JobWatch::note_server(const trace::Event& event) {
     case kCodeOf<"server_period">:
         m_servers[event.par1].period_ns = event.par2;
         break;
+    case kCodeOf<"server_budget">:
+        m_servers[event.par1].left = lib::Ticks{event.par2};
+        m_servers[event.par1].found_none = event.par2 == 0 ? std::optional(event.ticks) : std::nullopt;
+        break;
     case kCodeOf<"server_exhaust">:
+        m_servers[event.par2].found_none.reset();
         for (auto& [context, job] : m_open) {
             if (m_tasks[context].server == event.par2 && job.server) {
                 ++job.server->exhausted;
@@ -145,6 +177,7 @@ void JobWatch::note_server(const trace::Event& event) {
 void JobWatch::open(const trace::Event& event) {
     Task& task = m_tasks[event.par1];
     task.deadline.reset();
+    task.first_deadline.reset();
     const schedule::Job* const begun = m_accounting.jobs().open(event.par1);
     task.ready = begun != nullptr && begun->release ? std::min(begun->release->ticks, event.ticks) : event.ticks;
     if (event.names == nullptr || !m_is_task(*event.names, event.par1)) {
@@ -155,7 +188,8 @@ void JobWatch::open(const trace::Event& event) {
     job.released = schedule::RecordPlace::of(event);
     if (task.server) {
         const auto server = m_servers.find(*task.server);
-        job.server = server != m_servers.end() ? server->second : ServerFacts{.id = *task.server};
+        job.server = server != m_servers.end() ? server->second : ServerFacts{};
+        job.server->id = *task.server;
     }
 }
 
@@ -178,7 +212,7 @@ void JobWatch::take_piece(const schedule::Piece& piece) {
         return;
     }
     open->second.story.add(piece);
-    open->second.unended_wait = piece.culprit.part == Part::suspension ? std::optional(piece) : std::nullopt;
+    open->second.latest = piece;
     add_to_window(piece);
 }
 
@@ -187,33 +221,30 @@ void JobWatch::add_to_window(const schedule::Piece& piece) {
     Window& window = found->second;
     const std::optional<ServerFacts>& server = m_open[piece.context].server;
     window.add(piece, m_accounting.executors(piece.place.cpu),
-               piece.culprit.inversion == schedule::Inversion::unbounded ? weak_link(piece.culprit) : std::nullopt,
+               piece.culprit.part == Part::blocking ? chain_of(piece.culprit) : Chain{},
                server && server->exhausted != 0);
     window.compact(m_runs, judge_for(piece.context));
 }
 
-// Returns the first mutex without inheritance along the chain of holders; if none is known, the first one without a
-// known protocol.
-std::optional<WeakLink> JobWatch::weak_link(const schedule::Culprit& culprit) const {
-    constexpr std::uint32_t kChainMax = 64;
-    std::optional<WeakLink> unknown;
-    WeakLink link{culprit.object, culprit.holder};
-    for (std::uint32_t i = 0; i < kChainMax; ++i) {
-        const auto protocol = m_protocols.find(link.mutex);
-        if (protocol == m_protocols.end()) {
-            unknown = unknown ? unknown : link;
-        } else if (protocol->second == lib::MutexProtocol::none) {
-            return link;
+// Follows the holders as they were before the event that ends the piece.
+Chain JobWatch::chain_of(const schedule::Culprit& culprit) const {
+    constexpr std::size_t kChainMax = 64;
+    Chain chain;
+    Link link{culprit.object, culprit.holder, {}};
+    for (;;) {
+        if (const auto protocol = m_protocols.find(link.mutex); protocol != m_protocols.end()) {
+            link.protocol = protocol->second;
+        }
+        chain.push_back(link);
+        if (link.holder == culprit.chain_end || link.holder == schedule::kUnknownContext || chain.size() == kChainMax) {
+            return chain;
         }
         const auto holder = m_tasks.find(link.holder);
-        if (link.holder == culprit.chain_end || holder == m_tasks.end() || holder->second.waits_for == 0) {
-            break;
+        link = {.mutex = holder != m_tasks.end() ? holder->second.waits_for : 0, .holder = culprit.chain_end};
+        if (const auto next = m_holders.find(link.mutex); next != m_holders.end()) {
+            link.holder = next->second;
         }
-        link.mutex = holder->second.waits_for;
-        const auto next = m_holders.find(link.mutex);
-        link.holder = next != m_holders.end() ? next->second : culprit.chain_end;
     }
-    return unknown;
 }
 
 void JobWatch::take_execution(const schedule::Piece& piece) {
@@ -265,6 +296,12 @@ Window::Judge JobWatch::judge_for(std::uint32_t context) const {
                     return deadline && own && *deadline > *own && relative(who) > relative(context) &&
                            relative(context) != 0;
                 },
+            .is_postponed =
+                [this, context, dated](std::uint32_t who, std::optional<std::uint64_t> deadline) {
+                    const auto task = m_tasks.find(context);
+                    return task != m_tasks.end() && task->second.first_deadline && deadline && dated(who) &&
+                           dated(context) && *deadline > *task->second.first_deadline;
+                },
             .is_idle =
                 [this](std::uint32_t who) {
                     return m_names != nullptr && m_names->find(tracer::Unit::context, who) == "idle";
@@ -277,13 +314,6 @@ void JobWatch::describe(JobCase& job) const {
     if (const tracer::TaskParameters* const parameters = parameters_of(m_names.get(), context)) {
         job.parameters = *parameters;
     }
-    for (const schedule::Share& share : job.account.shares) {
-        if (share.culprit.part == Part::blocking) {
-            const auto protocol = m_protocols.find(share.culprit.object);
-            job.protocols[share.culprit.object] =
-                protocol != m_protocols.end() ? std::optional(protocol->second) : std::nullopt;
-        }
-    }
     job.story.reduce(kPassagesKept);
 }
 
@@ -295,10 +325,6 @@ void JobWatch::attach_window(JobCase& job) {
     }
     job.window = window->second.at_end(m_runs, judge_for(context));
     for (const Item& item : *job.window) {
-        if (const auto protocol = m_protocols.find(item.object);
-            item.cause == Cause::missing_inheritance && protocol != m_protocols.end()) {
-            job.protocols[item.object] = protocol->second;
-        }
         const tracer::TaskParameters* const parameters = parameters_of(m_names.get(), item.executor.who);
         if (parameters != nullptr && parameters->wcet_ns != 0) {
             job.declared_ns[item.executor.who] = parameters->wcet_ns;
@@ -314,12 +340,15 @@ void JobWatch::take_account(const schedule::JobAccount& account) {
     JobCase job = std::move(open->second);
     m_open.erase(open);
     job.account = account;
-    if (account.job.outcome != schedule::Outcome::ended && account.job.outcome != schedule::Outcome::aborted) {
-        job.unended_wait.reset();
+    const bool cut =
+        account.job.outcome == schedule::Outcome::ended || account.job.outcome == schedule::Outcome::aborted;
+    if (cut && job.latest && job.latest->culprit.part == Part::suspension) {
+        job.unended_wait = job.latest;
     }
     if (m_event != nullptr) {
         job.ended = schedule::RecordPlace::of(*m_event);
     }
+    job.open_at_end = m_finished;
     ++m_found.jobs;
     m_found.late += account.job.is_late() ? 1U : 0U;
     m_found.unknown += account.is_known() ? 0U : 1U;
@@ -329,6 +358,9 @@ void JobWatch::take_account(const schedule::JobAccount& account) {
     const bool better = is_better(account);
     if (account.is_known() && (better || account.job.is_late())) {
         attach_window(job);
+    }
+    if (job.open_at_end) {
+        m_found.open = job;
     }
     add_to_row(job);
     if (better) {

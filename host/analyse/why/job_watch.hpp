@@ -29,10 +29,11 @@ struct Found {
     std::optional<JobCase> job{};
     // The first of a row of jobs that each began late because of the previous one; none if it is `job`.
     std::optional<JobCase> first{};
-    std::uint64_t row = 0;     // how many jobs there are from `first` to `job`
-    std::uint64_t jobs = 0;    // how many jobs the task had
-    std::uint64_t late = 0;    // how many of them were late
-    std::uint64_t unknown = 0; // how many of them are not known, because records are missing
+    std::uint64_t row = 0;         // how many jobs there are from `first` to `job`
+    std::uint64_t jobs = 0;        // how many jobs the task had
+    std::uint64_t late = 0;        // how many of them were late
+    std::uint64_t unknown = 0;     // how many of them are not known, because records are missing
+    std::optional<JobCase> open{}; // the latest that was not complete when the trace ended
     std::uint64_t greatest_number = 0;
     std::set<std::uint16_t> contexts{}; // those of the tasks that fit and had jobs
 };
@@ -49,7 +50,10 @@ class JobWatch {
     void take(const trace::Event& event, std::uint32_t khz);
 
     // Must be called at the end of the trace.
-    void finish() { m_accounting.finish(); }
+    void finish() {
+        m_finished = true;
+        m_accounting.finish();
+    }
 
     [[nodiscard]] const Found& found() const { return m_found; }
 
@@ -62,14 +66,17 @@ class JobWatch {
     struct Task {
         std::uint64_t job = 0; // the job that `executed` belongs to
         lib::Ticks executed{};
-        std::optional<std::uint64_t> deadline{}; // absolute, of the job in progress
-        lib::Ticks ready{};                      // since when it can run
+        std::optional<std::uint64_t> deadline{};       // absolute, of the job in progress
+        std::optional<std::uint64_t> first_deadline{}; // before its server postponed it
+        bool awaits_signal = false;                    // it takes the next signal itself
+        lib::Ticks ready{};                            // since when it can run
         std::optional<std::uint16_t> server{};
         std::uint32_t waits_for = 0; // the latest mutex that it waited for
     };
 
     void note(const trace::Event& event);
     void note_server(const trace::Event& event);
+    void note_handlers(const trace::Event& event);
     void open(const trace::Event& event);
     void take_piece(const schedule::Piece& piece);
     void take_execution(const schedule::Piece& piece);
@@ -78,7 +85,7 @@ class JobWatch {
     void describe(JobCase& job) const;
     void attach_window(JobCase& job);
     [[nodiscard]] Window::Judge judge_for(std::uint32_t context) const;
-    [[nodiscard]] std::optional<WeakLink> weak_link(const schedule::Culprit& culprit) const;
+    [[nodiscard]] Chain chain_of(const schedule::Culprit& culprit) const;
     [[nodiscard]] std::optional<std::uint64_t> deadline_of(std::uint32_t context) const;
     void keep(const JobCase& job);
     void add_to_row(const JobCase& job);
@@ -102,6 +109,7 @@ class JobWatch {
     const trace::Event* m_event = nullptr; // the event that is being taken
     std::uint64_t m_names_version = 0;
     std::uint32_t m_khz = 0;
+    bool m_finished = false;
     Found m_found;
 };
 

@@ -4,6 +4,7 @@
 #include "lib/wire_numbers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace host::analyse::why {
 
@@ -22,6 +23,10 @@ bool is_delay(std::uint32_t object) {
     return object >> kKindShift == static_cast<std::uint32_t>(lib::WaitKind::delay);
 }
 
+bool is_suspended(std::uint32_t object) {
+    return object >> kKindShift == static_cast<std::uint32_t>(lib::WaitKind::suspended);
+}
+
 bool is_of_task(const Executor& executor) {
     return executor.by == By::task || executor.by == By::section || executor.by == By::kernel;
 }
@@ -30,6 +35,7 @@ bool is_of_task(const Executor& executor) {
 // deadline is known.
 Item executed(Item item, const Executor& executor) {
     item.executor = executor;
+    item.chain.reset();
     if (executor.by == By::interrupt) {
         item.role = Role::preceding;
         item.cause = Cause::interrupt_load;
@@ -44,6 +50,15 @@ Item executed(Item item, const Executor& executor) {
         item.who = schedule::kUnknownContext;
     }
     return item;
+}
+
+// Returns the first mutex without inheritance; if there is none, the first one without a known protocol; else null.
+const Link* weakest(const Chain& chain) {
+    auto found = std::ranges::find(chain, std::optional(lib::MutexProtocol::none), &Link::protocol);
+    if (found == chain.end()) {
+        found = std::ranges::find_if(chain, [](const Link& link) { return !link.protocol; });
+    }
+    return found != chain.end() ? &*found : nullptr;
 }
 
 } // namespace
@@ -95,8 +110,7 @@ void Window::begin_job(const Piece& piece, const ExecutorHistory& history) {
     push({.role = Role::until, .begin = piece.begin, .end = piece.begin, .job = piece.job, .place = piece.place});
 }
 
-void Window::add(const Piece& piece, const ExecutorHistory& history, const std::optional<WeakLink>& weak,
-                 bool postponed) {
+void Window::add(const Piece& piece, const ExecutorHistory& history, Chain chain, bool postponed) {
     if (piece.job != m_job || !m_last) {
         begin_job(piece, history);
     }
@@ -122,7 +136,7 @@ void Window::add(const Piece& piece, const ExecutorHistory& history, const std::
         add_interference(item, piece, history);
         break;
     case Part::blocking:
-        add_blocking(item, piece, weak);
+        add_blocking(item, piece.culprit, std::move(chain));
         break;
     case Part::suspension:
         add_suspension(item, piece, history);
@@ -165,43 +179,41 @@ void Window::add_interference(Item item, const Piece& piece, const ExecutorHisto
     push(item);
 }
 
-void Window::add_blocking(Item item, const Piece& piece, const std::optional<WeakLink>& weak) {
-    const schedule::Culprit& culprit = piece.culprit;
-    const bool known = culprit.holder != schedule::kUnknownContext && culprit.chain_end != schedule::kUnknownContext;
+void Window::add_blocking(Item item, const schedule::Culprit& culprit, Chain chain) {
     item.role = Role::path;
-    item.object = culprit.object;
-    item.who = culprit.holder;
+    item.chain = std::make_shared<const Chain>(std::move(chain));
+    const Link& first = item.chain->front();
+    const Link& last = item.chain->back();
+    const auto blame = [&item](Cause cause, const Link& link) {
+        item.cause = cause;
+        item.object = link.mutex;
+        item.who = link.holder;
+    };
+    const auto ran = std::ranges::find(*item.chain, culprit.who, &Link::holder);
     if (culprit.by == By::interrupt) {
-        item.object = 0;
         item = executed(item, item.executor);
-    } else if (!known || culprit.by == By::unknown) {
-        item.cause = Cause::unknown;
-        item.who = schedule::kUnknownContext;
+    } else if (last.holder == schedule::kUnknownContext || culprit.by == By::unknown) {
+        blame(Cause::unknown, {.mutex = last.mutex});
     } else if (culprit.end_waits != 0) {
         Item meanwhile = item;
         item.role = Role::until;
-        item.cause = Cause::lock_across_wait;
-        item.who = culprit.chain_end;
+        blame(Cause::lock_across_wait, last);
         item.wait = culprit.end_waits;
         push(item);
         meanwhile.quiet = true;
-        meanwhile.object = 0;
         item = executed(meanwhile, meanwhile.executor);
     } else if (culprit.by != By::task) {
-        item.cause = Cause::kernel;
-    } else if (culprit.who == culprit.holder || culprit.who == culprit.chain_end) {
-        item.cause = Cause::critical_section;
+        blame(Cause::kernel, first);
+    } else if (ran != item.chain->end()) {
+        blame(Cause::critical_section, *ran);
     } else if (culprit.inversion == schedule::Inversion::unbounded) {
-        item.cause = weak ? Cause::missing_inheritance : Cause::kernel;
-        item.object = weak ? weak->mutex : 0;
-        item.who = weak ? weak->holder : culprit.who;
+        const Link* const weak = weakest(*item.chain);
+        weak != nullptr ? blame(Cause::missing_inheritance, *weak) : blame(Cause::kernel, {.holder = culprit.who});
     } else if (culprit.inversion == schedule::Inversion::bounded) {
+        item = executed(item, item.executor);
         item.role = Role::preceding;
-        item.cause = Cause::load;
-        item.object = 0;
-        item.who = schedule::kUnknownContext;
     } else {
-        item.cause = Cause::unknown;
+        blame(Cause::unknown, first);
     }
     push(item);
 }
@@ -213,6 +225,9 @@ void Window::add_suspension(Item item, const Piece& piece, const ExecutorHistory
     item.object = piece.culprit.object;
     item.who = schedule::kUnknownContext;
     item.ended_by = piece.ended_by;
+    if (is_suspended(item.object) && is_of_task(piece.begun_by) && piece.begun_by.who != piece.context) {
+        item.begun_by = piece.begun_by;
+    }
     const bool by_task = piece.ended_by.by == By::task && piece.ended_by.who != piece.context;
     item.role = is_delay(item.object) ? Role::delay : by_task ? Role::note : Role::until;
     push(item);
@@ -272,6 +287,7 @@ namespace {
 // Completes the item by the runs of the task that executed.
 void look_up(Item& item, const Runs& runs, const Window::Judge& judge) {
     if (!is_of_task(item.executor)) {
+        item.postponed = false;
         return;
     }
     std::optional<std::uint64_t> deadline;
@@ -303,6 +319,7 @@ void look_up(Item& item, const Runs& runs, const Window::Judge& judge) {
             item.role = item.otherwise;
         }
     }
+    item.postponed = item.postponed && judge.is_postponed(item.executor.who, deadline);
     item.later = item.role == Role::preceding && judge.is_later(item.executor.who, deadline);
 }
 

@@ -40,28 +40,23 @@ class Runs {
     std::deque<Run> m_runs;
 };
 
-// A mutex without inheritance, because of which another task runs, and its holder.
-struct WeakLink {
-    std::uint32_t mutex = 0;
-    std::uint32_t holder = schedule::kUnknownContext;
-};
-
 class Window {
   public:
     // Holds what is known when a job ends, besides the pieces.
     struct Judge {
         std::function<bool(std::uint32_t who, std::optional<std::uint64_t> deadline, std::uint32_t than)> precedes;
         std::function<bool(std::uint32_t who, std::optional<std::uint64_t> deadline)> is_later;
+        // Returns whether `who` precedes the task only because the server has postponed the task's deadline.
+        std::function<bool(std::uint32_t who, std::optional<std::uint64_t> deadline)> is_postponed;
         std::function<bool(std::uint32_t who)> is_idle;
     };
 
     // Must be called when the processor is free for the task: nothing before can delay its next job.
     void restart(lib::Ticks now);
 
-    // Adds a piece of the task. weak: only given if the piece is an inversion. postponed: the server has postponed the
-    // task's deadline.
-    void add(const schedule::Piece& piece, const schedule::ExecutorHistory& history,
-             const std::optional<WeakLink>& weak, bool postponed);
+    // Adds a piece of the task. chain: the mutexes of a piece of blocking, at least one. postponed: the server has
+    // postponed the task's deadline.
+    void add(const schedule::Piece& piece, const schedule::ExecutorHistory& history, Chain chain, bool postponed);
 
     // Must be called at the end of a job. Returns its items and those before it.
     [[nodiscard]] std::shared_ptr<const std::vector<Item>> at_end(const Runs& runs, const Judge& judge);
@@ -78,7 +73,7 @@ class Window {
 
     void begin_job(const schedule::Piece& piece, const schedule::ExecutorHistory& history);
     void add_interference(Item item, const schedule::Piece& piece, const schedule::ExecutorHistory& history);
-    void add_blocking(Item item, const schedule::Piece& piece, const std::optional<WeakLink>& weak);
+    void add_blocking(Item item, const schedule::Culprit& culprit, Chain chain);
     void add_suspension(Item item, const schedule::Piece& piece, const schedule::ExecutorHistory& history);
     void add_jitter(Item item);
     void add_within(const Item& whole, const schedule::ExecutorHistory& history);

@@ -16,6 +16,7 @@ namespace {
 using analyse::why::Cause;
 using analyse::why::Finding;
 using analyse::why::JobCase;
+using analyse::why::Link;
 using schedule::Part;
 using text::JsonDocument;
 
@@ -142,6 +143,14 @@ class WhyJson {
         time("gain", finding.gain);
         time("took", finding.took);
         m_json.member("who", finding.who != schedule::kUnknownContext ? std::optional(finding.who) : std::nullopt);
+        if (finding.chain) {
+            m_json.member("mutex", finding.object);
+            m_json.objects("chain", *finding.chain, [this](const Link& link) {
+                m_json.member("mutex", link.mutex);
+                m_json.member("holder",
+                              link.holder != schedule::kUnknownContext ? std::optional(link.holder) : std::nullopt);
+            });
+        }
         m_json.array("tasks", finding.tasks, [&](const std::uint32_t task) { m_json.value(task); });
         if (finding.longest.value != 0) {
             place("from", finding.place);

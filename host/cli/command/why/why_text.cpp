@@ -205,6 +205,9 @@ class WhyText {
             add(text);
             add(m_view.damaged ? "why is not known: the trace is damaged, and nothing is concluded from it"
                                : not_known(job.account.unaccounted));
+            if (job.open_at_end) {
+                add(state_at_end(job, m_khz));
+            }
             return;
         }
         text += fmt::format(", ended{} at {} ({})", how(facts.outcome), at(*facts.end), record(job.ended));
@@ -340,7 +343,7 @@ class WhyText {
                             m_view.found.unknown, m_view.found.jobs),
                 Kind::note);
         }
-        if (m_view.found.contexts.size() > 1) {
+        if (m_view.found.contexts.size() > 1 && !m_view.any_task) {
             add(fmt::format("{} tasks have this name: --task takes a context, too ({})", m_view.found.contexts.size(),
                             fmt::join(m_view.found.contexts, ", ")),
                 Kind::note);

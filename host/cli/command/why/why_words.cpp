@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Describes culprits and causes in words.
+// Describes causes in words.
 #include "host/cli/command/time_text.hpp"
 #include "host/cli/command/why/why_view.hpp"
-#include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/value_text.hpp"
 #include "lib/wire_numbers.hpp"
 
 #include <algorithm>
@@ -22,72 +20,14 @@ using analyse::why::Cause;
 using analyse::why::Finding;
 using analyse::why::Item;
 using analyse::why::JobCase;
+using analyse::why::Link;
 using schedule::By;
-using schedule::Culprit;
 using schedule::Part;
 using tracer::Unit;
 
 constexpr std::size_t kNamesMax = 3;
-constexpr std::size_t kNameBytes = 40;
 constexpr std::uint64_t kMeanwhileLeast = 10; // part of a wait
 constexpr std::uint32_t kKindShift = 16;      // of the parameter of task_block
-
-std::string name_of(const trace::Names& names, Unit unit, std::uint32_t number, std::string_view kind) {
-    const std::string_view name = number < schedule::kContexts ? names.find(unit, number) : std::string_view();
-    return name.empty() ? fmt::format("{} {}", kind, number) : text::escaped(name.substr(0, kNameBytes));
-}
-
-std::string task_of(const trace::Names& names, std::uint32_t context) {
-    return context == schedule::kUnknownContext ? "an unknown task" : name_of(names, Unit::context, context, "context");
-}
-
-std::string mutex_of(const trace::Names& names, std::uint32_t mutex) {
-    return mutex == 0 ? "a mutex" : "the mutex " + trace::name_or_number(names, Unit::mutex, mutex);
-}
-
-std::string interrupt_of(const trace::Names& names, std::uint32_t vector) {
-    if (vector == schedule::kTimerHandler) {
-        return "the timer's interrupt";
-    }
-    const std::string_view name = names.find(Unit::vector, vector);
-    return fmt::format("interrupt {}{}", vector,
-                       name.empty() ? "" : fmt::format(" ({})", text::escaped(name.substr(0, kNameBytes))));
-}
-
-std::string server_of(const trace::Names& names, std::uint32_t server) {
-    return "server " + trace::name_or_number(names, Unit::server, server);
-}
-
-std::string executor_of(const trace::Names& names, const schedule::Executor& executor) {
-    switch (executor.by) {
-    case By::task:
-    case By::section:
-    case By::kernel:
-        return task_of(names, executor.who);
-    case By::interrupt:
-        return interrupt_of(names, executor.who);
-    case By::unknown:
-    case By::self:
-    case By::throttling:
-    case By::backlog:
-        break;
-    }
-    return "an unknown task";
-}
-
-std::string waiting(const trace::Names& names, const Culprit& culprit) {
-    std::string text =
-        fmt::format("waited for {} of {}", mutex_of(names, culprit.object), task_of(names, culprit.holder));
-    if (culprit.end_waits != 0) {
-        return text + fmt::format(", and {} for {}", task_of(names, culprit.chain_end),
-                                  trace::wait_text(names, culprit.end_waits));
-    }
-    if (culprit.by == By::task) {
-        return culprit.who == culprit.holder ? text + ", which ran"
-                                             : text + fmt::format(", while {} ran", task_of(names, culprit.who));
-    }
-    return text;
-}
 
 class Words {
   public:
@@ -105,14 +45,14 @@ class Words {
         case Cause::missing_inheritance:
             return missing_inheritance();
         case Cause::lock_across_wait: {
-            const std::string held = fmt::format("{} held {} and waited for {}", who, mutex_of(m_names, finding.object),
-                                                 trace::wait_text(m_names, finding.wait));
-            return {fmt::format("a lock held across a wait: for {} {}", m_took, held),
+            const std::string held = fmt::format("{} held {} and {}", who, mutex_of(m_names, finding.object),
+                                                 wait_of(m_names, finding.wait));
+            return {fmt::format("a lock held across a wait: for {} {}{}", m_took, held, beyond_the_first()),
                     fmt::format("the {} for which {}", m_took, held)};
         }
         case Cause::own_overrun:
-            return {fmt::format("an overrun: the job executed {} and declares {}",
-                                time(m_job.account.part(Part::execution)), declared(finding.who)),
+            return {fmt::format("an overrun: the job executed {} and declares {}{}",
+                                time(m_job.account.part(Part::execution)), declared(finding.who), handlers()),
                     fmt::format("the {} that it executed beyond that", m_took)};
         case Cause::others_overrun:
             return others_overrun();
@@ -127,8 +67,8 @@ class Words {
                                 time(finding.longest), has_section() ? "" : " (CLI_STI=ON records the sections)"),
                     fmt::format("the {} for which {} kept interrupts off", m_took, who)};
         case Cause::critical_section:
-            return {fmt::format("a critical section: it waited {} for {}, while {} ran{}", m_took,
-                                mutex_of(m_names, finding.object), who, protocol()),
+            return {fmt::format("a critical section: it waited {} for {}, while {} ran{}", m_took, way_to_mutex(), who,
+                                protocol()),
                     fmt::format("the {} for which {} ran with {}", m_took, who, mutex_of(m_names, finding.object))};
         case Cause::interrupt_load:
         case Cause::late_event:
@@ -154,11 +94,45 @@ class Words {
         return found != m_job.declared_ns.end() ? time_ns(found->second) : "nothing";
     }
 
+    [[nodiscard]] std::span<const Link> chain() const {
+        return m_finding.chain ? std::span<const Link>(*m_finding.chain) : std::span<const Link>();
+    }
+
+    // Returns the link of the finding's mutex in the chain; the end if there is none.
+    [[nodiscard]] std::span<const Link>::iterator link() const {
+        return std::ranges::find(chain(), m_finding.object, &Link::mutex);
+    }
+
+    // Returns the protocol of the mutex; none if it is not recorded.
+    [[nodiscard]] std::optional<lib::MutexProtocol> known_protocol() const {
+        return link() != chain().end() ? link()->protocol : std::nullopt;
+    }
+
     // Returns the protocol of the mutex in words; empty if it is not recorded.
     [[nodiscard]] std::string protocol() const {
-        const auto found = m_job.protocols.find(m_finding.object);
-        return found != m_job.protocols.end() && found->second ? fmt::format(" (protocol {})", word(*found->second))
-                                                               : "";
+        const auto known = known_protocol();
+        return known ? fmt::format(" (protocol {})", word(*known)) : "";
+    }
+
+    // Returns the finding's mutex, after those through which the job waits for it: "the mutex a of t1, which waited for
+    // the mutex b".
+    [[nodiscard]] std::string way_to_mutex() const {
+        if (link() == chain().end()) {
+            return mutex_of(m_names, m_finding.object);
+        }
+        std::string text;
+        std::for_each(chain().begin(), link(), [&](const Link& before) {
+            text += fmt::format("{} of {}, which waited for ", mutex_of(m_names, before.mutex),
+                                task_of(m_names, before.holder));
+        });
+        return text + mutex_of(m_names, m_finding.object);
+    }
+
+    // Returns how the job came to wait for the finding's mutex, if it did not ask for that one itself.
+    [[nodiscard]] std::string beyond_the_first() const {
+        return link() == chain().end() || link() == chain().begin()
+                   ? ""
+                   : fmt::format("; the job waited for {}", way_to_mutex());
     }
 
     [[nodiscard]] std::string names(const std::vector<std::uint32_t>& tasks) const {
@@ -180,12 +154,11 @@ class Words {
     }
 
     [[nodiscard]] FindingText missing_inheritance() const {
-        const auto found = m_job.protocols.find(m_finding.object);
-        const bool none = found != m_job.protocols.end() && found->second == lib::MutexProtocol::none;
+        const bool none = known_protocol() == lib::MutexProtocol::none;
         const std::string ran = fmt::format("{} ran while {} held {}", names(m_finding.tasks),
                                             task_of(m_names, m_finding.who), mutex_of(m_names, m_finding.object));
-        return {fmt::format("priority inversion without bound: for {} {}{}", m_took, ran,
-                            none ? ", which has no inheritance (protocol none)" : protocol()),
+        return {fmt::format("priority inversion without bound: for {} {}{}{}", m_took, ran,
+                            none ? ", which has no inheritance (protocol none)" : protocol(), beyond_the_first()),
                 fmt::format("the {} for which {}", m_took, ran)};
     }
 
@@ -211,12 +184,12 @@ class Words {
     [[nodiscard]] FindingText server_budget() const {
         const std::string server = server_of(m_names, m_finding.who);
         const auto& facts = m_job.server;
+        const lib::Ticks executed = m_job.account.part(Part::execution);
         const std::string has =
             facts && facts->period_ns != 0
                 ? fmt::format("{} has {} every {}", server, time_ns(facts->capacity_ns), time_ns(facts->period_ns))
                 : server + " is short of budget";
-        std::string what =
-            fmt::format("the budget: {}, and the job executed {}", has, time(m_job.account.part(Part::execution)));
+        std::string what = fmt::format("the budget: {}, {}the job executed {}", has, at_release(), time(executed));
         if (facts && facts->exhausted != 0 && !throttled()) {
             what += fmt::format("; used up {} times, its deadline postponed each time", facts->exhausted);
             return {what, m_finding.decisive
@@ -226,13 +199,47 @@ class Words {
         return {what, fmt::format("the {} for which {} had no budget", m_took, server)};
     }
 
+    // Returns what the server had left at the release, if requests before this one had used a part of its budget, or if
+    // it had polled in vain; else only how the sentence continues.
+    [[nodiscard]] std::string at_release() const {
+        const auto& facts = m_job.server;
+        if (!facts || !facts->left || m_khz == 0 || facts->capacity_ns == 0) {
+            return "and ";
+        }
+        if (*facts->left == lib::Ticks{} && facts->found_none && facts->kind == lib::ServerKind::polling) {
+            return fmt::format("had polled at {}, before the release, and found no request; ",
+                               moment(*facts->found_none));
+        }
+        if (*facts->left < lib::TickRate{m_khz}.to_ticks({facts->capacity_ns})) {
+            return fmt::format("of which requests before this one had left {}; ", time(*facts->left));
+        }
+        return throttled() && m_job.account.part(Part::execution) <= *facts->left
+                   ? "which it also gave to other requests; "
+                   : "and ";
+    }
+
+    // Returns the handlers of signals and exceptions whose time is in that of the job.
+    [[nodiscard]] std::string handlers() const {
+        std::string text;
+        for (const auto& [number, count] : m_job.handlers) {
+            const bool exception = (number & analyse::why::kExceptionHandlers) != 0;
+            const auto which = lib::number_from<lib::TaskException>(number & 0xFFFF);
+            text += fmt::format("{} {}{}", text.empty() ? "; with what handled" : ",",
+                                exception ? fmt::format("the exception {}", which ? lib::word(*which) : "")
+                                          : fmt::format("signal {}", number),
+                                count == 1 ? "" : fmt::format(" ({} times)", grouped(count)));
+        }
+        return text;
+    }
+
     [[nodiscard]] bool throttled() const { return m_job.share_of(Part::interference, By::throttling) > lib::Ticks{}; }
 
     // Returns how much it executed beyond its budget before its first deadline.
     [[nodiscard]] std::string shortage() const {
         const lib::Ticks executed = m_job.account.part(Part::execution);
-        const lib::Ticks budget =
+        const lib::Ticks capacity =
             m_khz != 0 ? lib::TickRate{m_khz}.to_ticks({m_job.server->capacity_ns}) : lib::Ticks{};
+        const lib::Ticks budget = std::min(capacity, m_job.server->left.value_or(capacity));
         return time(executed > budget ? executed - budget : executed);
     }
 
@@ -245,6 +252,10 @@ class Words {
         const bool delay = m_finding.object >> kKindShift == static_cast<std::uint32_t>(lib::WaitKind::delay);
         return fmt::format(", until {} ended that{}", executor_of(m_names, m_finding.ended_by),
                            delay ? " (how long a delay it asked for is not recorded)" : "");
+    }
+
+    [[nodiscard]] std::string by_whom() const {
+        return m_finding.begun_by.by != By::unknown ? " by " + executor_of(m_names, m_finding.begun_by) : "";
     }
 
     // Returns the tasks that ran the longest during the wait: one of them may keep the task that ends the wait from
@@ -293,9 +304,9 @@ class Words {
             return {fmt::format("interrupts: {}{} and took {}", interrupt, came, m_took), without + interrupt};
         }
         case Cause::late_event: {
-            const std::string object = trace::wait_text(m_names, m_finding.object);
-            return {fmt::format("a wait: it waited {} for {}{}{}", m_took, object, end_of_wait(), meanwhile()),
-                    fmt::format("the {} for which it waited for {}", m_took, object)};
+            const std::string waited = wait_of(m_names, m_finding.object) + by_whom();
+            return {fmt::format("a wait: for {} it {}{}{}", m_took, waited, end_of_wait(), meanwhile()),
+                    fmt::format("the {} for which it {}", m_took, waited)};
         }
         case Cause::tracing:
             return {fmt::format("tracing: {} records cost about {}", grouped(m_job.account.records), m_took),
@@ -304,7 +315,7 @@ class Words {
             return {fmt::format("load: tasks that precede it ran for {}: {}", m_took, names(m_finding.tasks)),
                     without + names(m_finding.tasks)};
         case Cause::execution:
-            return {fmt::format("its own execution: {}", m_took), without + "its own execution"};
+            return {fmt::format("its own execution: {}{}", m_took, handlers()), without + "its own execution"};
         case Cause::kernel:
             return {fmt::format("the kernel: switches and decisions took {}", m_took), without + "the kernel"};
         case Cause::missing_inheritance:
@@ -318,10 +329,16 @@ class Words {
         case Cause::unknown:
             break;
         }
-        return {m_finding.object != 0 ? fmt::format("not known: it waited {} for {}, and no record says who held it",
-                                                    m_took, mutex_of(m_names, m_finding.object))
-                                      : fmt::format("not known: no record says what ran for {}", m_took),
-                without + "what is not known"};
+        return {not_known(), without + "what is not known"};
+    }
+
+    [[nodiscard]] std::string not_known() const {
+        if (m_finding.object == 0) {
+            return fmt::format("not known: no record says what ran for {}", m_took);
+        }
+        const bool held = !chain().empty() && chain().back().holder != schedule::kUnknownContext;
+        return fmt::format("not known: it waited {} for {}, and no record says {}", m_took, way_to_mutex(),
+                           held ? "what ran" : "who held it");
     }
 
     const trace::Names& m_names;
@@ -335,35 +352,6 @@ class Words {
 
 FindingText text_of(const WhyView& view, const ExplainedJob& explained, const Finding& finding) {
     return Words(view, explained, finding).text();
-}
-
-std::string text_of(const trace::Names& names, const Culprit& culprit) {
-    if (culprit.part == Part::blocking) {
-        return waiting(names, culprit);
-    }
-    if (culprit.part == Part::suspension) {
-        return "waited for " + trace::wait_text(names, culprit.object);
-    }
-    const std::string late = culprit.part == Part::jitter ? "release recorded late: " : "";
-    switch (culprit.by) {
-    case By::self:
-        return "executed";
-    case By::task:
-        return late + task_of(names, culprit.who) + " ran";
-    case By::interrupt:
-        return late + interrupt_of(names, culprit.who);
-    case By::kernel:
-        return late + "the kernel, in " + task_of(names, culprit.who);
-    case By::section:
-        return late + task_of(names, culprit.who) + " had interrupts off";
-    case By::throttling:
-        return server_of(names, culprit.who) + " had no budget";
-    case By::backlog:
-        return "the job before was not complete";
-    case By::unknown:
-        break;
-    }
-    return late + "not known what ran";
 }
 
 } // namespace host::cli

@@ -56,6 +56,18 @@ TEST(Accounting, PushThroughBlockingNamesTheMutexOfTheOther) {
                                                    "blocking task 3 mutex 7 of 3 bounded: 20", "execution self: 10"));
 }
 
+// High waits for 8 of dated, which waits for 7 of low: what keeps middle from running is 7.
+TEST(Accounting, PushThroughBlockingNamesTheMutexOfTheOneThatRuns) {
+    Scene scene(R"(0 switch low, release low; 10 acquire low 7; 11 low -> dated; 12 acquire dated 8
+                   13 blocked dated 7, dated -> low for dated; 20 release high, low -> high; 25 release middle
+                   30 blocked high 8, high -> low for high; 50 unlock low 7, acquire dated 7, low -> dated for high
+                   54 unlock dated 7, unlock dated 8, dated -> high; 60 complete high, high -> middle
+                   70 complete middle)");
+    EXPECT_THAT(scene.shares(kMiddle),
+                ElementsAre("R 45", "interference task 5: 11", "blocking task 3 mutex 7 of 3 bounded: 20",
+                            "blocking task 7 mutex 8 of 7 bounded: 4", "execution self: 10"));
+}
+
 // The protocol none hands the mutex over in the unlock.
 TEST(Accounting, NoTaskIsBlockedByAMutexThatIsFree) {
     for (const std::string_view freed : {"set_mutex_unlock", "set_mutex_owner_died"}) {

@@ -34,7 +34,7 @@ TEST(Diagnosis, NamesTheMissingInheritance) {
     EXPECT_EQ(diagnosis.lateness, 50);
     EXPECT_EQ(diagnosis.findings[0].who, kLow);
     EXPECT_THAT(diagnosis.findings[0].tasks, ElementsAre(kMiddle));
-    EXPECT_EQ(scene.job().protocols.at(7), lib::MutexProtocol::none);
+    EXPECT_EQ(chain_text(diagnosis.findings[0]), "7 of 3 none");
 }
 
 TEST(Diagnosis, NamesALockThatIsHeldAcrossAWait) {
@@ -179,8 +179,55 @@ TEST(Diagnosis, NamesTheMutexWithoutInheritanceOfAChain) {
     const Finding finding = diagnose(scene.job(), 0).findings[0];
     EXPECT_EQ(finding.object, 8U);
     EXPECT_EQ(finding.who, kDated);
-    EXPECT_EQ(scene.job().protocols.at(7), lib::MutexProtocol::inheritance);
-    EXPECT_EQ(scene.job().protocols.at(8), lib::MutexProtocol::none);
+    EXPECT_EQ(chain_text(finding), "7 of 3 inheritance, 8 of 7 none");
+}
+
+// High waits for 10 of 8, which waits for 11 of 9, which waits for 12 of low. Each holds its mutex once the one after
+// it has run.
+std::unique_ptr<WhyScene> chain_of_three(std::string_view held_by_last) {
+    auto scene = std::make_unique<WhyScene>(kHigh);
+    scene->play(fmt::format(R"(0 protocol 10 inheritance, protocol 11 {}, protocol 12 inheritance, switch low
+                               1 acquire low 12; 2 low -> 9; 3 acquire 9 11; 4 blocked 9 12, 9 -> low for 9
+                               5 low -> 8; 6 acquire 8 10; 7 blocked 8 11, 8 -> low for 8
+                               20 release high due 80, low -> high; 25 blocked high 10
+                               {}; 100 unlock low 12, acquire 9 12, low -> 9 for high
+                               103 unlock 9 12, unlock 9 11, acquire 8 11, 9 -> 8 for high
+                               105 unlock 8 11, unlock 8 10, acquire high 10, 8 -> high; 110 complete high)",
+                            held_by_last == "runs middle" ? "none" : "inheritance",
+                            held_by_last == "runs"          ? "high -> low for high"
+                            : held_by_last == "runs middle" ? "high -> middle; 90 middle -> low for high"
+                                                            : "wait low delay, high -> idle; 90 wake low delay, "
+                                                              "idle -> low for high"));
+    return scene;
+}
+
+TEST(Diagnosis, NamesTheTaskThatRunsAtTheEndOfAChain) {
+    const auto scene = chain_of_three("runs");
+    EXPECT_THAT(scene->needed(), ElementsAre("critical_section 75"));
+    const auto findings = diagnose(scene->job(), 0).findings;
+    EXPECT_EQ(text_of(findings[0]), "critical_section gain 75 took 75 of 3 object 12 longest 75 at #35");
+    EXPECT_EQ(chain_text(findings[0]), "10 of 8 inheritance, 11 of 9 inheritance, 12 of 3 inheritance");
+    // What the others of the chain run is theirs.
+    EXPECT_EQ(text_of(findings[1]), "critical_section gain 3 took 3 of 9 object 11 longest 3 at #41");
+    EXPECT_EQ(text_of(findings[2]), "critical_section gain 2 took 2 of 8 object 10 longest 2 at #48");
+}
+
+TEST(Diagnosis, NamesTheTaskThatSleepsAtTheEndOfAChain) {
+    const auto scene = chain_of_three("sleeps");
+    EXPECT_THAT(scene->needed(), ElementsAre("lock_across_wait 65"));
+    const Finding finding = diagnose(scene->job(), 0).findings[0];
+    EXPECT_EQ(finding.who, kLow);
+    EXPECT_EQ(finding.object, 12U);
+    EXPECT_EQ(chain_text(finding), "10 of 8 inheritance, 11 of 9 inheritance, 12 of 3 inheritance");
+}
+
+TEST(Diagnosis, NamesTheLinkWithoutInheritanceInTheMiddleOfAChain) {
+    const auto scene = chain_of_three("runs middle");
+    EXPECT_THAT(scene->needed(), ElementsAre("missing_inheritance 65"));
+    const Finding finding = diagnose(scene->job(), 0).findings[0];
+    EXPECT_EQ(finding.who, 9U);
+    EXPECT_EQ(finding.object, 11U);
+    EXPECT_THAT(finding.tasks, ElementsAre(kMiddle));
 }
 
 // Middle waits for the section of low while high runs, which would have run in any case.

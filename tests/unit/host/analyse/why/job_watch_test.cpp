@@ -122,7 +122,9 @@ TEST(JobWatch, KnowsTheProtocolsOfTheMutexesThatItWaitedFor) {
                              4 acquire low 8; 20 release high due 120, low -> high
                              30 blocked high 7, high -> low for high; 50 unlock low 7, low -> high; 51 acquire high 7
                              60 blocked high 8, high -> low for high; 90 unlock low 8, low -> high; 99 complete high)");
-    EXPECT_THAT(scene.job().protocols, ElementsAre(Pair(7, lib::MutexProtocol::ceiling), Pair(8, std::nullopt)));
+    const auto findings = diagnose(scene.job(), 0).findings;
+    EXPECT_EQ(chain_text(findings[0]), "8 of 3 unknown");
+    EXPECT_EQ(chain_text(findings[1]), "7 of 3 ceiling");
 }
 
 TEST(JobWatch, KeepsAWaitThatDidNotEnd) {

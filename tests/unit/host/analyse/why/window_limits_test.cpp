@@ -17,6 +17,7 @@ constexpr std::size_t kItemsMax = 16'384;
 Window::Judge no_judge() {
     return {.precedes = [](std::uint32_t, std::optional<std::uint64_t>, std::uint32_t) { return true; },
             .is_later = [](std::uint32_t, std::optional<std::uint64_t>) { return false; },
+            .is_postponed = [](std::uint32_t, std::optional<std::uint64_t>) { return false; },
             .is_idle = [](std::uint32_t) { return false; }};
 }
 
@@ -60,7 +61,7 @@ class Pieces {
   private:
     void add(schedule::Culprit culprit, std::uint64_t ticks) {
         m_window.add({.context = kMiddle, .job = m_job, .culprit = culprit, .begin = {m_now}, .end = {m_now + ticks}},
-                     m_history, std::nullopt, false);
+                     m_history, {}, false);
         m_now += ticks;
     }
 

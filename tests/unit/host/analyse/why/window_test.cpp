@@ -177,15 +177,14 @@ TEST_F(WhyWindow, KeepsWhatIsServedWithoutBudget) {
                                10 release served due 300, idle -> served; 50 exhaust 9, budget 9 0, served -> low
                                100 irq 32; 130 iret 32; 500 budget 9 40, low -> high; 510 complete high, high -> served
                                520 complete served)");
-    EXPECT_THAT(items(scene), ElementsAre("10..10 until kernel by unknown ? #12",
-                                          "10..50 own execution of 6 by task 6 total 40 postponed #12",
-                                          "50..500 until server_budget of 9 by throttling 9 postponed #18",
-                                          "50..100 note load by task 3 postponed quiet #18",
-                                          "100..130 preceding interrupt_load of 32 by interrupt 32 postponed quiet #18",
-                                          "130..500 note load by task 3 postponed quiet #18",
-                                          "500..510 preceding load by task 5 postponed #25",
-                                          "510..520 own execution of 6 by task 6 arrived 10 total 50 postponed #30"));
-    EXPECT_THAT(causes(scene), ElementsAre("server_budget gain 460 took 460 of 9 longest 450 at #18 decisive",
+    EXPECT_THAT(items(scene),
+                ElementsAre("10..10 until kernel by unknown ? #12", "10..50 own execution of 6 by task 6 total 40 #12",
+                            "50..500 until server_budget of 9 by throttling 9 #18",
+                            "50..100 note load by task 3 quiet #18",
+                            "100..130 preceding interrupt_load of 32 by interrupt 32 quiet #18",
+                            "130..500 note load by task 3 quiet #18", "500..510 preceding load by task 5 #25",
+                            "510..520 own execution of 6 by task 6 arrived 10 total 50 #30"));
+    EXPECT_THAT(causes(scene), ElementsAre("server_budget gain 460 took 450 of 9 longest 450 at #18 decisive",
                                            "execution gain 20 took 50 of ? longest 40 at #12",
                                            "load gain 10 took 10 of ? longest 10 at #25 task 5"));
 }
@@ -314,19 +313,32 @@ TEST_F(WhyWindow, CountsOnlyWhatIsDueLaterForTheOrder) {
                                            "load gain 90 took 90 of ? longest 60 at #15 task 5 task 4"));
 }
 
-// What precedes it after its budget was used up is the server's, too: its deadline was postponed.
-TEST_F(WhyWindow, CountsLoadAfterAnExhaustionForTheServer) {
+// Task 10 precedes it only because its deadline was postponed; high would have run in any case.
+TEST_F(WhyWindow, CountsLoadThatPrecedesAPostponedDeadlineForTheServer) {
+    WhyScene scene(kDated, R"(0 server 9 CBS capacity 40 period 100 for dated, budget 9 40, switch idle
+                              10 release dated due 110, idle -> dated
+                              50 exhaust 9, due dated 210, release 10 due 150, dated -> 10
+                              80 complete 10, release high due 180, 10 -> high; 100 complete high, high -> dated
+                              150 complete dated)");
+    EXPECT_THAT(items(scene), ElementsAre("10..10 until kernel by unknown ? #12",
+                                          "10..50 own execution of 7 by task 7 total 40 postponed #12",
+                                          "50..80 preceding load by task 10 total 30 postponed #20",
+                                          "80..100 preceding load by task 5 total 20 #27",
+                                          "100..150 own execution of 7 by task 7 arrived 10 excess 40 total 90 "
+                                          "postponed #32"));
+    EXPECT_THAT(causes(scene), ElementsAre("own_overrun gain 40 took 40 of 7 longest 50 at #32 greatest 90",
+                                           "server_budget gain 30 took 30 of 9 longest 30 at #20 decisive",
+                                           "execution gain 140 took 50 of ? longest 50 at #32",
+                                           "load gain 50 took 50 of ? longest 30 at #20 task 10 task 5"));
+}
+
+// A polling or deferrable server postpones nothing: what ran after its budget was used up would have run in any case.
+TEST_F(WhyWindow, CountsNoLoadForAServerOfFixedPriority) {
     WhyScene scene(kServed, R"(0 server 9 deferrable capacity 40 period 500 for served, budget 9 40, switch idle
                                release high due 100; 10 release served due 100, idle -> high
                                40 complete high, high -> served; 80 exhaust 9, release high due 180, served -> high
                                150 complete high, high -> served; 170 complete served)");
-    EXPECT_THAT(items(scene), ElementsAre("10..10 until kernel by unknown ? #14",
-                                          "10..40 preceding load by task 5 arrived 0 total 30 #14",
-                                          "40..80 own execution of 6 by task 6 arrived 10 total 40 postponed #19",
-                                          "80..150 preceding load by task 5 excess 20 total 70 postponed #26",
-                                          "150..170 own execution of 6 by task 6 arrived 10 total 60 postponed #31"));
     EXPECT_THAT(causes(scene), ElementsAre("load gain 100 took 100 of ? longest 70 at #26 task 5 task 5",
-                                           "server_budget gain 70 took 70 of 9 longest 70 at #26 decisive",
                                            "others_overrun gain 20 took 20 of 5 longest 70 at #26 greatest 70",
                                            "execution gain 160 took 60 of ? longest 40 at #19"));
 }
