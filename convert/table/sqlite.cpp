@@ -127,7 +127,7 @@ class StoredEvents {
     struct Key {
         std::uint64_t what = 0;    // code, state, values of parameters
         std::uint64_t version = 0; // of the names
-        std::string name;          // of an event outside the event table, else empty
+        std::string name;          // of an event outside the event table, and its task; else empty
 
         bool operator==(const Key&) const = default;
     };
@@ -150,8 +150,8 @@ class StoredEvents {
     };
 
     [[nodiscard]] Place place_of(const trace::Event& event);
-    [[nodiscard]] std::int64_t kind_of(const trace::Event& event);
-    void add_kind(const trace::Event& event, std::int64_t id);
+    [[nodiscard]] std::int64_t kind_of(const trace::Event& event, trace::OptionalTask task);
+    void add_kind(const trace::Event& event, trace::OptionalTask task, std::int64_t id);
 
     void check(int code) { m_code = m_code == SQLITE_OK ? code : m_code; }
 
@@ -165,6 +165,7 @@ class StoredEvents {
     std::int64_t m_turn = 0;                                           // of the latest event of that time
     std::int64_t m_late = 0;                                           // events
     bool m_all_timed = true;
+    trace::RunningTasks m_running;
     std::string m_parameters;
     std::string m_payload;
 };
@@ -207,10 +208,11 @@ void StoredEvents::add(const trace::Event& event) {
     if (m_code != SQLITE_OK) {
         return;
     }
-    const std::int64_t kind = kind_of(event);
+    const trace::OptionalTask task = m_running.take(event);
+    const std::int64_t kind = kind_of(event, task);
     const bool in_kind = has_parameters(event) && !m_plans[event.code].in_row;
     const Place place = place_of(event);
-    const auto cell = [&](EventColumn column) { return sql::event_cell(event, column, m_parameters); };
+    const auto cell = [&](EventColumn column) { return sql::event_cell(event, column, m_parameters, task); };
     const std::array cells = {Cell(place.time_ns),
                               Cell(place.turn),
                               cell(EventColumn::ticks),
@@ -223,7 +225,7 @@ void StoredEvents::add(const trace::Event& event) {
                               in_kind ? Cell() : cell(EventColumn::parameters),
                               event.payload.empty() && event.words.empty()
                                   ? Cell()
-                                  : sql::event_cell(event, EventColumn::payload, m_payload)};
+                                  : sql::event_cell(event, EventColumn::payload, m_payload, task)};
     check(m_row_insert.add(cells));
 }
 
@@ -240,7 +242,7 @@ StoredEvents::Place StoredEvents::place_of(const trace::Event& event) {
     return {.time_ns = time_ns, .turn = m_turn};
 }
 
-std::int64_t StoredEvents::kind_of(const trace::Event& event) {
+std::int64_t StoredEvents::kind_of(const trace::Event& event, trace::OptionalTask task) {
     const bool foreign = trace::is_foreign(event);
     Key key{.what = std::uint64_t{event.code} | static_cast<std::uint64_t>(event.state) << 8 |
                     (foreign ? std::uint64_t{1} << 11 : 0) | (event.timed ? std::uint64_t{1} << 12 : 0),
@@ -251,8 +253,11 @@ std::int64_t StoredEvents::kind_of(const trace::Event& event) {
         key.what |= ((kept & kPar1) != 0 ? std::uint64_t{event.par1} << 16 : 0) |
                     ((kept & kPar2) != 0 ? std::uint64_t{event.par2} << 32 : 0);
     }
+    if (task) {
+        key.name = fmt::format("in {} ", *task);
+    }
     if (foreign || event.row == nullptr || event.row->shape != tracer::Shape::simple) {
-        key.name = fmt::format("{} {} {}", event.event_class, event.number, trace::event_name(event));
+        key.name += fmt::format("{} {} {}", event.event_class, event.number, trace::event_name(event));
     }
     if (const auto found = m_kinds.find(key); found != m_kinds.end()) {
         return found->second;
@@ -260,16 +265,16 @@ std::int64_t StoredEvents::kind_of(const trace::Event& event) {
     if (m_kinds.size() >= kKindsMax) {
         m_kinds.clear();
     }
-    add_kind(event, ++m_last_kind);
+    add_kind(event, task, ++m_last_kind);
     m_kinds.emplace(std::move(key), m_last_kind);
     return m_last_kind;
 }
 
-void StoredEvents::add_kind(const trace::Event& event, std::int64_t id) {
+void StoredEvents::add_kind(const trace::Event& event, trace::OptionalTask task, std::int64_t id) {
     std::array<std::string, kKindColumns.size()> texts;
     std::vector<Cell> cells = {Cell(id)};
     for (std::size_t i = 0; i < kKindColumns.size(); ++i) {
-        const Cell value = sql::event_cell(event, kKindColumns[i], texts[i]);
+        const Cell value = sql::event_cell(event, kKindColumns[i], texts[i], task);
         const Unit bare = bare_number(kKindColumns[i]);
         cells.push_back(bare == Unit::none || value.is_null() ? value : Cell(event.row->par1.unit == bare ? 1 : 2));
     }

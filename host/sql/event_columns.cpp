@@ -78,6 +78,17 @@ Cell name_of(const trace::Event& event, Unit unit, std::string& scratch) {
     return Cell(std::string_view(scratch));
 }
 
+// An event of the application names no object but the task in which it was logged.
+Cell object_cell(const trace::Event& event, EventColumn column, std::string& scratch, trace::OptionalTask task) {
+    const ObjectColumn& object =
+        kObjectColumns.at(static_cast<std::size_t>(column) - static_cast<std::size_t>(EventColumn::context));
+    if (task && object.unit == Unit::context) {
+        scratch = trace::name_or_number(*event.names, Unit::context, *task);
+        return object.named ? Cell(std::string_view(scratch)) : Cell(*task);
+    }
+    return object.named ? name_of(event, object.unit, scratch) : number_of(event, object.unit);
+}
+
 void append_parameter(std::string& text, const trace::Event& event, const tracer::Parameter& parameter,
                       std::uint32_t value) {
     if (parameter.unit == Unit::none) {
@@ -140,7 +151,7 @@ std::string payload_text(const trace::Event& event) {
 
 } // namespace
 
-Cell event_cell(const trace::Event& event, EventColumn column, std::string& scratch) {
+Cell event_cell(const trace::Event& event, EventColumn column, std::string& scratch, trace::OptionalTask task) {
     const auto text = [&](std::string value) {
         scratch = std::move(value);
         return Cell::named(scratch);
@@ -184,11 +195,8 @@ Cell event_cell(const trace::Event& event, EventColumn column, std::string& scra
     case EventColumn::port:
     case EventColumn::server:
     case EventColumn::signal:
-    case EventColumn::timer: {
-        const ObjectColumn& object =
-            kObjectColumns.at(static_cast<std::size_t>(column) - static_cast<std::size_t>(EventColumn::context));
-        return object.named ? name_of(event, object.unit, scratch) : number_of(event, object.unit);
-    }
+    case EventColumn::timer:
+        return object_cell(event, column, scratch, task);
     case EventColumn::wait: {
         const auto wait = parameter(event, Unit::wait);
         return wait ? text(trace::wait_text(*event.names, *wait)) : Cell();

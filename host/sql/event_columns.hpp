@@ -5,6 +5,7 @@
 
 #include "host/sql/tables.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/running_tasks.hpp"
 
 #include <array>
 #include <cstdint>
@@ -60,7 +61,9 @@ inline constexpr std::array<ColumnRow, kEventColumns> kEventColumnRows = {{
     {"parameters", "TEXT"}, {"payload", "TEXT"},
 }};
 
-// Returns the value of a column. Its text belongs to the event or is in `scratch`.
-[[nodiscard]] Cell event_cell(const trace::Event& event, EventColumn column, std::string& scratch);
+// Returns the value of a column. Its text belongs to the event or is in `scratch`. task: in which an event of the
+// application was logged.
+[[nodiscard]] Cell event_cell(const trace::Event& event, EventColumn column, std::string& scratch,
+                              trace::OptionalTask task);
 
 } // namespace host::sql

@@ -91,19 +91,23 @@ class EventCursor : public sqlite3_vtab_cursor {
     int begin(EventTable& table, sqlite3_value* /*none*/) {
         m_source = &table.source;
         m_walk = std::make_unique<Walk>(table.source);
+        m_running = {};
         m_row = 0;
         return next();
     }
 
     int next() {
         m_event = m_walk->next();
+        m_task = m_event != nullptr ? m_running.take(*m_event) : std::nullopt;
         ++m_row;
         return m_source->stopped() ? SQLITE_INTERRUPT : SQLITE_OK;
     }
 
     [[nodiscard]] bool at_end() const { return m_event == nullptr; }
 
-    [[nodiscard]] Cell cell(int column) { return event_cell(*m_event, static_cast<EventColumn>(column), m_scratch); }
+    [[nodiscard]] Cell cell(int column) {
+        return event_cell(*m_event, static_cast<EventColumn>(column), m_scratch, m_task);
+    }
 
     // The number of the event in the trace, which is the same in every walk: SQLite joins the parts of an OR by it.
     [[nodiscard]] sqlite3_int64 row() const { return m_row; }
@@ -112,6 +116,8 @@ class EventCursor : public sqlite3_vtab_cursor {
     Source* m_source = nullptr;
     std::unique_ptr<Walk> m_walk;
     const trace::Event* m_event = nullptr; // null: after the last one
+    trace::RunningTasks m_running;
+    trace::OptionalTask m_task{}; // of m_event, if it is one of the application
     sqlite3_int64 m_row = 0;
     std::string m_scratch;
 };

@@ -48,10 +48,10 @@ EventLines::EventLines(TimeUnit unit)
     }
 }
 
-void EventLines::append(fmt::memory_buffer& out, const trace::Event& event) {
+void EventLines::append(fmt::memory_buffer& out, const trace::Event& event, trace::OptionalTask task) {
     const std::size_t begin = out.size();
     if (event.state == trace::EventState::ok && event.row != nullptr && !event.metadata &&
-        event.origin == trace::Origin::record) {
+        event.origin == trace::Origin::record && !task) {
         out.resize(begin + kLineMax);
         char* const from = out.data() + begin;
         if (char* const to = put_line(from, event, m_prepared[event.code]); to != nullptr) {
@@ -60,7 +60,7 @@ void EventLines::append(fmt::memory_buffer& out, const trace::Event& event) {
         }
         out.resize(begin);
     }
-    append_line(out, event, m_unit);
+    append_line(out, event, m_unit, task);
 }
 
 // Returns null if a part is not for the fast path; then nothing was written.
@@ -188,7 +188,8 @@ void add_record(text::JsonText& json, const trace::Event& event) {
 
 } // namespace
 
-void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction) {
+void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction,
+                 trace::OptionalTask task) {
     text::JsonText json{out};
     json.begin_object();
     add_place(json, event);
@@ -197,6 +198,10 @@ void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string
         add_record(json, event);
     } else {
         add_foreign(json, event);
+    }
+    if (task) {
+        json.member("context", *task);
+        json.member("task", trace::meaning_of(event, tracer::Unit::context, *task));
     }
     if (!instruction.empty()) {
         json.member("instruction", text::escaped(instruction));
@@ -240,11 +245,12 @@ const JsonLines::Meaning* JsonLines::meaning_of(trace::ValueTexts& meanings, con
     });
 }
 
-void JsonLines::append(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction) {
+void JsonLines::append(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction,
+                       trace::OptionalTask task) {
     const Prepared& prepared = m_prepared[event.code];
     if (!prepared.prepared || event.state != trace::EventState::ok || event.origin != trace::Origin::record ||
-        event.row == nullptr || event.raw_code != event.code || !instruction.empty()) {
-        return append_json(out, event, instruction);
+        event.row == nullptr || event.raw_code != event.code || !instruction.empty() || task) {
+        return append_json(out, event, instruction, task);
     }
     const Meaning* const meaning1 = meaning_of(m_meanings1, event, prepared.par1, event.row->par1.unit, event.par1);
     const Meaning* const meaning2 = meaning_of(m_meanings2, event, prepared.par2, event.row->par2.unit, event.par2);

@@ -21,7 +21,7 @@ class EventLines {
   public:
     explicit EventLines(TimeUnit unit);
 
-    void append(fmt::memory_buffer& out, const trace::Event& event);
+    void append(fmt::memory_buffer& out, const trace::Event& event, trace::OptionalTask task = {});
 
   private:
     // Holds the constant pieces of an event's line.
@@ -50,14 +50,16 @@ inline constexpr std::uint32_t kJsonVersion = 1;
 // is prepared. An event that is not a valid event of one slot is written by append_json() itself.
 
 // Writes {"time_ns":1234567,"ticks":...,"cpu":0,...}: stable keys, one object, newline included. instruction: what
-// objdump prints for the event's instruction; no member if it is empty.
-void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction);
+// objdump prints for the event's instruction; no member if it is empty. task: as for append_line().
+void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction,
+                 trace::OptionalTask task = {});
 
 class JsonLines {
   public:
     JsonLines();
 
-    void append(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction);
+    void append(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction,
+                trace::OptionalTask task = {});
 
   private:
     using Meaning = trace::ValueTexts::Text;

@@ -71,7 +71,7 @@ void append_escaped(fmt::memory_buffer& out, std::string_view text_untrusted) {
     }
 }
 
-void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit) {
+void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit, trace::OptionalTask task) {
     append_time(out, event, unit);
     append(out, "  cpu");
     append_number(out, event.cpu);
@@ -89,6 +89,10 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
         append_foreign(out, event);
         out.push_back('\n');
         return;
+    }
+    if (task) {
+        append(out, " context=");
+        trace::append_digits_and_meaning(out, event, tracer::Unit::context, *task);
     }
     const bool raw = event.row == nullptr || !event.is_sound();
     if (raw) {

@@ -6,6 +6,7 @@
 #include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/running_tasks.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -15,7 +16,8 @@ namespace host::cli {
 enum class TimeUnit : std::uint8_t { nanoseconds, ticks };
 
 //      1234567 ns  cpu0  task_dispatch        context=12 (sensor) level=0 (EDF)
-void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit);
+// task: in which an event of the application was logged.
+void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit, trace::OptionalTask task = {});
 
 // Appends a typed event's fields, ` name=value unit ...`, or the text of a trace_printf.
 void append_user_event(fmt::memory_buffer& out, const trace::Event& event);

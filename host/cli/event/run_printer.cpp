@@ -21,14 +21,16 @@ constexpr std::size_t kEventsAtOnce = 64; // events that are formatted before a 
 // Events, and copies of everything that they point to, because reading continues while they are formatted.
 struct RunPrinter::Piece {
     std::vector<trace::Event> events;
-    std::list<trace::Names> names; // each differs from the others
+    std::vector<trace::OptionalTask> tasks; // by event
+    std::list<trace::Names> names;          // each differs from the others
     std::list<std::vector<std::byte>> payloads;
     std::list<std::vector<std::uint32_t>> words;
     fmt::memory_buffer text;
     std::future<void> coming; // the text
 
-    void keep(std::span<const trace::Event> batch) {
+    void keep(std::span<const trace::Event> batch, trace::RunningTasks& running) {
         for (const trace::Event& event : batch) {
+            tasks.push_back(running.take(event));
             trace::Event& kept = events.emplace_back(event);
             if (names.empty() || names.back().version() != event.names->version()) {
                 names.push_back(*event.names);
@@ -45,6 +47,7 @@ struct RunPrinter::Piece {
 
     void clear() {
         events.clear();
+        tasks.clear();
         names.clear();
         payloads.clear();
         words.clear();
@@ -96,7 +99,7 @@ bool RunPrinter::add_next(formats::Trace& trace) {
         if (batch.empty()) {
             break;
         }
-        piece->keep(batch);
+        piece->keep(batch, m_running);
     }
     if (piece->events.empty()) {
         return false;
@@ -109,9 +112,11 @@ bool RunPrinter::add_next(formats::Trace& trace) {
 
 // is_flushed: the text is appended to the output, which is written whenever it is full.
 void RunPrinter::format(const Piece& piece, std::size_t worker, fmt::memory_buffer& text, bool is_flushed) {
+    std::span<const trace::OptionalTask> tasks = piece.tasks;
     for (std::span<const trace::Event> rest = piece.events; !rest.empty();) {
         const auto some = rest.first(std::min(kEventsAtOnce, rest.size()));
-        m_format(text, m_writers[worker], some);
+        m_format(text, m_writers[worker], some, tasks.first(some.size()));
+        tasks = tasks.subspan(some.size());
         if (is_flushed) {
             m_out.flush_if_full();
         }

@@ -28,8 +28,10 @@ class RunPrinter {
         JsonLines objects;
     };
 
-    // Appends the texts of the events, if any; several workers call it, each with its own writers.
-    using Format = std::function<void(fmt::memory_buffer&, Writers&, std::span<const trace::Event>)>;
+    // Appends the texts of the events, if any; several workers call it, each with its own writers. tasks: by event, in
+    // which it was logged if it is one of the application.
+    using Format = std::function<void(fmt::memory_buffer&, Writers&, std::span<const trace::Event>,
+                                      std::span<const trace::OptionalTask> tasks)>;
 
     RunPrinter(Output& out, unsigned workers, TimeUnit unit, Format format);
     RunPrinter(const RunPrinter&) = delete;
@@ -51,7 +53,8 @@ class RunPrinter {
     Output& m_out;
     Format m_format;
     std::vector<Writers> m_writers; // by worker
-    std::size_t m_pieces_max;       // in progress at once
+    trace::RunningTasks m_running;
+    std::size_t m_pieces_max; // in progress at once
     std::deque<std::unique_ptr<Piece>> m_pieces;
     std::vector<std::unique_ptr<Piece>>
         m_written;        // their memory is used again, because new memory costs more than the text

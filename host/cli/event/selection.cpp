@@ -82,7 +82,9 @@ std::string Selection::text() const {
 }
 
 bool Selection::contains(const trace::Event& event) {
-    const bool of_task = m_options.task.empty() || concerns_task(event);
+    const trace::OptionalTask logged_in = m_running.take(event);
+    const bool of_task =
+        m_options.task.empty() || concerns_task(event) || (logged_in && is_task(*event.names, *logged_in));
     m_task_seen = m_task_seen || of_task;
     m_timed = m_timed || event.timed;
     return of_task && is_of_name(event) && in_span(event);

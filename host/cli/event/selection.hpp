@@ -4,6 +4,7 @@
 
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
+#include "host/trace/running_tasks.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -57,7 +58,8 @@ class Selection {
         }
     }
 
-    // Returns whether the event is shown: it is in the span, has the name, and one of its parameters is the task. Also
+    // Returns whether the event is shown: it is in the span, has the name, and one of its parameters is the task, or it
+    // is an event of the application that was logged in the task. Must be called with each event, in time order. Also
     // calls take_note().
     [[nodiscard]] bool contains(const trace::Event& event);
 
@@ -83,6 +85,7 @@ class Selection {
     std::optional<std::uint32_t> m_context; // if --task is a number
     bool m_spanned;
     bool m_everything;
+    trace::RunningTasks m_running; // an event of the application concerns the task in which it was logged
     bool m_task_seen = false;
     bool m_timed = false;
 };

@@ -82,10 +82,11 @@ class Surroundings {
     // Returns false if no more is wanted.
     bool take(const trace::Event& event, const trace::TraceFacts& facts) {
         const bool is_here = !m_found && m_place.is_at(event, facts);
+        const trace::OptionalTask task = m_running.take(event);
         if (event.metadata && !is_here) {
             return true;
         }
-        m_kept.push_back(line_of(event, is_here));
+        m_kept.push_back(line_of(event, is_here, task));
         if (is_here) {
             m_found = true;
         } else if (!m_found && m_kept.size() > m_size) {
@@ -105,16 +106,17 @@ class Surroundings {
     }
 
   private:
-    std::string line_of(const trace::Event& event, bool is_here) {
+    std::string line_of(const trace::Event& event, bool is_here, trace::OptionalTask task) {
         fmt::memory_buffer line;
         append(line, fmt::format("{} {:>10}  ", is_here ? '>' : ' ', fmt::format("{}:{}", event.chunk, event.record)));
-        m_lines.append(line, event);
+        m_lines.append(line, event, task);
         return fmt::to_string(line);
     }
 
     Place m_place;
     std::uint64_t m_size;
     EventLines m_lines;
+    trace::RunningTasks m_running;
     std::deque<std::string> m_kept;
     bool m_found = false;
     std::uint64_t m_after = 0;

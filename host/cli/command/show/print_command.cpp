@@ -67,20 +67,20 @@ bool is_shown(const PrintOptions& options, Selection& selection, const trace::Ev
 
 // Prints with several threads. This is possible if each event is shown independently of those before.
 void print_in_parallel(const PrintOptions& options, unsigned threads, formats::Trace& trace, Output& out) {
-    RunPrinter printer(
-        out, threads, options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds,
-        [&options](fmt::memory_buffer& text, RunPrinter::Writers& writers, std::span<const trace::Event> events) {
-            for (const trace::Event& event : events) {
-                if (!is_of_kind(options, event)) {
-                    continue;
-                }
-                if (options.input.json) {
-                    writers.objects.append(text, event, "");
-                } else {
-                    writers.lines.append(text, event);
-                }
-            }
-        });
+    RunPrinter printer(out, threads, options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds,
+                       [&options](fmt::memory_buffer& text, RunPrinter::Writers& writers,
+                                  std::span<const trace::Event> events, std::span<const trace::OptionalTask> tasks) {
+                           for (std::size_t i = 0; i < events.size(); ++i) {
+                               if (!is_of_kind(options, events[i])) {
+                                   continue;
+                               }
+                               if (options.input.json) {
+                                   writers.objects.append(text, events[i], "", tasks[i]);
+                               } else {
+                                   writers.lines.append(text, events[i], tasks[i]);
+                               }
+                           }
+                       });
     printer.print(trace);
 }
 
@@ -118,15 +118,17 @@ trace::ExitStatus print_events(const PrintOptions& options, const std::optional<
     const bool follows = options.input.options.follow.wanted;
     const bool live = options.input.path == "-" && context.out.is_terminal();
     // Returns false if no more is wanted.
+    trace::RunningTasks running;
     const auto show = [&](const trace::Event& event) {
+        const trace::OptionalTask task = running.take(event);
         if (!is_shown(options, selection, event)) {
             return true;
         }
         const std::string_view instruction = disassembly ? disassembly->of(event) : "";
         if (options.input.json) {
-            objects.append(context.out.buffer(), event, instruction);
+            objects.append(context.out.buffer(), event, instruction, task);
         } else {
-            lines.append(context.out.buffer(), event);
+            lines.append(context.out.buffer(), event, task);
             append_instruction(context.out.buffer(), instruction);
         }
         context.out.flush_if_full();

@@ -3,6 +3,7 @@
 #include "host/cli/event/event_lines.hpp"
 
 #include "host/text/digits.hpp"
+#include "host/trace/names.hpp"
 #include "tests/support/table_events.hpp"
 
 #include <gtest/gtest.h>
@@ -44,6 +45,20 @@ TEST(EventLines, SayWhatALineSays) {
             ASSERT_EQ(text(line), text(expected));
         });
     }
+}
+
+TEST(EventLines, NameTheTaskInWhichAnEventWasLogged) {
+    trace::Names names;
+    names.set(tracer::Unit::context, 12, "sensor");
+    trace::Event event;
+    trace::set_meaning(event, {.code = tracer::event_code("ipoint"), .par1 = 7, .par2 = 8});
+    event.names = &names;
+    fmt::memory_buffer line;
+    cli::EventLines(cli::TimeUnit::ticks).append(line, event, 12);
+    EXPECT_EQ(text(line), "            0 ticks  cpu0  ipoint               context=12 (sensor) number=7 par2=8\n");
+    fmt::memory_buffer object;
+    cli::JsonLines().append(object, event, {}, 12);
+    EXPECT_NE(text(object).find(R"("context":12,"task":"sensor"})"), std::string::npos) << text(object);
 }
 
 } // namespace event_lines_test

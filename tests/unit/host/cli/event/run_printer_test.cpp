@@ -52,16 +52,17 @@ class RunPrinting : public testing::Test {
         std::FILE* const file = std::fopen(path.c_str(), "w");
         {
             Output out(file);
-            RunPrinter printer(
-                out, threads, TimeUnit::nanoseconds,
-                [room](fmt::memory_buffer& text, RunPrinter::Writers& writers, std::span<const trace::Event> events) {
-                    if (text.size() > room) {
-                        throw std::bad_alloc();
-                    }
-                    for (const trace::Event& event : events) {
-                        writers.lines.append(text, event);
-                    }
-                });
+            RunPrinter printer(out, threads, TimeUnit::nanoseconds,
+                               [room](fmt::memory_buffer& text, RunPrinter::Writers& writers,
+                                      std::span<const trace::Event> events,
+                                      std::span<const trace::OptionalTask> tasks) {
+                                   if (text.size() > room) {
+                                       throw std::bad_alloc();
+                                   }
+                                   for (std::size_t i = 0; i < events.size(); ++i) {
+                                       writers.lines.append(text, events[i], tasks[i]);
+                                   }
+                               });
             printer.print(*trace);
             out.finish();
         }
@@ -76,7 +77,8 @@ class RunPrinting : public testing::Test {
         const auto trace = open(bytes, diagnostics);
         EventLines lines(TimeUnit::nanoseconds);
         fmt::memory_buffer text;
-        trace->for_each([&](const trace::Event& event) { lines.append(text, event); });
+        trace::RunningTasks running;
+        trace->for_each([&](const trace::Event& event) { lines.append(text, event, running.take(event)); });
         return {text.data(), text.size()};
     }
 
@@ -120,7 +122,7 @@ TEST_F(RunPrinting, FailsWithWhatAThreadThrows) {
     {
         Output out(file);
         RunPrinter printer(out, 3, TimeUnit::ticks,
-                           [](fmt::memory_buffer&, RunPrinter::Writers&, std::span<const trace::Event> events) {
+                           [](fmt::memory_buffer&, RunPrinter::Writers&, std::span<const trace::Event> events, auto) {
                                if (std::ranges::find(events, 7'777U, &trace::Event::par2) != events.end()) {
                                    throw std::runtime_error("no memory");
                                }

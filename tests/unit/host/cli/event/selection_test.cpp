@@ -79,6 +79,24 @@ TEST_F(Selections, HoldTheSpanWithItsStartAndWithoutItsEnd) {
     EXPECT_FALSE(selection.contains(untimed));
 }
 
+// Events of the application name no task: they belong to the one that had the processor.
+TEST_F(Selections, HoldTheEventsThatWereLoggedInTheTask) {
+    const SelectionOptions options{.task = "sensor", .event = {}, .from_ns = {}, .to_ns = {}};
+    Selection selection(options);
+    EXPECT_FALSE(selection.contains(event("ipoint", 12, 1))) << "no record says what runs";
+    EXPECT_FALSE(selection.contains(event("task_epilogue", 13, 2)));
+    EXPECT_FALSE(selection.contains(event("ipoint", 12, 3))) << "task 13 runs";
+    EXPECT_TRUE(selection.contains(event("context_switch", 12, 4)));
+    for (const std::string_view name : {"ipoint", "user_event_0", "user_event_14", "typed_event", "formatted_event"}) {
+        EXPECT_TRUE(selection.contains(event(name, 99, 5))) << name;
+    }
+    trace::Event elsewhere = event("ipoint", 99, 6);
+    elsewhere.cpu = 1;
+    EXPECT_FALSE(selection.contains(elsewhere));
+    EXPECT_FALSE(selection.contains(event("blackout_start", 0, 7)));
+    EXPECT_FALSE(selection.contains(event("ipoint", 99, 8)));
+}
+
 TEST_F(Selections, KeepTheDispatchesOfOtherTasks) {
     const SelectionOptions options{.task = "sensor", .event = {}, .from_ns = {}, .to_ns = 20};
     Selection selection(options);

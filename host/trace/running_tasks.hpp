@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Knows in which task an event of the application was logged: the one that had the processor, also if a handler of its
+// interrupts logged it. The records of these events do not name it.
+#pragma once
+
+#include "host/trace/event.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace host::trace {
+
+using OptionalTask = std::optional<std::uint16_t>;
+
+class RunningTasks {
+  public:
+    // Must be called with each event, in time order. Returns the task of an event of the application; none for any
+    // other event, and where no record states what runs.
+    OptionalTask take(const Event& event) {
+        return kConcerns[event.code] && event.is_sound() && !is_foreign(event) ? follow(event) : std::nullopt;
+    }
+
+  private:
+    static constexpr const auto& kOfApplication =
+        kAnyOf<"typed_event", "formatted_event", "ipoint", "user_event_0", "user_event_1", "user_event_2",
+               "user_event_3", "user_event_4", "user_event_5", "user_event_6", "user_event_7", "user_event_8",
+               "user_event_9", "user_event_10", "user_event_11", "user_event_12", "user_event_13", "user_event_14">;
+
+    static constexpr auto kConcerns = [] {
+        auto set = kOfApplication;
+        for (const std::uint8_t code : {kCodeOf<"context_switch">, kCodeOf<"task_epilogue">, kCodeOf<"blackout_start">,
+                                        kCodeOf<"blackout_end">, kCodeOf<"trace_start">}) {
+            set[code] = true;
+        }
+        return set;
+    }();
+
+    OptionalTask follow(const Event& event) {
+        OptionalTask& running = m_running[event.cpu];
+        if (kOfApplication[event.code]) {
+            return running;
+        }
+        if (event.code == kCodeOf<"context_switch">) {
+            running = event.par1;
+        } else if (event.code != kCodeOf<"task_epilogue">) {
+            running.reset(); // records are missing, or tracing was off
+        } else if (!running) {
+            running = event.par1;
+        }
+        return std::nullopt;
+    }
+
+    NumberMap<OptionalTask> m_running; // by processor
+};
+
+} // namespace host::trace
