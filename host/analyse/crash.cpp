@@ -20,6 +20,7 @@ namespace {
 using trace::kCodeOf;
 
 constexpr std::string_view kWatchdog = "watchdog: ";
+constexpr std::string_view kPageFault = "page fault";
 constexpr std::string_view kDivideError = "divide error"; // its number is 0, as that of a call of panic()
 
 std::string name_of(const trace::Event& event, tracer::Unit unit, std::uint16_t number) {
@@ -187,6 +188,7 @@ void CrashWatch::begin_crash(const trace::Event& event, Crash::Kind kind) {
 
 void CrashWatch::follow(const trace::Event& event) {
     Processor& processor = m_processors[event.cpu];
+    const std::uint64_t address = std::uint64_t{event.par1} << 32 | event.par2; // if it is that of an address
     switch (event.code) {
     case kCodeOf<"context_switch">:
         processor.interrupted.clear();
@@ -208,15 +210,19 @@ void CrashWatch::follow(const trace::Event& event) {
     case kCodeOf<"blackout_end">:
         processor = {};
         break;
-    case kCodeOf<"fault_instruction">: {
-        const std::uint64_t address = std::uint64_t{event.par1} << 32 | event.par2;
+    case kCodeOf<"task_fault">:
+        processor.fault = event.par2;
+        break;
+    case kCodeOf<"fault_address">:
+        processor.fault_address = address;
+        break;
+    case kCodeOf<"fault_instruction">:
         if (m_panic && m_panic_cpu == event.cpu && m_panic->stack.size() < kFramesMax) {
             m_panic->stack.push_back({.address = address});
         } else {
             processor.fault_instruction = address;
         }
         break;
-    }
     case kCodeOf<"task_exception">:
         take_exception(event);
         break;
@@ -236,8 +242,7 @@ void CrashWatch::follow(const trace::Event& event) {
 void CrashWatch::take_exception(const trace::Event& event) {
     const auto exception = lib::number_from<lib::TaskException>(event.par2 >> 16);
     const auto reaction = lib::number_from<lib::Reaction>(event.par2 & 0xFFFF);
-    Processor& processor = m_processors[event.cpu];
-    const auto instruction = std::exchange(processor.fault_instruction, std::nullopt);
+    const Processor& processor = m_processors[event.cpu];
     if (reaction != lib::Reaction::kill || !exception) {
         return;
     }
@@ -245,8 +250,10 @@ void CrashWatch::take_exception(const trace::Event& event) {
     begin_crash(event, Crash::Kind::killed);
     if (m_killed.size() > before) {
         m_killed.back().what = lib::word(*exception);
-        if (instruction && *exception == lib::TaskException::fault) {
-            m_killed.back().stack.push_back({.address = *instruction});
+        if (processor.fault && *exception == lib::TaskException::fault) {
+            m_killed.back().what +=
+                fmt::format(" (exception {}, address 0x{:x})", *processor.fault, processor.fault_address);
+            m_killed.back().stack.push_back({.address = processor.fault_instruction});
         }
     }
 }
@@ -260,6 +267,9 @@ void CrashWatch::take_text(const trace::Event& event) {
     const auto fields = view->fields.values();
     if (view->declaration->name.view() == "panic_reason" && m_panic && m_panic->what.empty() && !fields.empty()) {
         m_panic->what = fields.front().text;
+        if (const Processor& processor = m_processors[event.cpu]; processor.fault && m_panic->what == kPageFault) {
+            m_panic->what += fmt::format(" at address 0x{:x}", processor.fault_address);
+        }
         m_exact = m_exact || m_panic->what == kDivideError;
         const bool is_hang = std::string_view(m_panic->what).starts_with(kWatchdog);
         m_panic->kind = is_hang ? Crash::Kind::hang : Crash::Kind::panic;

@@ -99,12 +99,14 @@ class CrashWatch {
 
     static constexpr const auto& kConcerns =
         trace::kAnyOf<"context_switch", "interrupt_start", "interrupt_end", "blackout_end", "task_fault",
-                      "fault_instruction", "task_exception", "panic", "typed_event">;
+                      "fault_instruction", "fault_address", "task_exception", "panic", "typed_event">;
 
     struct Processor {
         std::deque<CrashRun> runs; // the last one is not complete
         std::vector<CrashRun> interrupted;
-        std::optional<std::uint64_t> fault_instruction{};
+        std::optional<std::uint32_t> fault{}; // the vector of the latest fault, whose addresses follow
+        std::uint64_t fault_instruction = 0;
+        std::uint64_t fault_address = 0;
     };
 
     void follow(const trace::Event& event);

@@ -170,6 +170,8 @@ def run_that_hangs_exports_its_trace(ctx):
         expect("panic: exception 2 (NMI)" in (ctx.dir / "out/serial.log").read_text(), done.stdout)
         ctx.remora("verify", ctx.dir / "out/udp")
         expect(" panic " in ctx.remora("print", ctx.dir / "out/udp").stdout, "the panic is not in the trace")
+        end = done.stdout.partition("\nhow it ended:\n")[2]
+        expect(end.startswith("panic in task ") and "\n  where        " in end and ".cpp:" in end, done.stdout)
 
 
 def end_collector(ctx, signal_number):

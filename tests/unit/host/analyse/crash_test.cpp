@@ -127,14 +127,21 @@ TEST(CrashWatch, DistinguishesHangsFailuresAndKills) {
     EXPECT_THAT(Ending().sentences(RunResult::panicked), ElementsAre("panic: its record is not in the trace"));
     EXPECT_THAT(Ending().play("1 panic low 2").typed(1, {"watchdog: a loop"}).sentences(RunResult::panicked),
                 ElementsAre("hang in task low\\x1b: watchdog: a loop"));
+    EXPECT_THAT(Ending()
+                    .play("1 task_fault low 14, fault_address 0 8, panic low 14")
+                    .typed(1, {"page fault"})
+                    .sentences(RunResult::panicked),
+                ElementsAre("panic in task low\\x1b: page fault at address 0x8"));
     EXPECT_THAT(Ending().play("1 panic low 14").sentences(RunResult::panicked),
                 ElementsAre("panic in task low\\x1b: exception 14"));
     // A fault that counts, a fault that kills, and a budget that kills another task.
     Ending run;
-    run.play("1 fault_instruction 0 8200, task_exception low 0x40000; 2 fault_instruction 0 12288");
-    run.play("2 task_exception low 0x40002; 3 task_exception 9 0x20002");
+    run.play("1 task_fault low 13, fault_instruction 0 8200, task_exception low 0x40000");
+    run.play("2 task_fault low 14, fault_instruction 0 12288, fault_address 1 8, task_exception low 0x40002");
+    run.play("3 task_exception 9 0x20002");
     const std::vector<Crash> crashes = run.end(RunResult::completed);
     ASSERT_EQ(crashes.size(), 2U);
+    EXPECT_EQ(sentence(crashes[0]), "task low\\x1b was killed: fault (exception 14, address 0x100000008)");
     EXPECT_EQ(lines_of(crashes[0]).at(1), "  where        entry+0x0");
     EXPECT_EQ(sentence(crashes[1]), "task context 9 was killed: wcet");
 }
