@@ -36,11 +36,13 @@ test_folder = $(call linked,$(call test_program,$(1)),$(call units,$(TEST)/obj,$
 $(foreach area,$(sort $(foreach folder,$(TEST_FOLDERS),$(call test_area,$(folder)))),$(eval $(call test_library,$(area))))
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
 TEST_PROGRAMS := $(foreach folder,$(TEST_FOLDERS),$(call test_program,$(folder)))
+# The scripts of the page run under node, without a browser.
+PAGE_TESTS := $(wildcard tests/unit/host/report/page/*_test.js)
 TESTS_CHOSEN := $(if $(CASES),$(filter $(addprefix $(TEST)/,$(subst *,%,$(CASES))),$(TEST_PROGRAMS)),$(TEST_PROGRAMS))
 
 .PHONY: test-unit
-test-unit: $(TESTS_CHOSEN) ## test: the units, without QEMU, under sanitizers; FAST=1: without
-	@tests/unit.sh $^
+test-unit: $(TESTS_CHOSEN) $(if $(CASES),,$(PAGE_TESTS) $(D3)) ## test: the units, without QEMU, under sanitizers; FAST=1: without; the page's scripts
+	@tests/unit.sh $(filter-out $(D3),$^)
 
 # The programs whose tests have several threads at the same data.
 .PHONY: test-tsan

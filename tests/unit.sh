@@ -2,8 +2,13 @@
 # SPDX-License-Identifier: MIT
 # Runs the GoogleTest programs named on the command line, all of them even if one fails, one more at once than there are
 # processors, because some wait for the network, and counts their tests. A program that dies before it has written its
-# report counts as one failure, of the test that was running.
+# report counts as one failure, of the test that was running. Names that end in .js are tests of the page's scripts.
 set -uo pipefail
+
+programs=() scripts=()
+for name in "$@"; do
+    if [[ $name == *.js ]]; then scripts+=("$name"); else programs+=("$name"); fi
+done
 
 reports=$(mktemp -d)
 export reports
@@ -19,10 +24,10 @@ test_program() {
 export -f test_program
 # From the last one on: the tracer's run longest.
 # shellcheck disable=SC2016 # the inner shell expands its own argument
-printf '%s\n' "$@" | tac | xargs -P "$(($(nproc) + 1))" -I '{}' bash -c 'test_program "$0"' '{}'
+printf '%s\n' "${programs[@]}" | tac | xargs -P "$(($(nproc) + 1))" -I '{}' bash -c 'test_program "$0"' '{}'
 
 status=0
-for program in "$@"; do
+for program in "${programs[@]}"; do
     report=$reports/${program##*/}
     tests=$(sed -n 's/^<testsuites tests="\([0-9]*\)".*/\1/p' "$report" 2>/dev/null)
     failed=$(sed -n 's/^<testsuites .*failures="\([0-9]*\)".*/\1/p' "$report" 2>/dev/null)
@@ -37,4 +42,17 @@ for program in "$@"; do
         echo "$((tests - failed)) $failed unit ${program##*/}" >>"$RESULTS"
     fi
 done
+
+if [[ ${#scripts[@]} -gt 0 ]]; then
+    output=$(node --test-reporter=tap tests/support/page.js "${scripts[@]}" 2>&1) || status=1
+    grep -A 12 '^not ok' <<<"$output"
+    passed=$(sed -n 's/^# pass //p' <<<"$output")
+    if [[ -z $passed ]]; then
+        printf '%s\nFAIL the tests of the page did not end\n' "$output"
+    fi
+    failed=$(sed -n 's/^# fail //p' <<<"$output")
+    if [[ -n ${RESULTS:-} ]]; then
+        echo "${passed:-0} ${failed:-1} unit page" >>"$RESULTS"
+    fi
+fi
 exit "$status"

@@ -38,6 +38,7 @@ report_script_begin:
     .incbin "host/report/page/surface.js"
     .incbin "host/report/page/timeline.js"
     .incbin "host/report/page/statistics.js"
+    .incbin "host/report/page/head.js"
     .incbin "host/report/page/side.js"
     .incbin "host/report/page/input.js"
     .incbin "host/report/page/compare.js"

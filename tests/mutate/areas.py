@@ -15,7 +15,7 @@ HOST = ("unit", "traces", "viewers")
 @dataclasses.dataclass(frozen=True)
 class Area:
     files: tuple  # shell patterns, of which * matches folders as well
-    own: tuple  # patterns of unit programs
+    own: tuple  # patterns of unit programs; of scripts the folder of their tests
     stages: tuple
     without: tuple = ()
     viewers: tuple = ()  # patterns of viewer cases
@@ -24,12 +24,12 @@ class Area:
     def sources(self):
         """Its files, in order."""
         listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, text=True, capture_output=True).stdout
-        return [name for name in listed.splitlines() if name.endswith((".hpp", ".cpp", ".S"))
+        return [name for name in listed.splitlines() if name.endswith((".hpp", ".cpp", ".S", ".js"))
                 and matches(name, self.files) and not matches(name, self.without) and (ROOT / name).is_file()]
 
     def sample(self, seed):
         """Some of its files, so few that all their mutants are compiled within a minute. No header: many include it."""
-        names = [name for name in self.sources() if name.endswith(".cpp")]
+        names = [name for name in self.sources() if name.endswith((".cpp", ".js"))]
         return sorted(names, key=lambda name: hashlib.sha256(f"{seed}|{name}".encode()).digest())[:SAMPLE_FILES]
 
 
@@ -40,7 +40,7 @@ def matches(name, patterns):
 SAMPLE_FILES = 3
 # The areas of `sample` and `all`. Those of the tracer are not: their tests single-step the record path; nor are
 # formats, whose many programs take longer than two minutes to link and run.
-SAMPLED = ("sched", "sync", "task", "drivers", "schedule", "convert", "analyse", "sql", "collector")
+SAMPLED = ("sched", "sync", "task", "drivers", "schedule", "convert", "analyse", "sql", "collector", "page")
 EXPORT = ("tracer/export/exporter.*", "tracer/export/sink*", "tracer/reliable/*", "tracer/written_count.hpp",
           "tracer/names/metadata*")
 AREAS = {
@@ -66,4 +66,5 @@ AREAS = {
     "sql": Area(("host/sql/*pp",), ("host-sql",), HOST, viewers=("sqlite_*", "report_commands_*")),
     "collector": Area(("host/collector/*pp",), ("host-collector*",), ("unit", "integration"), integration=(
         "collector", "protocols", "bad_network")),
+    "page": Area(("host/report/page/*.js",), ("tests/unit/host/report/page",), ("unit",)),
 }

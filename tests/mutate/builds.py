@@ -19,7 +19,7 @@ from mutate import processes
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = os.environ.get("BUILD", "build")
 MUTANT = f"{BUILD}/mutant"
-LINKED = ("test", "kernel", "host", "uefi")  # what of the project's build is seen in a tree
+LINKED = ("test", "kernel", "host", "uefi", "d3.min.js")  # what of the project's build is seen in a tree
 COMPILE_LIMIT_S = 900
 MEMORY = "/dev/shm"  # tests write through to a disk
 MEMORY_FREE_BYTES = 4 << 30

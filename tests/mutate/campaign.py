@@ -6,15 +6,17 @@ import concurrent.futures
 import dataclasses
 import hashlib
 import json
+import pathlib
 import pickle
 import re
 import threading
 import time
 
-from mutate import assembler, equivalents, operators, processes
+from mutate import assembler, equivalents, operators, processes, scripts
 from mutate.builds import BUILD, ROOT, Unbuilt
 
 LINE_CHARS = 160
+FINDERS = {".S": assembler, ".js": scripts}  # what finds the mutations of a file by its suffix, else operators
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,12 +31,12 @@ class Site:
 def sites_of(name):
     """Of one file, kept until it changes."""
     text = (ROOT / name).read_bytes()
-    tool = b"".join(open(module.__file__, "rb").read() for module in (operators, assembler))
+    tool = b"".join(open(module.__file__, "rb").read() for module in (operators, assembler, scripts))
     kept = ROOT / BUILD / "mutate" / "sites" / hashlib.sha256(name.encode() + text + tool).hexdigest()
     if kept.exists():
         return pickle.loads(kept.read_bytes())
     seen, sites = collections.Counter(), []
-    for mutation in (assembler if name.endswith(".S") else operators).mutations_of(name):
+    for mutation in FINDERS.get(pathlib.Path(name).suffix, operators).mutations_of(name):
         begin = text.rfind(b"\n", 0, mutation.begin) + 1
         end = text.find(b"\n", mutation.end)
         before = shown(text[begin:end])

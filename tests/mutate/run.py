@@ -74,6 +74,8 @@ def campaign_of(name, options, trees):
     if any(site.mutation.switch for site in sites):
         tests = units.SwitchedUnits(name, area, sites, options.jobs, options.sanitized)
         print(f"{len(tests.switched.left_out)} of {len(sites)} do not compile", flush=True)
+    elif sites[0].mutation.file.endswith(".js"):
+        tests = units.ScriptUnits(area, trees)
     else:
         tests = units.BuiltUnits(area, trees)
     stages, executing = stages_of(name, area, sites, tests, chosen, trees)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The first stage: the unit programs of the area, as switched programs (switched.py) or, for assembler, built for each
-mutant."""
+mutant; of the page its tests under node."""
 import collections
+import json
 import os
 import pathlib
+import re
 import xml.etree.ElementTree
 
-from mutate import switched
+from mutate import builds, switched
 from mutate.areas import matches
 from mutate.builds import BUILD, MUTANT, ROOT, Plan
 from mutate.campaign import Endless, failed_test
@@ -128,6 +130,41 @@ def processor_s():
     """What the programs have taken that have ended."""
     times = os.times()
     return times.children_user + times.children_system
+
+
+class ScriptUnits:
+    """The tests of the page's scripts, all in one process. It notes which parts of the scripts it executes."""
+
+    def __init__(self, area, trees):
+        builds.make(f"{BUILD}/d3.min.js")
+        trees[0].link()
+        tests = sorted(str(path.relative_to(ROOT)) for path in (ROOT / area.own[0]).glob("*_test.js"))
+        self.words = ["node", "--test-reporter=tap", "tests/support/page.js", *tests]
+        begin, counts = processor_s(), trees[0].path / MUTANT / "counts"
+        code, output = trees[0].run(self.words, CLEAN_LIMIT_S, {"NODE_V8_COVERAGE": str(counts)})
+        if code != 0:
+            raise SystemExit(f"the clean run of the page's tests fails: {output}")
+        self.cpu_s = int(LIMIT_S + 5 * (processor_s() - begin))
+        self.ranges = {}  # file -> [(begin, end, count)], outer ones first
+        for script in json.loads(next(counts.glob("*.json")).read_text())["result"]:
+            name = script["url"].removeprefix(f"file://{trees[0].path}/")
+            self.ranges[name] = [(part["startOffset"], part["endOffset"], part["count"])
+                                 for function in script["functions"] for part in function["ranges"]]
+
+    def executes(self, site):
+        """The innermost of the ranges around a place, which are nested, has its count."""
+        around = [(end - begin, count) for begin, end, count in self.ranges.get(site.mutation.file, ())
+                  if begin <= site.mutation.begin < end]
+        return bool(around) and min(around)[1] > 0
+
+    def notice(self, tree, site):
+        tree.link()
+        with tree.mutant(site.mutation):
+            code, output = tree.run(self.words, 5 * self.cpu_s, cpu_s=self.cpu_s)
+        if code is None:
+            raise Endless("the page's tests")
+        found = re.search(r"^not ok \d+ - (.*)", output, re.M)
+        return None if code == 0 else found[1] if found else "no test"
 
 
 class BuiltUnits:

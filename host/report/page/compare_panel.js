@@ -190,15 +190,7 @@ function showComparedHead(comparison) {
     const line = head.append("div").attr("class", "chips").attr("id", "other");
     line.append("b").attr("class", "mark1").text("+");
     line.append("span").attr("class", "what").attr("title", data.sides[1].title).text(data.sides[1].title);
-    const misses = d3.sum(b.tasks, (task) => task.misses);
-    chip(line, b.facts.verdict_style, "trace", b.facts.verdict);
-    chip(line, misses > 0 ? "bad" : "good", "deadlines", misses > 0 ? `${grouped(misses)} missed` : "none missed");
-    const {violations, checked} = b.facts.oracle;
-    chip(line, violations > 0 ? "bad" : checked > 0 ? "good" : "warning", "oracle", violations > 0
-        ? `${grouped(violations)} of ${grouped(checked)}` : `${grouped(checked)} decisions as the theory says`);
-    chip(line, b.facts.clock.exact ? "good" : "bad", "clock", `${b.facts.clock.mode}${clockRate(b.facts.clock)}`);
-    chip(line, b.facts.lost > 0 ? "bad" : "good", "lost",
-         b.facts.lost > 0 ? `${grouped(b.facts.lost)} records` : "nothing");
+    chipsOf(b).filter(({name}) => name !== "tracing").forEach((one) => chip(line, one));
     d3.select("#banners").selectAll("p.compared").data(bannersOf(data, [a.facts, b.facts])).join("p")
         .attr("class", ([style]) => `compared ${style}`).text(([, text]) => text);
 }

@@ -49,7 +49,7 @@ function pickMiss(timeline, direction) {
     const {view} = timeline;
     const misses = allMisses(view);
     if (misses.length === 0) {
-        return trace.isPart ? "no job of this part missed its deadline" : "no job missed its deadline";
+        return view.trace.isPart ? "no job of this part missed its deadline" : "no job missed its deadline";
     }
     const at = misses.findIndex(({task, job, run}) => view.job && run === (view.job.run || 0)
         && task.number === view.job.task && job === view.job.index);

@@ -56,7 +56,9 @@ class Search {
         if (results.length === 0) {
             return;
         }
-        this.place = (this.place + direction + results.length) % results.length;
+        // The first step backwards leads to the last result.
+        const next = this.place < 0 && direction < 0 ? -1 : this.place + direction;
+        this.place = (next + results.length) % results.length;
         const {row, at, mark} = results[this.place];
         const {view, rows} = timeline;
         if (row) {

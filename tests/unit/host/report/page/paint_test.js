@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Tests what rows draw, and the arithmetic of pixels.
+"use strict";
+
+const assert = require("node:assert");
+const {test} = require("node:test");
+const {traceOf, timelineOf, surfaceOf, drawn, zigzag} = require("../../../../support/page.js");
+
+const scaleOf = (from, to) => new Scale(surfaceOf(null), from, to); // A thousand pixels, from 100 on.
+const rounded = (numbers) => Array.from(numbers, (number) => Math.round(number * 1000) / 1000);
+
+test("times become pixels, and stretches are cut to what is in sight", () => {
+    const scale = scaleOf(1000, 2000);
+    assert.deepEqual([scale.x(1000), scale.x(1500), scale.time(600)], [100, 600, 1500]);
+    assert.deepEqual(scale.stretch(900, 1100), [100, 100]);
+    assert.deepEqual(scale.stretch(1900, 2500), [1000, 100]);
+    assert.deepEqual(scale.stretch(1500, 1500.2), [600, 1]);
+});
+
+test("shares of columns are rises of the sum, the smallest still seen", () => {
+    const surface = {...surfaceOf(null), columns: 4, left: 0, width: 4};
+    const scale = new Scale(surface, 0, 40);
+    const begin = [0, 12, 30], end = [10, 13, 36];
+    assert.deepEqual(rounded(scale.shares(sumBefore(begin, end, sumsOf(begin, end)))), [1, 0.12, 0, 0.6]);
+    assert.deepEqual([...sumsOf(begin, end)], [0, 10, 11, 17]);
+    assert.deepEqual([shareSeen(0.5), shareSeen(2), shareSeen(0.01)], [0.5, 1, 0.12]);
+});
+
+test("galloping finds the same as a search from there on", () => {
+    const values = Array.from({length: 200}, (_, i) => Math.floor(i / 3) * 2);
+    for (let limit = -1; limit < 140; ++limit) {
+        for (const from of [0, 1, 50, 199, 200]) {
+            if (from <= firstAfter(values, limit)) {
+                assert.equal(gallop(values, limit, from), firstAfter(values, limit), `${limit} from ${from}`);
+            }
+        }
+    }
+});
+
+test("of stretches and points that share a pixel one is drawn", () => {
+    const seen = (each, ...rest) => {
+        const found = [];
+        each(...rest, scaleOf(0, 10000), (i) => found.push(i)); // A pixel is ten ticks.
+        return found;
+    };
+    assert.deepEqual(seen(eachInSight, [0, 2, 4, 30, 9990, 10001], [1, 3, 25, 40, 9999, 10009]), [0, 2, 3, 4]);
+    assert.deepEqual(seen(eachInSight, [-50, -5, 20], [-40, 5, 90]), [1, 2]);
+    assert.deepEqual(seen(eachPointInSight, [-5, 0, 4, 9, 11, 500, 10000, 10001]), [2, 5, 6]);
+});
+
+test("a task's shares are those of its intervals", () => {
+    const [task] = traceOf([{name: "a", intervals: [[0, 10, RUNNING], [10, 15, READY], [20, 40, WAITING]]}]).tasks;
+    const surface = {...surfaceOf(null), columns: 4};
+    const shares = sharesOfTask(task, new Scale(surface, 0, 40));
+    assert.deepEqual(shares.map(rounded), [[1, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]]);
+    assert.equal(sharesOfTask(task, new Scale(surface, 0, 40)), shares);
+    assert.notEqual(sharesOfTask(task, new Scale(surface, 0, 39)), shares);
+});
+
+test("an interval is drawn as what the task did", () => {
+    const facts = {details: [{wait: "mutex tank", mutex: 1, other: 2}, {wait: "", mutex: null, other: 2}]};
+    const timeline = timelineOf(traceOf([
+        {name: "a", intervals: [[0, 100, RUNNING], [100, 200, READY], [200, 300, WAITING, 1], [300, 400, RUNNING, 2]]},
+        {name: "b"}], facts));
+    const ops = drawn(timeline, "task0", 0, 1000);
+    const rects = ops.filter(({op}) => op === "rect").map(({x, width, colour}) => [x, width, colour]);
+    const own = taskColour(0);
+    assert.deepEqual(rects.slice(0, 1), [[100, 100, own]]);
+    assert.deepEqual(rects.slice(-2), [[400, 100, own], [400, 100, taskColour(1)]]);
+    assert.deepEqual(ops.filter(({op}) => op === "hatch").map(({x, width}) => [x, width]), [[200, 100]]);
+    assert.deepEqual(ops.filter(({op}) => op === "text").map(({text}) => text),
+                     ["mutex tank \u00b7 held by b", "for b"]);
+});
+
+test("releases are arrows up, deadlines arrows down, misses caps with a bar until the end", () => {
+    const timeline = timelineOf(traceOf([{name: "a", intervals: [[0, 1000, READY]], jobs: [
+        {release: 100, deadline: 300, end: 200}, {release: 500, deadline: 600, end: 700, late: 1}]}]));
+    const ops = drawn(timeline, "task0", 0, 1000);
+    const heads = (colour) => ops.filter((one) => one.op === "polygon" && one.colour === THEMES.light[colour])
+        .map(({points}) => points.slice(0, 2));
+    assert.deepEqual(heads("text"), [[200, 1], [600, 1]]);
+    assert.deepEqual(heads("muted"), [[400, 27], [700, 27]]);
+    assert.deepEqual(heads("miss"), [[695, 0]]);
+    const [bar] = ops.filter(({op, colour}) => op === "rect" && colour === THEMES.light.miss);
+    assert.deepEqual([bar.x, bar.width], [700, 100]);
+});
+
+test("a budget falls while its tasks run, and is refilled at once", () => {
+    const trace = traceOf([{name: "a", intervals: [[0, 10, RUNNING], [20, 30, RUNNING]]}]);
+    const points = (at, value) => budgetPoints({at, value, served: [0]}, 0, at.length > 1, trace);
+    assert.deepEqual(points([0, 40], [100, 60]), [[0, 100], [0, 100], [10, 80], [20, 80], [30, 60]]);
+    assert.deepEqual(points([32, 40], [100, 60]), [[32, 100], [40, 100]]);
+    assert.deepEqual(points([0, 40], [50, 60]), [[0, 50], [40, 50]]);
+    assert.deepEqual(points([0], [50]), [[0, 50]]);
+    assert.deepEqual(points([7, 7], [50, 60]), [[7, 50]]);
+    assert.deepEqual(runsOf(trace.tasks[0], 5, 25), [[5, 10], [20, 25]]);
+});
+
+test("a curve that begins before what is in sight is cut there", () => {
+    assert.deepEqual(inSight([[0, 10], [10, 20], [20, 0]], 5), [[5, 15], [10, 20], [20, 0]]);
+    assert.deepEqual(inSight([[0, 10], [10, 20]], 0), [[0, 10], [10, 20]]);
+    assert.deepEqual(inSight([[0, 10], [10, 20]], 50), [[0, 10], [10, 20]]);
+});
+
+test("the processor shows who runs on it", () => {
+    const timeline = timelineOf(traceOf([
+        {name: "a", intervals: [[0, 100, RUNNING, 0, 0, 0], [100, 200, RUNNING, 0, 0, 1]]},
+        {name: "idle", intervals: [[100, 200, RUNNING, 0, 0, 0]]}]));
+    const bars = (key) => drawn(timeline, key, 0, 1000).filter(({op}) => op === "text").map(({x, text}) => [x, text]);
+    assert.deepEqual(bars("cpu0"), [[104, "a"], [204, "idle"]]);
+    assert.deepEqual(bars("cpu1"), [[204, "a"]]);
+});
+
+test("handlers that are nested are drawn above those that they interrupted", () => {
+    const timeline = timelineOf(traceOf([{name: "a"}], {vectors: [[32, "timer"], [33, "disk"]]}, [
+        {name: "handlers", of: 0, columns: {begin: [100, 200, 900], end: [400, 300, 950], depth: [1, 2, 1],
+                                            vector: [32, 33, 32], task: [0, 0, 0]}}]));
+    const bars = (from, to) => drawn(timeline, "irq0", from, to).filter(({op}) => op === "text")
+        .map(({y, text}) => [y, text]);
+    const [[below, outer], [above, inner], [, last]] = bars(0, 1000);
+    assert.deepEqual([outer, inner, last], ["timer", "disk", "timer"]);
+    assert.ok(above < below);
+    assert.equal(bars(250, 350).length, 2);
+    assert.equal(bars(500, 800).length, 0);
+});
+
+test("an owner of a mutex is named where it holds it", () => {
+    const timeline = timelineOf(traceOf([{name: "a"}, {name: "b"}], {mutexes: [[3, "bus"]]}, [
+        {name: "holds", of: 3, columns: {begin: [100, 500], end: [300, 600], task: [1, 0], how: [0, 0]}}]));
+    assert.deepEqual(drawn(timeline, "mutex3", 0, 1000).filter(({op}) => op === "text").map(({x, text}) => [x, text]),
+                     [[205, "b"], [605, "a"]]);
+});
+
+test("lost records are a band", () => {
+    const timeline = timelineOf(traceOf([{name: "a", intervals: [[0, 900, RUNNING]]}], {}, [
+        {name: "losses", of: 0, columns: {begin: [200], end: [300], records: [7]}}]));
+    const surface = surfaceOf(timeline.view);
+    paintLosses(surface, timeline.rows.shown, 0, new Scale(surface, 0, 1000), timeline.trace, 300);
+    assert.deepEqual(surface.ops.map(({x, width, text}) => [x, width || text]), [[300, 100], [304, "7 records lost"]]);
+});
+
+test("a row with very much in sight is shaded by columns", () => {
+    const intervals = Array.from({length: 600}, (_, i) => [i, i + 1, RUNNING]);
+    const timeline = timelineOf(traceOf([{name: "a", intervals}]));
+    for (const key of ["task0", "cpu0"]) {
+        const ops = drawn(timeline, key, 0, 1000).filter(({op}) => op === "shade");
+        assert.equal(ops.length, 1, key);
+        assert.equal(drawn(timeline, key, 0, 100).filter(({op}) => op === "shade").length, 0, key);
+    }
+    const curve = timelineOf(traceOf([{name: "a"}], {plots: [{event: "e", field: "x", unit: "", fraction_bits: 0}]}, [
+        {name: "plot", of: 0, columns: {at: Array.from({length: 900}, (_, i) => i),
+                                        value: Array.from({length: 900}, (_, i) => zigzag(i % 2 ? -1 : 1))}}]));
+    assert.equal(drawn(curve, "plot0", 0, 1000).filter(({op}) => op === "shade").length, 1);
+});
