@@ -40,6 +40,15 @@ void add_judgement(Json& json, const Judgement& judgement) {
     json.end_object();
 }
 
+void add_late(Json& json, std::span<const LateJob> jobs) {
+    json.objects("late", jobs, [&](const LateJob& job) {
+        json.member("context", job.context);
+        json.member("task", job.task);
+        json.member("job", job.job);
+        add_texts(json, "sentences", job.sentences);
+    });
+}
+
 void add_clock(Json& json, const trace::Clock& clock) {
     json.begin_object("clock");
     json.member("khz", clock.khz);
@@ -60,12 +69,15 @@ void add_head(Json& json, const Trace& trace) {
         json.member("compiler", text::escaped(facts.build->compiler.view()));
         json.member("seed", facts.build->seed);
     }
+    json.member("ended", head.ended.empty() ? std::nullopt : std::optional(head.ended));
+    json.member("started_s", head.started_s);
     json.member("verdict", head.verdict);
     json.member("verdict_style", head.verdict_style);
     json.member("events", head.events);
     json.member("lost", head.lost);
     add_clock(json, facts.clock);
     add_judgement(json, head.judgement);
+    add_late(json, head.late);
     if (head.tracing) {
         json.begin_object("tracing");
         json.member("records", head.tracing->records);
@@ -202,6 +214,7 @@ void add_plots(Json& json, std::span<const Plot> plots) {
         json.member("field", plot.field);
         json.member("unit", plot.unit);
         json.member("fraction_bits", plot.fraction_bits);
+        json.member("boolean", plot.is_boolean);
     });
 }
 

@@ -42,6 +42,7 @@ struct Plot {
     std::string unit;
     unsigned fraction_bits = 0;
     bool is_floating = false;
+    bool is_boolean = false;
     Table table;
     std::int64_t value = 0;
 };
@@ -102,6 +103,14 @@ struct Violation {
     std::uint64_t record = 0;
 };
 
+// Says why a job was late, in the sentences of `remora why`.
+struct LateJob {
+    std::uint16_t context = 0;
+    std::string task; // its name; escaped, as the sentences
+    std::uint64_t job = 0;
+    std::vector<std::string> sentences;
+};
+
 struct Judgement {
     std::uint64_t checked = 0;
     std::uint64_t undecided = 0;
@@ -114,11 +123,14 @@ struct Judgement {
 struct Head {
     std::string trace;                // as the user named it; escaped, as all texts here
     std::vector<std::string> options; // options with which the trace was opened; commands to copy have them, too
+    std::string ended;                // how the run ended by its own account; empty: it is not known
+    std::uint64_t started_s = 0;      // since 1970 (UTC); 0: not known
     std::string verdict;              // one sentence about whether everything is here
     std::string verdict_style;        // good, warning, bad
     std::uint64_t events = 0;
     std::uint64_t lost = 0; // records
     Judgement judgement;
+    std::vector<LateJob> late; // the first ones
     std::optional<analyse::TracingShare> tracing;
 };
 

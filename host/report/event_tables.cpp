@@ -86,6 +86,7 @@ void EventTables::add_value(const trace::Event& event, const trace::TypedEventVi
              .unit = text::escaped(declared.unit.view()),
              .fraction_bits = value.fraction_bits,
              .is_floating = is_floating,
+             .is_boolean = value.type == tracer::FieldType::boolean,
              .table = Table("plot", place->second, {"at"}, is_floating ? Columns{"high", "low"} : Columns{"value"})});
     }
     Plot& plot = m_plots[place->second];
@@ -110,13 +111,15 @@ void EventTables::add_typed(const trace::Event& event, std::size_t task) {
         return; // the reader of the trace has reported it
     }
     bool has_number = false;
+    bool has_text = false;
     for (std::size_t i = 0; i < view.value().fields.values().size(); ++i) {
         if (is_number(view.value().fields.values()[i].type)) {
             has_number = true;
             add_value(event, view.value(), i);
         }
+        has_text = has_text || view.value().fields.values()[i].type == tracer::FieldType::text;
     }
-    if (!has_number) {
+    if (!has_number || has_text) {
         add_mark(event, task, text::escaped(trace::user_event_name(event)), texts_of(view.value()));
     }
 }

@@ -30,6 +30,7 @@ report_page_end:
 report_script_begin:
     .incbin "host/report/page/common.js"
     .incbin "host/report/page/trace.js"
+    .incbin "host/report/page/run.js"
     .incbin "host/report/page/view.js"
     .incbin "host/report/page/paint.js"
     .incbin "host/report/page/paint_task.js"
@@ -39,6 +40,7 @@ report_script_begin:
     .incbin "host/report/page/timeline.js"
     .incbin "host/report/page/statistics.js"
     .incbin "host/report/page/head.js"
+    .incbin "host/report/page/legend.js"
     .incbin "host/report/page/side.js"
     .incbin "host/report/page/input.js"
     .incbin "host/report/page/compare.js"

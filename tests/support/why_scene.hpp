@@ -80,6 +80,8 @@ class WhyScene {
 
     void finish() { m_watch.finish(); }
 
+    void listen(std::function<void(const Found&)> late) { m_watch.listen(std::move(late)); }
+
   private:
     trace::Names m_names;
     support::SceneReader m_reader;

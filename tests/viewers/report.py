@@ -264,6 +264,9 @@ def a_job_shows_where_its_time_went(ctx):
         shown = page.text("#side")
         for words in ("Why late?", "execution C", "it ran", "ready, but", "to the tick", "remora print"):
             expect(words in shown, f"{words} is not in {shown}")
+        said = ctx.remora("why", traces.control(), "--task", "late", "--first-miss").stdout
+        expect_equal([text.lower() for text in page.texts(".cause")],
+                     [line.lower() for line in said.splitlines() if line.startswith(("cause:", "without"))], "cause")
         shares = page.texts(".share span:last-child")
         expect(len(shares) >= 3, f"shares {shares}")
         page.painted().driver.save_screenshot(str(ctx.dir / "report.png"))
@@ -324,6 +327,68 @@ def figures_are_of_what_is_in_sight(ctx):
         expected = sqlite.sql(ctx, traces.control(),
                               "select job from jobs where task = 'sensor' and response_ns > 1000000")
         expect_equal(chosen, [row["job"] for row in expected], "jobs that the brush chose")
+
+
+# What has text or can be clicked above the rows and beside them: where it is, and whether its text is cut.
+BOXES = """
+const all = [...document.querySelectorAll("#bar > *, #buttons button, .chip, nav button, #side p, #side dd")];
+return all.filter((one) => one.offsetParent !== null && one.textContent + (one.placeholder || "") !== "").map((one) => {
+    const {left, right, top, bottom} = one.getBoundingClientRect();
+    const around = one.closest("#bar, #head, #side").getBoundingClientRect();
+    return {what: `${one.id || one.className} ${one.textContent}`, left, right, top, bottom,
+            isGroup: one.id === "buttons",
+            isCut: one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0,
+            isOut: left < around.left - 1 || right > around.right + 1};
+})"""
+
+
+@case
+def nothing_is_covered_at_any_width(ctx):
+    """With both cursors and a result of the search: no box above the rows, or beside them, is cut, covered or empty;
+    the axis is as wide as the rows."""
+    with chromium(ctx) as page:
+        page.open(report(ctx, traces.control())).painted()
+        page.type_search("control_output")
+        page.press("n", "[", "d", "]")
+        for width in (800, 900, 1280, 1920):
+            page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+            page.painted()
+            boxes = page.run(BOXES)
+            expect(len(boxes) > 20, f"{boxes}")
+            wrong = [box["what"] for box in boxes if box["isCut"] or box["isOut"] or box["right"] - box["left"] < 8]
+            expect_equal(wrong, [], f"cut or outside at {width}")
+            single = [box for box in boxes if not box["isGroup"]]
+            covered = [(a["what"], b["what"]) for a, b in itertools.combinations(single, 2)
+                       if min(a["right"], b["right"]) - max(a["left"], b["left"]) > 1
+                       and min(a["bottom"], b["bottom"]) - max(a["top"], b["top"]) > 1]
+            expect_equal(covered, [], f"one over the other at {width}")
+            sizes = page.run("return [document.documentElement.scrollWidth, report.timeline.axis.canvas.clientWidth, "
+                             "report.timeline.box.clientWidth]")
+            expect(sizes[0] <= width and sizes[1] == sizes[2], f"widths at {width}: {sizes}")
+            page.driver.save_screenshot(str(ctx.dir / f"{width}.png"))
+
+
+@case
+def the_pointer_shows_what_is_below_it(ctx):
+    """The tip of the processor names the task that runs, that of the events has their whole texts."""
+    with chromium(ctx) as page:
+        page.open(report(ctx, traces.control())).painted()
+        row = ("const row = report.rows.byKey.get(arguments[0]);"
+               "return row.y - report.timeline.box.scrollTop + row.height / 2")
+        page.run("report.view.show(22e6, 40e6)")
+        for key, at, words in (("cpu0", 35e6, "late runs"), ("task7", 35e6, "job")):
+            page.painted().click_at("#rows", page.run("return report.timeline.scale().x(arguments[0])", at),
+                                    page.run(row, key))
+            expect(words in page.text("#tip"), f"{key}: {page.text('#tip')}")
+        at, text = page.run("""const {trace, timeline} = report;
+            timeline.scrollTo(report.rows.byKey.get("marks"));
+            const i = d3.range(trace.marks.count).find((i) => trace.marks.at[i] > 22e6 && trace.marks.text[i] > 0);
+            report.view.show(trace.marks.at[i] - 1e6, trace.marks.at[i] + 1e6);
+            return [trace.marks.at[i], trace.markText(i)]""")
+        page.painted().click_at("#rows", page.run("return report.timeline.scale().x(arguments[0])", at),
+                                page.run(row, "marks"))
+        expect(text in page.text("#tip"), f"{text}: {page.text('#tip')}")
 
 
 @case

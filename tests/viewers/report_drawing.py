@@ -105,7 +105,9 @@ def of_mutexes_and_curves_is_what_the_tables_say(ctx):
                          "return {key, at: Array.from(curve.at, (at) => report.view.times.about(at)), "
                          "value: Array.from(curve.value)}")
         line = next(one["all"] for one in page.run(DRAW, curve["key"], 0, 100_000_000) if one["op"] == "polyline")
-        points = [(at, -y) for at, y in zip(line[::2], line[1::2])]
+        steps = [(at, -y) for at, y in zip(line[::2], line[1::2])]
+        points = steps[::2]  # each value stays until the next one
+        expect(all(begin[1] == end[1] for begin, end in zip(points, steps[1::2])), f"no steps: {steps[:9]}")
         values = [(at, value) for at, value in zip(curve["at"], curve["value"]) if at <= 100_000_000]
         order = sorted(range(len(values)), key=lambda i: values[i][1])
         expect(len(values) > 5 and values[order[0]][1] < values[order[-1]][1], f"{values[:9]}")

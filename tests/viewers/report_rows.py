@@ -174,8 +174,8 @@ def figures_of_a_part_agree_with_sql(ctx):
                             "select max(jitter_ns) as ns from jobs where task = 'sensor'")[0]["ns"]
         worst = page.run("""const {trace, view} = report;
             const task = trace.tasks.find((one) => one.name === "sensor");
-            return view.times.ns(figuresOf(trace, task, -1, trace.last).worst["release jitter"].value)""")
-        expect(abs(worst - jitter) <= 1, f"release jitter {worst}, {jitter}")
+            return view.times.ns(figuresOf(trace, task, -1, trace.last).worst["release delay"].value)""")
+        expect(abs(worst - jitter) <= 1, f"release delay {worst}, {jitter}")
         page.run("report.view.pick(report.rows.all.find((row) => row.label === 'sensor').key, null)")
         page.press("f")
         page.painted()

@@ -364,7 +364,12 @@ void JobWatch::take_account(const schedule::JobAccount& account) {
     }
     add_to_row(job);
     if (better) {
-        keep(job);
+        keep(job, m_found);
+    }
+    if (m_on_late && account.is_known() && account.job.is_late()) {
+        Found found;
+        keep(job, found);
+        m_on_late(found);
     }
     if (const auto window = m_windows.find(account.job.context); window != m_windows.end()) {
         window->second.forget_early();
@@ -402,11 +407,11 @@ bool JobWatch::is_better(const schedule::JobAccount& account) const {
     return !kept || kept->account.response() < account.response();
 }
 
-void JobWatch::keep(const JobCase& job) {
+void JobWatch::keep(const JobCase& job, Found& found) const {
     const Row& row = m_rows.at(job.account.job.context);
-    m_found.job = job;
-    m_found.row = row.length;
-    m_found.first = row.length > 1 ? row.first : std::nullopt;
+    found.job = job;
+    found.row = row.length;
+    found.first = row.length > 1 ? row.first : std::nullopt;
 }
 
 } // namespace host::analyse::why

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace host::analyse::why {
 
@@ -45,6 +46,9 @@ class JobWatch {
     JobWatch(Wanted wanted, IsTask is_task);
     JobWatch(const JobWatch&) = delete; // m_accounting has a pointer to it
     JobWatch& operator=(const JobWatch&) = delete;
+
+    // Calls `late` for each late job whose parts are known, with what found() has if this job is the selected one.
+    void listen(std::function<void(const Found&)> late) { m_on_late = std::move(late); }
 
     // Must be called in time order. khz: the clock's rate, 0 if it is not known yet.
     void take(const trace::Event& event, std::uint32_t khz);
@@ -87,7 +91,7 @@ class JobWatch {
     [[nodiscard]] Window::Judge judge_for(std::uint32_t context) const;
     [[nodiscard]] Chain chain_of(const schedule::Culprit& culprit) const;
     [[nodiscard]] std::optional<std::uint64_t> deadline_of(std::uint32_t context) const;
-    void keep(const JobCase& job);
+    void keep(const JobCase& job, Found& found) const;
     void add_to_row(const JobCase& job);
     [[nodiscard]] bool is_better(const schedule::JobAccount& account) const;
     [[nodiscard]] bool frees(std::uint32_t runs, std::uint32_t watched) const;
@@ -111,6 +115,7 @@ class JobWatch {
     std::uint32_t m_khz = 0;
     bool m_finished = false;
     Found m_found;
+    std::function<void(const Found&)> m_on_late;
 };
 
 } // namespace host::analyse::why

@@ -142,6 +142,11 @@ class Times {
         return this.khz === 0 ? [1, "ticks"] : UNITS.find(([size]) => Math.abs(about) >= size) || UNITS[3];
     }
 
+    // Returns the unit of points in time: every one has the same.
+    get pointUnit() {
+        return this.khz === 0 ? [1, "ticks"] : UNITS[1];
+    }
+
     length(ticks) {
         if (this.khz === 0) {
             return `${Math.round(ticks)} ticks`;

@@ -15,7 +15,9 @@ function chip(head, {style, name, text, title}) {
 // Returns the chips of a trace. Only what was decided, and is as it should be, is green.
 function chipsOf(trace) {
     const {facts} = trace;
+    const ended = {completed: "good", failed: "bad", panicked: "bad"}[facts.ended];
     return [
+        ...ended ? [{style: ended, name: "run", text: facts.ended}] : [],
         {style: facts.verdict_style, name: "trace", text: facts.verdict},
         deadlinesOf(trace),
         oracleOf(facts),
@@ -54,6 +56,11 @@ function oracleOf({oracle, clock}) {
            title};
 }
 
+// Returns the time at which the collector received the first packet, in UTC.
+function dateText(seconds) {
+    return `${new Date(1000 * seconds).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
 function clockRate(clock) {
     return clock.khz === 0 ? ", rate not known: times are ticks" : `, ${(clock.khz / 1000).toLocaleString("en")} MHz`;
 }
@@ -70,6 +77,7 @@ function showHead(trace, times, showViolations) {
     document.title = `${title.text()} \u2013 Remora report`;
     head.append("p").attr("class", "what").text([
         facts.application ? facts.trace : "", facts.kernel ? `${facts.kernel}, seed ${facts.seed}` : "",
+        facts.started_s > 0 ? dateText(facts.started_s) : "",
         `${grouped(facts.events)} events in ${times.length(trace.last)}`,
     ].filter((text) => text !== "").join("  \u00b7  "));
     const chips = head.append("div").attr("class", "chips");

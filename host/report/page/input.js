@@ -82,15 +82,16 @@ function stepJob(timeline, direction) {
     pickJob(timeline, row.task, index, run.number);
 }
 
-// Returns the lines of text that describe what is under the pointer.
-function tipOf(trace, times, row, time) {
+// Returns the lines of text that describe what is under the pointer; marks are found up to `near` ticks from it.
+function tipOf(trace, times, row, time, near) {
     if (row.task) {
-        return tipOfTask(trace, times, row.task, time);
+        return [...tipOfTask(trace, times, row.task, time), ...tipOfJobMarks(times, row.task, time, near)];
     }
     if (row.curve) {
-        const i = firstAfter(row.curve.at, time) - 1;
-        const value = row.curve.value[i];
-        return i < 0 ? [] : [row.label, row.curve.isTime ? times.length(value) : `${value} ${row.curve.unit}`];
+        return tipOfCurve(times, row, time);
+    }
+    if (row.key.endsWith("marks")) {
+        return tipOfMarks(trace, times, time, near);
     }
     if (row.holds) {
         const i = firstAfter(row.holds.end, time);
@@ -102,11 +103,66 @@ function tipOf(trace, times, row, time) {
         const {begin, end, vector, depth} = row.handlers;
         for (let i = firstAfter(begin, time) - 1, n = 0; i >= 0 && n < 32; --i, ++n) {
             if (end[i] >= time) {
-                return [trace.name("vectors", vector[i]), times.length(end[i] - begin[i]), `depth ${depth[i]}`];
+                return [`the handler of ${trace.name("vectors", vector[i])}`, times.length(end[i] - begin[i]),
+                        `depth ${depth[i]}`];
             }
         }
+        return [];
     }
-    return [];
+    const found = trace.runningOn(row.cpu, time);
+    if (found === null) {
+        return [];
+    }
+    const [task, i] = found;
+    return [`${task.name} runs ${times.length(task.end[i] - task.begin[i])}`, `since ${times.point(task.begin[i])}`,
+            `then: ${causeText(task, i, trace.detailOf(task, i))}`];
+}
+
+// A value is that of the latest event. Where columns share many values, the line says between which they are.
+function tipOfCurve(times, {label, curve}, time) {
+    const i = firstAfter(curve.at, time) - 1;
+    if (i < 0) {
+        return [];
+    }
+    const value = curve.value[i];
+    const text = curve.isTime ? times.length(value) : curve.isBoolean ? String(value !== 0)
+        : `${Number.isInteger(value) ? grouped(value) : value} ${curve.unit}`.trim();
+    return [`${label} = ${text}`, `since ${times.point(curve.at[i])}`];
+}
+
+const TIP_MARKS = 8; // Further marks near the pointer are only counted.
+
+// Returns what the events near a time are, with their whole texts.
+function tipOfMarks(trace, times, time, near) {
+    const {at, task} = trace.marks;
+    const first = firstAfter(at, time - near - 1);
+    const stop = firstAfter(at, time + near, first);
+    const lines = d3.range(first, Math.min(stop, first + TIP_MARKS)).map((i) => {
+        const who = task[i] > 0 ? ` (${trace.taskName(task[i])})` : "";
+        return `${times.point(at[i])} ${trace.markName(i)} ${trace.markText(i)}${who}`;
+    });
+    if (stop - first > TIP_MARKS) {
+        lines.push(`and ${grouped(stop - first - TIP_MARKS)} more`);
+    }
+    const violations = trace.facts.oracle.shown.filter((one) => Math.abs(one.at - time) <= near);
+    return [...violations.slice(0, TIP_MARKS).map(({rule, text}) => `violation of ${rule}: ${text}`), ...lines];
+}
+
+// Returns what the marks of a task near a time mean: missed deadlines, exceeded execution times.
+function tipOfJobMarks(times, task, time, near) {
+    const {jobs, missTimes, missed, overruns} = task;
+    const lines = [];
+    for (let n = firstAfter(missTimes, time - near - 1); n < missed.length && missTimes[n] <= time + near; ++n) {
+        const job = missed[n];
+        const lateness = jobs.end[job] - jobs.deadline[job];
+        lines.push(`job ${jobs.number[job]} missed its deadline${lateness > 0 ? ` by ${times.length(lateness)}` : ""}`);
+    }
+    const n = firstAfter(overruns, time - near - 1);
+    if (n < overruns.length && overruns[n] <= time + near) {
+        const declared = task.wcet_ns ? ` of ${times.length(times.ticksOfNs(task.wcet_ns))}` : "";
+        lines.push(`has executed for longer than the declared worst case${declared}, at ${times.point(overruns[n])}`);
+    }
+    return lines;
 }
 
 function tipOfTask(trace, times, task, time) {
@@ -142,10 +198,11 @@ function showTip(timeline, event) {
     const tip = document.getElementById("tip");
     const {x, y} = timeline.pointer;
     const row = x > LABELS_WIDTH ? timeline.rows.at(y + timeline.box.scrollTop) : null;
-    const time = timeline.scale().time(x);
+    const scale = timeline.scale();
     const run = row && row.run ? row.run : timeline.view.runs[0];
-    const own = run.own(time);
-    const lines = row ? tipOf(run.trace, run.times, row, own) : [];
+    const own = run.own(scale.time(x));
+    const near = run.own(scale.time(x + 5)) - own;
+    const lines = row ? tipOf(run.trace, run.times, row, own, near) : [];
     for (const [cpu, records] of x > LABELS_WIDTH ? run.trace.lostAt(own) : []) {
         lines.push(`${grouped(records)} records of processor ${cpu} are lost here`);
     }
@@ -173,10 +230,11 @@ const KEYS = [
     ["[", "]", "cursor A, cursor B at the pointer (or in the middle)"],
     ["c", "", "remove the cursors"],
     ["f", "", "figures, or the selection"],
+    ["m", "", "the meaning of what is drawn, or the selection"],
     ["p", "h", "pin the row, hide the row"],
     ["H", "", "show all rows, in their own order"],
     ["Shift \u2191", "Shift \u2193", "move the row"],
-    ["g", "", "group the tasks by level, by processor, by nothing"],
+    ["g", "", "group the tasks by level, by phase, by processor, by nothing"],
     ["z", "", "fold or unfold the group of the row"],
     ["v", "V", "the comparison, its first difference"],
     ["l", "L", "align the runs on the picked job, on the first release"],
@@ -285,7 +343,8 @@ function actionsOf(timeline, search, side) {
         "H": () => showAllRows(view),
         "g": () => groupByNext(timeline), "z": () => foldGroup(timeline),
         "x": () => saveSvg(timeline),
-        "f": () => side.choose(side.chosen === "pick" ? "statistics" : "pick"),
+        "f": () => side.choose(side.chosen === "statistics" ? "pick" : "statistics"),
+        "m": () => side.choose(side.chosen === "legend" ? "pick" : "legend"),
         "?": showHelp,
     };
 }

@@ -19,7 +19,7 @@ function showCursors(view) {
 
 function addButtons(actions, compares) {
     for (const [key, text, title] of [["0", "all", "the whole trace (0)"], ["n", "next miss", "n"],
-                                      ["f", "figures", "f"], ["g", "by level", "what tasks are grouped by (g)"],
+                                      ["f", "figures", "f"], ["g", "rows by level", "what tasks are grouped by (g)"],
                                       ...(compares ? [["v", "compare", "v"]] : []),
                                       ["H", "all rows", "show all rows (H)"], ["x", "SVG", "save what is in sight (x)"],
                                       ["?", "keys", "?"]]) {
@@ -53,7 +53,7 @@ async function main() {
     addButtons(actions, comparison !== null);
     listenToKeys(actions);
     view.listen("cursors", (what) => what === "cursors" && showCursors(view));
-    view.listen("grouping", (what) => what === "rows" && d3.select("#buttons [data-key=g]").text(`by ${view.by}`));
+    view.listen("grouping", (what) => what === "rows" && d3.select("#buttons [data-key=g]").text(`rows by ${view.by}`));
     view.goTo(location.hash);
     if (comparison && comparison.pair) {
         side.choose("compare");

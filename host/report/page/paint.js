@@ -143,10 +143,11 @@ function shareSeen(share) {
 
 const AXIS_HEIGHT = 26;
 
-// Returns the round times in sight, a function that writes each of them, and the unit of them all.
+// Returns the round times in sight, a function that writes each of them, and the unit of them all. It is that of every
+// point in time on the page: milliseconds, with as many decimals as are needed.
 function axisOf(view, trace, room) {
     const {times} = view;
-    const [size, unit] = times.unitFor(times.about(view.to - view.from) / 5);
+    const [size, unit] = times.pointUnit;
     const [from, to] = [view.from, view.to].map((time) => times.about(time) / size);
     const scale = d3.scaleLinear([from, to], [0, 1]);
     const count = Math.max(Math.floor(room / 110), 2);
@@ -154,6 +155,16 @@ function axisOf(view, trace, room) {
     const points = scale.ticks(count);
     const ticks = points.map((point) => times.ticksOfNs(point * size));
     return [ticks, (_, i) => text(points[i]), unit];
+}
+
+// Returns the part of the trace that is in sight as text. It has as many decimals as its length needs.
+function rangeText({from, to, times}, trace) {
+    const [size, unit] = times.pointUnit;
+    const [begin, end] = [Math.max(from, 0), Math.min(to, trace.last)].map((time) => times.about(time) / size);
+    const decimals = size === 1 ? 0 : Math.min(Math.max(Math.ceil(5 - Math.log10(end - begin)), 3), 6);
+    const text = (number) => number.toLocaleString("en", {minimumFractionDigits: decimals,
+                                                          maximumFractionDigits: decimals});
+    return `${text(begin)} \u2013 ${text(end)}\u202f${unit} (${text(end - begin)})`;
 }
 
 function paintAxis(surface, view, trace) {
@@ -165,7 +176,8 @@ function paintAxis(surface, view, trace) {
         const label = text(tick, i);
         surface.line(x, AXIS_HEIGHT - 7, x, AXIS_HEIGHT - 1, line);
         const left = x - surface.textWidth(label) / 2;
-        if (left >= surface.left) { // Otherwise it would cover the unit.
+        // Otherwise it would cover the unit, or be cut.
+        if (left >= surface.left && left + surface.textWidth(label) <= surface.width) {
             surface.text(left, 10, label, muted);
         }
     });

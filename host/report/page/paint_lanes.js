@@ -111,11 +111,15 @@ function paintHolds(surface, y, scale, trace) {
     const colour = colourOfResource(`mutex ${this.label}`);
     eachInSight(begin, end, scale, (i) => {
         const [x, width] = scale.stretch(begin[i], end[i]);
-        surface.rect(x, y + 4, width, 13, colour, 0.3);
-        surface.rect(x, y + 4, Math.min(width, 3), 13, colour);
-        surface.rect(x, y + 15, width, 2, taskColour(trace.tasks[task[i]].colour));
+        holdBar(surface, x, y, width, colour, taskColour(trace.tasks[task[i]].colour));
         surface.text(x + 5, y + 10, trace.tasks[task[i]].name, surface.theme.text, width - 8);
     });
+}
+
+function holdBar(surface, x, y, width, colour, owner) {
+    surface.rect(x, y + 4, width, 13, colour, 0.3);
+    surface.rect(x, y + 4, Math.min(width, 3), 13, colour);
+    surface.rect(x, y + 15, width, 2, owner);
 }
 
 // Returns which entries of a curve are in sight, its colour, and a function from a value to its share of the height.
@@ -164,6 +168,41 @@ function inSight(points, from) {
     return [[from, low + (high - low) * (from - before) / (after - before)], ...points.slice(first)];
 }
 
+// Returns the points of values that stay until the next one: what is between two events is not known to be otherwise.
+function stepPoints({at, value}, first, stop, to) {
+    const points = [];
+    for (let i = first; i < stop; ++i) {
+        points.push([at[i], value[i]], [i + 1 < stop ? at[i + 1] : Math.max(to, at[i]), value[i]]);
+    }
+    return points;
+}
+
+// Returns a value as text: whole numbers grouped, others with four digits.
+function valueText(value) {
+    return Number.isInteger(value) ? grouped(value) : Number(value.toPrecision(4)).toLocaleString("en", {
+        maximumFractionDigits: 9});
+}
+
+// Returns the texts at the upper and the lower end of a curve's axis.
+function axisOfCurve(curve, times) {
+    if (curve.isBoolean) {
+        return ["true", "false"];
+    }
+    const [least, greatest] = curve.range || curve.extremes.of(0, curve.value.length);
+    if (curve.isTime) {
+        return [times.brief(greatest), times.brief(Math.min(least, 0))];
+    }
+    return [`${valueText(greatest)} ${curve.unit}`.trim(), greatest > least ? valueText(least) : ""];
+}
+
+function paintAxisOfCurve(surface, y, curve, height, times) {
+    axisOfCurve(curve, times).forEach((text, i) => {
+        const fitting = text.length > 12 ? `${text.slice(0, 11)}\u2026` : text;
+        surface.text(surface.left - 6 - surface.textWidth(fitting), y + (i === 0 ? 8 : height - 8), fitting,
+                     surface.theme.muted);
+    });
+}
+
 // Returns the points from one record of a budget up to the next one. The budget falls while a task of the server runs,
 // and stays otherwise; it is refilled at once.
 function budgetPoints({at, value, served}, i, hasNext, trace) {
@@ -198,20 +237,38 @@ function runsOf(task, from, to) {
 }
 
 function paintCurve(surface, y, scale, trace) {
+    const {curve} = this;
     surface.line(scale.left, y + this.height - 5.5, scale.right, y + this.height - 5.5, surface.theme.line);
+    paintAxisOfCurve(surface, y, curve, this.height, new Times(trace.khz));
     if (this.isShaded) {
         return;
     }
-    const {at, value, isTime} = this.curve;
-    const {first, stop, colour, share} = curveInSight(this.curve, scale);
+    const {at, value, isTime} = curve;
+    const {first, stop, colour, share} = curveInSight(curve, scale);
     const level = (number) => y + 6 + (this.height - 12) * (1 - share(number));
-    const points = [];
-    for (let i = first; i < stop; ++i) {
-        points.push(...isTime ? budgetPoints(this.curve, i, i + 1 < stop, trace) : [[at[i], value[i]]]);
+    if (curve.isBoolean) {
+        paintBand(surface, y, scale, this, first, stop, Math.min(scale.to, trace.last), colour);
+        return;
     }
-    surface.polyline(inSight(points, scale.from).flatMap(([time, number]) => [scale.x(time), level(number)]), colour);
+    const points = [];
+    for (let i = first; i < stop && isTime; ++i) {
+        points.push(...budgetPoints(curve, i, i + 1 < stop, trace));
+    }
+    const all = isTime ? points : stepPoints(curve, first, stop, Math.min(scale.to, trace.last));
+    surface.polyline(inSight(all, scale.from).flatMap(([time, number]) => [scale.x(time), level(number)]), colour);
     for (let i = firstAfter(at, scale.from); i < stop && !isTime; ++i) {
         surface.rect(scale.x(at[i]) - 1.5, level(value[i]) - 1.5, 3, 3, colour);
+    }
+}
+
+// Fills the stretches in which a truth value is true.
+function paintBand(surface, y, scale, {curve: {at, value}, height}, first, stop, to, colour) {
+    for (let i = first; i < stop; ++i) {
+        const end = i + 1 < stop ? at[i + 1] : to;
+        if (value[i] !== 0 && end > scale.from && at[i] < scale.to) {
+            const [x, width] = scale.stretch(at[i], end);
+            surface.rect(x, y + 8, width, height - 14, colour, 0.75);
+        }
     }
 }
 
@@ -226,10 +283,17 @@ function paintMarks(surface, y, scale, trace) {
     }
     for (const violation of trace.facts.oracle.shown) {
         if (violation.at >= scale.from && violation.at <= scale.to) {
-            const x = scale.x(violation.at);
-            surface.polygon([x, middle - 9, x + 5, middle - 1, x - 5, middle - 1], surface.theme.miss);
+            violationMark(surface, scale.x(violation.at), middle);
         }
     }
+}
+
+function violationMark(surface, x, middle) {
+    surface.polygon([x, middle - 9, x + 5, middle - 1, x - 5, middle - 1], surface.theme.miss);
+}
+
+function eventMark(surface, x, middle, colour) {
+    surface.polygon([x, middle - 5, x + 4, middle, x, middle + 5, x - 4, middle], colour);
 }
 
 function paintSingleMarks(surface, middle, scale, trace) {
@@ -238,7 +302,7 @@ function paintSingleMarks(surface, middle, scale, trace) {
     eachPointInSight(at, scale, (i) => {
         const x = scale.x(at[i]);
         const colour = task[i] > 0 ? taskColour(trace.tasks[task[i] - 1].colour) : surface.theme.muted;
-        surface.polygon([x, middle - 5, x + 4, middle, x, middle + 5, x - 4, middle], colour);
+        eventMark(surface, x, middle, colour);
         const room = (i + 1 < at.length ? scale.x(at[i + 1]) : scale.right) - x - 12;
         if (x >= free && room > 24) {
             const text = `${trace.markName(i)} ${trace.markText(i)}`;

@@ -137,15 +137,19 @@ function paintInterval(surface, y, scale, trace, task, i) {
         surface.hatch(x, y + 3, width, TRACK_HEIGHT - 3);
     } else {
         const resource = resourceOf(detail);
-        const colour = resource === null ? surface.theme.muted : colourOfResource(resource);
-        if (resource !== null) {
-            surface.rect(x, y, width, TRACK_HEIGHT, colour, 0.3);
-        }
-        surface.rect(x, y + TRACK_HEIGHT - 2, width, 2, colour, resource === null ? 0.35 : 1);
+        waitBar(surface, x, y, width, resource === null ? null : colourOfResource(resource));
         const holder = detail !== null && detail.other > 0 ? ` \u00b7 held by ${trace.taskName(detail.other)}` : "";
         surface.text(x + 4, y + TRACK_HEIGHT / 2, detail === null ? "" : detail.wait + holder,
                      resource === null ? surface.theme.muted : surface.theme.text, width - 6);
     }
+}
+
+// Draws a wait. The colour is that of the resource; null means that the task waits for something else.
+function waitBar(surface, x, y, width, colour) {
+    if (colour !== null) {
+        surface.rect(x, y, width, TRACK_HEIGHT, colour, 0.3);
+    }
+    surface.rect(x, y + TRACK_HEIGHT - 2, width, 2, colour || surface.theme.muted, colour === null ? 0.35 : 1);
 }
 
 function paintRunning(surface, x, y, width, trace, task, detail) {
@@ -209,16 +213,24 @@ function paintMisses(surface, y, scale, task) {
             const [begin, width] = scale.stretch(times[n], end[job]);
             surface.rect(begin, y + 3, width, 2, miss);
         }
-        surface.polygon([x - 5, y, x + 5, y, x + 5, y + 3, x, y + 7, x - 5, y + 3], miss);
-        surface.line(x, y + 4, x, y + TRACK_TOP + TRACK_HEIGHT + 2, miss, 1.5);
+        missMark(surface, x, y);
     });
+}
+
+function missMark(surface, x, y) {
+    const {miss} = surface.theme;
+    surface.polygon([x - 5, y, x + 5, y, x + 5, y + 3, x, y + 7, x - 5, y + 3], miss);
+    surface.line(x, y + 4, x, y + TRACK_TOP + TRACK_HEIGHT + 2, miss, 1.5);
 }
 
 function paintOverruns(surface, y, scale, task) {
     eachPointInSight(task.overruns, scale, (n) => {
-        const x = scale.x(task.overruns[n]);
-        surface.polygon([x, y + TRACK_TOP, x + 4, y + TRACK_TOP + 7, x - 4, y + TRACK_TOP + 7], surface.theme.over);
+        overrunMark(surface, scale.x(task.overruns[n]), y);
     });
+}
+
+function overrunMark(surface, x, y) {
+    surface.polygon([x, y + TRACK_TOP, x + 4, y + TRACK_TOP + 7, x - 4, y + TRACK_TOP + 7], surface.theme.over);
 }
 
 function arrow(surface, x, from, to, colour) {

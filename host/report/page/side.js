@@ -90,6 +90,11 @@ class Side {
         this.tabs = new Map();
         this.addTab("pick", "Selection", () => this.showPick(), ["pick"]);
         this.addTab("statistics", "Figures", () => showStatistics(this), ["pick", "span"], 200);
+        this.addTab("legend", "Legend", () => {
+            this.clear("What is drawn");
+            showLegend(this.box, this.run.trace);
+        }, []);
+        darkness.addEventListener("change", () => this.show()); // Its pictures have the colours of the theme.
         let timer = 0;
         timeline.view.listen("side", (what) => {
             const {changes, delay} = this.tabs.get(this.chosen);
@@ -135,6 +140,9 @@ class Side {
             this.clear(row ? row.label : "Nothing is picked");
             this.box.append("p").attr("class", "muted")
                 .text("Click a job, or press n for the next miss, ? for the keys.");
+            if (!row) {
+                showLegend(this.box, this.run.trace);
+            }
         }
     }
 
@@ -285,7 +293,7 @@ function drawnAsSvg(timeline, whole) {
             surface.rect(12, middle - 4, 8, 8, taskColour(row.task.colour));
         }
         surface.text(2, middle, row.mark || "", surface.theme.text);
-        surface.text(26, middle, row.label, surface.theme.text, LABELS_WIDTH - 32);
+        surface.text(26, middle, row.label, surface.theme.text, LABELS_WIDTH - (row.curve ? 96 : 32));
     }
     surface.root = root;
     const [ticks, text, unit] = axisOf(view, trace, timeline.room);
@@ -305,6 +313,7 @@ function printAsSvg(timeline) {
     const paper = document.getElementById("paper");
     window.addEventListener("beforeprint", () => {
         const {root} = drawnAsSvg(timeline, true);
+        paper.classList.toggle("short", root.attr("height") <= root.attr("width")); // It is not cut by a page's end.
         paper.replaceChildren(root.attr("width", null).attr("height", null).node());
     });
     window.addEventListener("afterprint", () => paper.replaceChildren());

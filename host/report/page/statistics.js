@@ -3,10 +3,11 @@
 "use strict";
 
 // The response time of a job is shown as a bar divided into its parts, and the share of each culprit as a sentence. The
-// shares are those of host/schedule/accounting.hpp: R = jitter + C + I + B + S, without residue.
+// shares are those of host/schedule/accounting.hpp: R = J + C + I + B + S, without residue. J, called jitter there, is
+// the delay from the release to the time when the job is ready; on the page a jitter is a difference between jobs.
 
 const PARTS = [
-    ["jitter", "release jitter", "#999999"], ["execution", "execution C", "#0072b2"],
+    ["jitter", "release delay J", "#999999"], ["execution", "execution C", "#0072b2"],
     ["interference", "interference I", "#e69f00"], ["blocking", "blocking B", "#cc3b6f"],
     ["suspension", "suspension S", "#8a63b0"],
 ];
@@ -66,7 +67,8 @@ function sentenceOf(trace, culprit) {
             : "";
         const ran = culprit.by === "self" || (culprit.by === "task" && culprit.task === culprit.holder) ? ""
             : `; meanwhile ${executorOf(trace, culprit)}`;
-        return `held up by mutex ${trace.name("mutexes", culprit.object)}${holder}${end}${waited}${ran}`
+        const mutex = culprit.object > 0 ? `mutex ${trace.name("mutexes", culprit.object)}` : "a mutex";
+        return `held up by ${mutex}${holder}${end}${waited}${ran}`
             + INVERSIONS[culprit.inversion];
     }
     default:
@@ -93,6 +95,8 @@ function sentencesOf(trace, shares) {
 function showWhy(side, task, index) {
     const {trace, times} = side.run;
     side.box.append("h3").text(task.jobs.late[index] ? "Why late?" : "Where the time went");
+    side.box.selectAll("p.cause").data(trace.whyLate(task, index)).join("p").attr("class", "cause")
+        .text((sentence) => sentence.replace(/^ *./, (first) => first.trim().toUpperCase()));
     const reason = task.jobs.unaccounted[index];
     const shares = sharesOf(trace, task, index);
     if (reason > 0 || shares.length === 0) {
@@ -167,7 +171,7 @@ function figuresOf(trace, task, from, to) {
             take("latest start", start[i] - release[i], i);
             take("lateness", end[i] - deadline[i], i);
             if (task.jobs.unaccounted[i] === 0) {
-                take("release jitter", partOf(trace, task, i, "jitter"), i);
+                take("release delay", partOf(trace, task, i, "jitter"), i);
                 take("execution", partOf(trace, task, i, "execution"), i);
                 take("blocking", partOf(trace, task, i, "blocking"), i);
             }
@@ -188,6 +192,21 @@ function jittersOf(values) {
     };
 }
 
+const worstOf = (name) => ({figures: {worst}}) => worst[name] ? worst[name].value : -1;
+
+// The columns of the figures, with what they are sorted by.
+const FIGURES = [["task", ({task}) => task.name], ["jobs", ({figures}) => figures.jobs],
+                 ["miss", ({figures}) => figures.missed], ["load", ({figures}) => figures.load],
+                 ["worst R", worstOf("response")], ["worst C", worstOf("execution")]];
+
+// Returns the lines sorted by a column: numbers from the greatest, names from the first. Without a column they are in
+// the order of the trace.
+function sortedFigures(lines, column) {
+    const found = FIGURES.find(([name]) => name === column);
+    const order = column === "task" ? d3.ascending : d3.descending;
+    return found ? [...lines].sort((a, b) => order(found[1](a), found[1](b))) : lines;
+}
+
 function showStatistics(side) {
     const {trace, view, rows} = side.timeline;
     const {times} = view;
@@ -203,13 +222,14 @@ function showStatistics(side) {
             .text(`Of the part that the page has: ${times.point(from)} + ${times.length(to - from)}.`);
     }
     const table = side.box.append("table");
-    table.append("tr").selectAll("th").data(["task", "jobs", "miss", "load", "worst R", "worst C"]).join("th")
-        .text((name) => name);
-    for (const task of trace.tasks) {
-        const figures = figuresOf(trace, task, from, to);
-        if (figures.jobs === 0 && figures.load === 0) {
-            continue;
-        }
+    table.append("tr").selectAll("th").data(FIGURES).join("th").append("button").attr("title", "sort")
+        .classed("chosen", ([name]) => name === side.sortedBy).text(([name]) => name).on("click", ([name]) => {
+            side.sortedBy = side.sortedBy === name ? null : name;
+            side.show();
+        });
+    const lines = trace.tasks.map((task) => ({task, figures: figuresOf(trace, task, from, to)}))
+        .filter(({figures}) => figures.jobs > 0 || figures.load > 0);
+    for (const {task, figures} of sortedFigures(lines, side.sortedBy)) {
         const line = table.append("tr").attr("class", view.row === `task${task.number}` ? "picked" : null);
         line.append("td").append("button").text(task.name).on("click", () => view.pick(`task${task.number}`, null));
         line.append("td").text(figures.jobs || "");
@@ -292,8 +312,8 @@ function showTaskFigures(side, task, figures) {
     side.facts([["least R", times.length(d3.min(figures.responses))],
                 ["mean R", times.length(d3.mean(figures.responses))],
                 ["finishing jitter abs. / rel.", both(finishing)], ["start jitter abs. / rel.", both(starting)],
-                ["release jitter, greatest", figures.worst["release jitter"]
-                    ? times.brief(figures.worst["release jitter"].value) : "\u2013"]]);
+                ["release delay, greatest", figures.worst["release delay"]
+                    ? times.brief(figures.worst["release delay"].value) : "\u2013"]]);
     side.box.append("h3").text("Worst jobs in sight");
     const list = side.box.append("dl");
     for (const [name, worst] of Object.entries(figures.worst)) {
@@ -373,28 +393,29 @@ function showLoad(side, task, from, to) {
     if (to - from < LOAD_WINDOWS) {
         return;
     }
-    const [width, height, bottom] = [288, 84, 64];
+    const [width, height, bottom, left] = [288, 84, 64, 36]; // The labels are left of the bars.
     const working = trace.tasks.filter((one) => !one.isIdle);
     const all = loadOf(working, from, to, trace.cpus.length);
-    const x = d3.scaleLinear([from, to], [0, width]);
+    const x = d3.scaleLinear([from, to], [left, width]);
     const y = d3.scaleLinear([0, 1], [bottom, 4]);
     side.box.append("h3").text("Load over what is in sight");
     const svg = side.box.append("svg").attr("class", "histogram load").attr("width", width).attr("height", height)
         .attr("role", "img").attr("aria-label", "Load over what is in sight");
-    const area = d3.area().x((_, i) => i * width / LOAD_WINDOWS).y0(bottom)
+    const area = d3.area().x((_, i) => left + i * (width - left) / LOAD_WINDOWS).y0(bottom)
         .y1((window) => y(Math.min(window ? window.share : 0, 1))).curve(d3.curveStepAfter);
     svg.append("path").attr("class", "all").attr("d", area([...all, null]));
     if (task) {
         svg.append("path").attr("fill", taskColour(task.colour))
             .attr("d", area([...loadOf([task], from, to, trace.cpus.length), null]));
     }
-    svg.append("g").call(d3.axisRight(y).tickValues([0.5, 1]).tickFormat(d3.format(".0%")).tickSize(0));
-    svg.append("path").attr("class", "domain").attr("fill", "none").attr("d", `M0 ${bottom}H${width}`);
+    svg.append("g").attr("transform", `translate(${left}, 0)`)
+        .call(d3.axisLeft(y).tickValues([0.5, 1]).tickFormat(d3.format(".0%")).tickSize(0));
+    svg.append("path").attr("class", "domain").attr("fill", "none").attr("d", `M${left} ${bottom}H${width}`);
     const text = (time, anchor) => svg.append("text").attr("x", x(time)).attr("y", height - 6)
         .attr("text-anchor", anchor).text(times.point(time));
     text(from, "start");
     text(to, "end");
-    svg.append("g").attr("class", "brush").call(d3.brushX().extent([[0, 0], [width, bottom]]).on("end", () => {
+    svg.append("g").attr("class", "brush").call(d3.brushX().extent([[left, 0], [width, bottom]]).on("end", () => {
         if (d3.event.sourceEvent && d3.event.selection) {
             view.show(...d3.event.selection.map((at) => run.shown(x.invert(at))));
         }

@@ -96,6 +96,7 @@ class Timeline {
     resize() {
         this.width = this.box.clientWidth;
         this.height = this.box.clientHeight;
+        this.axis.canvas.style.width = `${this.width}px`; // The rows have a scroll bar, the axis has none.
         this.sheet.style.height = `${this.rows.height}px`;
         this.followView();
         this.draw();
@@ -127,8 +128,7 @@ class Timeline {
     }
 
     nameRange() {
-        const {times, from, to} = this.view;
-        document.getElementById("range").textContent = `${times.point(Math.max(from, 0))} + ${times.length(to - from)}`;
+        document.getElementById("range").textContent = rangeText(this.view, this.trace);
     }
 
     showLabels() {
@@ -162,7 +162,12 @@ class Timeline {
             .attr("data-mark", (row) => row.mark || null)
             .classed("pinned", (row) => view.pinned.has(row.key))
             .each(function (row) {
-                d3.select(this).select(".name").text(row.label).attr("title", row.label);
+                const name = d3.select(this).select(".name").text("").attr("title", row.label);
+                name.classed("broken", row.curve !== undefined); // The axis of a curve needs room beside its name.
+                row.label.split(/(?<=[._])/).forEach((part, i) => {
+                    i > 0 && row.curve && name.append("wbr");
+                    name.append(() => document.createTextNode(part));
+                });
                 d3.select(this).select(".swatch").style("background", row.task && !row.task.isIdle
                     ? taskColour(row.task.colour) : "transparent");
             });

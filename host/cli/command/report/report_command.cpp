@@ -127,6 +127,9 @@ trace::ExitStatus read_trace(const ReportOptions& options, const TraceInput& inp
         if (run) {
             run->finish(trace.facts().names);
         }
+        if (input.path != "-") {
+            reading.explain_late(input);
+        }
         if (trace.facts().usable_events == 0) {
             return trace::ExitStatus::clean; // the caller reports it; an existing file is not replaced by an empty page
         }

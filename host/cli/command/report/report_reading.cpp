@@ -4,6 +4,7 @@
 #include "host/cli/command/diff/diff_view.hpp"
 #include "host/cli/command/judge/verdict.hpp"
 #include "host/cli/command/summary/summary_view.hpp"
+#include "host/cli/command/why/why_view.hpp"
 #include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -18,6 +19,8 @@ namespace host::cli {
 namespace {
 
 constexpr std::size_t kViolationsShown = 1000;
+constexpr std::size_t kExplainedTasks = 64; // tasks whose late jobs are explained
+constexpr std::size_t kExplainedJobs = 1000;
 
 const char* name_of(Style style) {
     return style == Style::good ? "good" : style == Style::bad ? "bad" : "warning";
@@ -56,6 +59,37 @@ void Reading::finish() {
     m_finished = true;
 }
 
+void Reading::explain_late(const TraceInput& input) {
+    std::set<std::uint32_t> contexts;
+    for (const report::TaskRow& row : m_schedule.tasks().rows()) {
+        if (row.misses != 0 && contexts.size() < kExplainedTasks) {
+            contexts.insert(row.context);
+        }
+    }
+    if (contexts.empty()) {
+        return;
+    }
+    trace::Diagnostics silent([](std::string_view) {}); // The first pass has reported what is wrong with the trace.
+    const auto trace = formats::Trace::open(input.path, input.options, silent);
+    if (!trace) {
+        return;
+    }
+    analyse::why::JobWatch watch(
+        {}, [&](const trace::Names&, std::uint32_t context) { return contexts.contains(context); });
+    watch.listen([&](const analyse::why::Found& found) {
+        const schedule::Job& job = found.job->account.job;
+        if (m_head.late.size() == kExplainedJobs || !m_axis.wants(job.release, *job.end)) {
+            return;
+        }
+        m_head.late.push_back({.context = job.context,
+                               .task = text::escaped(found.job->names->find(tracer::Unit::context, job.context)),
+                               .job = job.number,
+                               .sentences = verdict_of(view_of(input.path, m_trace, found))});
+    });
+    trace.value()->for_each([&](const trace::Event& event) { watch.take(event, trace.value()->facts().clock.khz); });
+    watch.finish();
+}
+
 report::Trace Reading::tables() {
     const trace::TraceFacts& facts = m_trace.facts();
     const Accounts accounts = accounts_of(m_trace);
@@ -68,6 +102,12 @@ report::Trace Reading::tables() {
         m_head.verdict = "the run continues";
         m_head.verdict_style = "plain";
     }
+    const auto& manifest = m_trace.manifest();
+    const auto& end = manifest && manifest->announced ? manifest->announced : facts.export_end;
+    if (end && end->result != tracer::RunResult::unknown) {
+        m_head.ended = formats::dat::run_result_name(end->result);
+    }
+    m_head.started_s = manifest ? manifest->started_s : 0;
     m_head.lost = accounts.dropped + accounts.missing + accounts.skipped;
     const analyse::oracle::Tally total = m_oracle.verdicts().total();
     m_head.judgement.checked = total.checked;

@@ -44,6 +44,10 @@ class Reading {
     // Must be called after the last event.
     void finish();
 
+    // Reads the trace again, to say why jobs were late; it must be possible to open it twice. Must be called after
+    // finish(). Without misses it does nothing.
+    void explain_late(const TraceInput& input);
+
     // Returns what was read so far, or all of it.
     [[nodiscard]] report::Trace tables();
 

@@ -59,6 +59,23 @@ std::optional<ExplainedJob> explain_first(const Found& found, double ticks_per_r
                                                                            : std::nullopt;
 }
 
+} // namespace
+
+WhyView view_of(const std::string& path, const formats::Trace& trace, const Found& found) {
+    const bool damaged = is_damaged(trace);
+    const auto& cost = trace.facts().cost;
+    const double ticks_per_record = cost && cost->rounds != 0 ? static_cast<double>(cost->enabled_ticks_x256) / 256 : 0;
+    return {.path = path,
+            .trace = trace,
+            .found = found,
+            .asked = damaged ? ExplainedJob{*found.job, std::nullopt} : explain(*found.job, ticks_per_record),
+            .first = damaged ? std::nullopt : explain_first(found, ticks_per_record),
+            .damaged = damaged,
+            .ticks_per_record = ticks_per_record};
+}
+
+namespace {
+
 // Returns why there is nothing to show.
 std::string missing(const WhyOptions& options, const Found& found, std::uint32_t khz) {
     const std::string task = text::escaped(options.input.selection.task);
@@ -162,19 +179,8 @@ trace::ExitStatus why_job(const WhyOptions& options, Context context) {
             context.err.print("remora why: {}\n", missing(options, found, trace.facts().clock.khz));
             return trace::ExitStatus::usage;
         }
-        const bool damaged = is_damaged(trace);
-        const auto& cost = trace.facts().cost;
-        const double ticks_per_record =
-            cost && cost->rounds != 0 ? static_cast<double>(cost->enabled_ticks_x256) / 256 : 0;
-        const WhyView view{.path = options.input.path,
-                           .trace = trace,
-                           .found = found,
-                           .asked =
-                               damaged ? ExplainedJob{*found.job, std::nullopt} : explain(*found.job, ticks_per_record),
-                           .first = damaged ? std::nullopt : explain_first(found, ticks_per_record),
-                           .damaged = damaged,
-                           .any_task = any,
-                           .ticks_per_record = ticks_per_record};
+        WhyView view = view_of(options.input.path, trace, found);
+        view.any_task = any;
         options.input.json ? print_why_json(context.out, view) : print_why(context.out, view);
         return trace::ExitStatus::clean;
     });

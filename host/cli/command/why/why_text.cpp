@@ -40,8 +40,9 @@ constexpr std::size_t kTogetherMax = 3;
 
 class WhyText {
   public:
-    explicit WhyText(const WhyView& view)
-        : m_view(view)
+    explicit WhyText(const WhyView& view, std::size_t columns = kColumns)
+        : m_columns(columns)
+        , m_view(view)
         , m_khz(view.trace.facts().clock.khz) {}
 
     // The least important parts are left out first: details of the story, what could also be improved, then more of the
@@ -58,6 +59,24 @@ class WhyText {
             lines.insert(lines.end(), entry.lines.begin(), entry.lines.end());
         }
         return lines;
+    }
+
+    // Returns the sentences about the cause, each of them whole.
+    [[nodiscard]] std::vector<std::string> verdict() {
+        const ExplainedJob& explained = m_view.explained();
+        if (m_view.first) {
+            add_row();
+        }
+        if (explained.diagnosis) {
+            add_verdict(explained);
+        }
+        std::vector<std::string> sentences;
+        for (const Entry& entry : m_entries) {
+            if (entry.kind != Kind::also) {
+                sentences.push_back(entry.lines.front());
+            }
+        }
+        return sentences;
     }
 
   private:
@@ -94,10 +113,7 @@ class WhyText {
         add_head(m_view.asked);
         const ExplainedJob& explained = m_view.explained();
         if (m_view.first) {
-            const std::uint64_t number = explained.job.account.job.number;
-            add(fmt::format("It began late, because the job before was not complete: job {} is the first of {} such "
-                            "jobs in a row, and explains them.",
-                            number, m_view.found.row));
+            add_row();
             add_head(*m_view.first);
         }
         if (explained.diagnosis) {
@@ -105,6 +121,13 @@ class WhyText {
             add_verdict(explained);
         }
         add_notes(explained);
+    }
+
+    void add_row() {
+        add(fmt::format(
+            "It began late, because the job before was not complete: job {} is the first of {} such jobs in "
+            "a row, and explains them.",
+            m_view.first->job.account.job.number, m_view.found.row));
     }
 
     [[nodiscard]] std::size_t count() const {
@@ -183,9 +206,9 @@ class WhyText {
         m_entries.push_back({.kind = kind, .lines = {}});
         std::vector<std::string>& lines = m_entries.back().lines;
         std::string_view indent = "";
-        while (text.size() > kColumns) {
-            const std::size_t blank = text.rfind(' ', kColumns);
-            const std::size_t end = blank == std::string_view::npos || blank < kColumns / 2 ? kColumns : blank;
+        while (text.size() > m_columns) {
+            const std::size_t blank = text.rfind(' ', m_columns);
+            const std::size_t end = blank == std::string_view::npos || blank < m_columns / 2 ? m_columns : blank;
             lines.push_back(std::string(indent) + std::string(text.substr(0, end)));
             text.remove_prefix(std::min(text.size(), end + (end == blank ? 1 : 0)));
             indent = "    ";
@@ -356,6 +379,7 @@ class WhyText {
         }
     }
 
+    std::size_t m_columns;
     const WhyView& m_view;
     std::uint32_t m_khz;
     std::vector<Entry> m_entries;
@@ -369,6 +393,10 @@ Style style_of(std::string_view line) {
 }
 
 } // namespace
+
+std::vector<std::string> verdict_of(const WhyView& view) {
+    return WhyText(view, std::string_view::npos).verdict();
+}
 
 void print_why(Output& out, const WhyView& view) {
     for (const std::string& line : WhyText(view).lines()) {

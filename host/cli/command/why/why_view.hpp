@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace host::cli {
 
@@ -57,6 +58,13 @@ struct FindingText {
 
 // Returns "the last that is known of job 3: waited for the mutex bus of weather, which ran, for 2.00 ms". Escaped.
 [[nodiscard]] std::string state_at_end(const analyse::why::JobCase& job, std::uint32_t khz);
+
+// Returns what is known of the job that was found. Everything must outlive the view.
+[[nodiscard]] WhyView view_of(const std::string& path, const formats::Trace& trace, const analyse::why::Found& found);
+
+// Returns the sentences about the cause of the job's lateness, and what would have been needed; none if it is not
+// known. Escaped.
+[[nodiscard]] std::vector<std::string> verdict_of(const WhyView& view);
 
 void print_why(Output& out, const WhyView& view);
 void print_why_json(Output& out, const WhyView& view);

@@ -160,6 +160,23 @@ TEST(JobWatch, BeginsARowOfJobsWhereOneWasNotLate) {
     EXPECT_EQ(row(4), std::pair(2UL, 3UL));
 }
 
+// The third job is not late, the fourth is not complete.
+TEST(JobWatch, ReportsEachLateJobWithTheFirstOfItsRow) {
+    WhyScene scene(kHigh);
+    std::vector<std::string> late;
+    scene.listen([&](const Found& found) {
+        late.push_back(fmt::format("{} of {} from {}, {} causes", found.job->account.job.number, found.row,
+                                   found.first ? found.first->account.job.number : 0,
+                                   diagnose(*found.job, 0).findings.size()));
+    });
+    scene
+        .play(R"(0 switch idle, release high due 100, idle -> high; 130 complete high, release high at 100 due 200
+                  210 complete high, high -> idle; 300 release high due 400, idle -> high; 350 complete high
+                  351 high -> idle; 600 release high due 700, idle -> high)")
+        .finish();
+    EXPECT_THAT(late, ElementsAre("1 of 1 from 0, 1 causes", "2 of 2 from 1, 2 causes"));
+}
+
 } // namespace
 
 } // namespace host::analyse::why::job_watch_test

@@ -47,6 +47,12 @@ test("clock, losses and the share of the tracing are stated", () => {
     assert.deepEqual(chipsNamed("tracing", {tracing: {share: 0.01234}}), ["plain", "about 1.23 % of the run"]);
 });
 
+test("a run that did not end well is red, whatever else is complete", () => {
+    assert.deepEqual(["completed", "failed", "panicked", null].map((ended) => chipsNamed("run", {ended})),
+                     [["good", "completed"], ["bad", "failed"], ["bad", "panicked"], undefined]);
+    assert.equal(dateText(1795827898), "2026-11-28 01:04 UTC");
+});
+
 test("banners say what limits the figures", () => {
     const banners = (facts) => {
         const trace = traceOf([{name: "a"}], facts);

@@ -93,6 +93,79 @@ test("a click picks the job at the pointer", () => {
     assert.deepEqual([timeline.view.row, timeline.view.job], ["cpu0", null]);
 });
 
+const SPACE = "\u202f";
+
+test("the tip of a task says what it does, and which job it is", () => {
+    const facts = {details: [{wait: "mutex tank", mutex: 1, other: 2}, {wait: "a delay", mutex: null, other: 0},
+                             {wait: "", mutex: null, other: 2}]};
+    const trace = traceOf([{name: "a", wcet_ns: 15, intervals: [
+        [0, 10, RUNNING, 0, 8], [10, 20, READY, 0, 2], [20, 30, WAITING, 1], [30, 40, WAITING, 2],
+        [40, 50, RUNNING, 3, 7]],
+        jobs: [{release: 0, deadline: 25, end: 45, late: 1}, {release: 60}]}, {name: "b"}], {...facts,
+        kinds: ["task_wcet_violation"]}, [{name: "marks", of: 0, columns: {at: [35], kind: [0], task: [1], par1: [0],
+                                                                           par2: [0], text: [0]}}]);
+    const times = new Times(trace.khz);
+    const tip = (time, near = 0) => tipOf(trace, times, {key: "task0", task: trace.tasks[0]}, time, near)
+        .map((line) => line.replace(/\u202f/g, " "));
+    assert.deepEqual(tip(5), ["runs 10 ns", "then: job completed", "job 1: response 45 ns"]);
+    assert.deepEqual(tip(15), ["ready 10 ns", "released", "job 1: response 45 ns"]);
+    assert.deepEqual(tip(22), ["waits 10 ns: mutex tank, held by b", "job 1: response 45 ns"]);
+    assert.deepEqual(tip(32), ["waits 10 ns: a delay", "job 1: response 45 ns"]);
+    assert.deepEqual(tip(45)[0], "runs 10 ns in the place of b");
+    assert.deepEqual(tip(45)[1], "then: waits for ");
+    assert.deepEqual(tip(70), ["job 2"]);
+    assert.deepEqual(tip(23, 2).slice(2), ["job 1 missed its deadline by 20 ns"]);
+    assert.deepEqual(tip(22, 2).slice(2), []);
+    assert.deepEqual(tip(28, 2).slice(2), []);
+    assert.deepEqual(tip(33, 2).slice(2), [
+        "has executed for longer than the declared worst case of 15 ns, at 0.000035 ms"]);
+    assert.deepEqual(tip(38, 2).slice(2), []);
+});
+
+test("the tip of the events has their whole texts", () => {
+    const facts = {kinds: ["trace_printf", "user_event_1"], texts: ["a text that is longer than its place in the row"],
+                   oracle: {checked: 1, undecided: 0, violations: 1, relaxed: [], shown: [
+                       {at: 30, task: 0, rule: "edf-order", text: "x ran before y", file: "", chunk: 0, record: 0}]}};
+    const ten = (value) => Array(10).fill(value);
+    const marks = {at: [10, 12, ...ten(50)], kind: [0, 1, ...ten(1)], task: [1, 0, ...ten(0)], par1: [0, 3, ...ten(0)],
+                   par2: [0, 4, ...ten(0)], text: [1, 0, ...ten(0)]};
+    const trace = traceOf([{name: "a"}], facts, [{name: "marks", of: 0, columns: marks}]);
+    const tip = (time, near) => tipOf(trace, new Times(trace.khz), {key: "marks"}, time, near);
+    const first = `0.000010${SPACE}ms trace_printf a text that is longer than its place in the row (a)`;
+    assert.deepEqual(tip(9, 1), [first]);
+    assert.deepEqual(tip(11, 1), [first, `0.000012${SPACE}ms user_event_1 3 4`]);
+    assert.deepEqual(tip(8, 1), []);
+    assert.deepEqual([tip(50, 0).length, tip(50, 0)[8]], [9, "and 2 more"]);
+    assert.deepEqual(tip(31, 1), ["violation of edf-order: x ran before y"]);
+    assert.deepEqual(tip(32, 1), []);
+});
+
+test("tips of the other rows name what is there", () => {
+    const plots = [{event: "e", field: "x", unit: "mm", fraction_bits: 0},
+                   {event: "e", field: "on", unit: "", boolean: true, fraction_bits: 0}];
+    const timeline = timelineOf(traceOf([{name: "a", intervals: [[10, 30, RUNNING, 0, 5]]}], {
+        plots, vectors: [[33, "disk"]], mutexes: [[3, "bus"]], servers: [[4, "aux"]]}, [
+        {name: "handlers", of: 0, columns: {begin: [12, 14], end: [20, 16], depth: [1, 2], vector: [32, 33],
+                                            task: [0, 0]}},
+        {name: "holds", of: 3, columns: {begin: [10], end: [30], task: [0], how: [2]}},
+        {name: "budget", of: 4, columns: {at: [10], ticks: [5]}},
+        {name: "plot", of: 0, columns: {at: [10], value: [zigzag(1234)]}},
+        {name: "plot", of: 1, columns: {at: [10], value: [zigzag(0)]}}]));
+    const tip = (key, time) => tipOf(timeline.trace, timeline.view.times, timeline.rows.byKey.get(key), time, 0)
+        .map((line) => line.replace(/\u202f/g, " "));
+    assert.deepEqual(tip("cpu0", 15), ["a runs 20 ns", "since 0.000010 ms", "then: preempted"]);
+    assert.deepEqual(tip("cpu0", 35), []);
+    assert.deepEqual(tip("irq0", 15), ["the handler of disk", "2 ns", "depth 2"]);
+    assert.deepEqual(tip("irq0", 18), ["the handler of #32", "8 ns", "depth 1"]);
+    assert.deepEqual(tip("irq0", 25), []);
+    assert.deepEqual(tip("mutex3", 15), ["held by a", "20 ns", "owner died"]);
+    assert.deepEqual(tip("mutex3", 5), []);
+    assert.deepEqual(tip("server4", 15), ["aux = 5 ns", "since 0.000010 ms"]);
+    assert.deepEqual(tip("plot0", 15), ["e.x = 1,234 mm", "since 0.000010 ms"]);
+    assert.deepEqual(tip("plot1", 15), ["e.on = false", "since 0.000010 ms"]);
+    assert.deepEqual(tip("plot1", 5), []);
+});
+
 test("zooming keeps the middle, moving keeps the length", () => {
     const {view} = timelineOf(traceOf([first]));
     view.show(100, 300);

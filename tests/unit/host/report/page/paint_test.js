@@ -102,6 +102,70 @@ test("a curve that begins before what is in sight is cut there", () => {
     assert.deepEqual(inSight([[0, 10], [10, 20]], 50), [[0, 10], [10, 20]]);
 });
 
+test("a value stays until the next one", () => {
+    const curve = {at: [10, 20, 40], value: [1, 5, 5]};
+    assert.deepEqual(stepPoints(curve, 0, 3, 100), [[10, 1], [20, 1], [20, 5], [40, 5], [40, 5], [100, 5]]);
+    assert.deepEqual(stepPoints(curve, 1, 2, 30), [[20, 5], [30, 5]]);
+    const plots = [{event: "e", field: "x", unit: "mm", fraction_bits: 0},
+                   {event: "e", field: "on", unit: "", fraction_bits: 0, boolean: true}];
+    const timeline = timelineOf(traceOf([{name: "a"}], {plots}, [
+        {name: "plot", of: 0, columns: {at: [100, 200], value: [zigzag(5), zigzag(10)]}},
+        {name: "plot", of: 1, columns: {at: [100, 300, 500], value: [zigzag(1), zigzag(-1), zigzag(1)]}}]));
+    const [line] = drawn(timeline, "plot0", 0, 2000).filter(({op}) => op === "polyline");
+    assert.deepEqual(line.points, [150, 38, 200, 38, 200, 6, 600, 6]); // It ends with the trace, at 1000.
+    const steps = drawn(timeline, "plot0", 0, 2000).filter(({op, width}) => op === "rect" && width === 3);
+    assert.deepEqual(steps.map(({x, y}) => [x + 1.5, y + 1.5]), [[150, 38], [200, 6]]);
+    const bands = drawn(timeline, "plot1", 0, 1000).filter(({op}) => op === "rect");
+    assert.deepEqual(bands.map(({x, width}) => [x, width]), [[200, 200], [600, 500]]);
+    assert.equal(drawn(timeline, "plot1", 320, 450).filter(({op}) => op === "rect").length, 0);
+});
+
+test("a curve has an axis with its least, greatest and unit", () => {
+    const times = new Times(1000000);
+    const axis = (curve) => axisOfCurve(
+        {unit: "", extremes: new Extremes(Float64Array.from(curve.value)), ...curve}, times);
+    assert.deepEqual(axis({value: [3, 1234.5678, -7], unit: "mm"}), ["1,235 mm", "-7"]);
+    assert.deepEqual(axis({value: [12345678, 12345678]}), ["12,345,678", ""]);
+    assert.deepEqual(axis({value: [0, 1], isBoolean: true}), ["true", "false"]);
+    assert.deepEqual(axis({value: [2000, 5000], isTime: true}), ["5\u202f\u00b5s", "0\u202fns"]);
+    assert.deepEqual([0.0000123462, 1.5, 1e6].map(valueText), ["0.00001235", "1.5", "1,000,000"]);
+    const plots = [{event: "e", field: "x", unit: "a very long unit", fraction_bits: 0}];
+    const timeline = timelineOf(traceOf([{name: "a"}], {plots}, [
+        {name: "plot", of: 0, columns: {at: [100, 200], value: [zigzag(5), zigzag(10)]}}]));
+    const texts = drawn(timeline, "plot0", 0, 1000).filter(({op}) => op === "text");
+    assert.deepEqual(texts.map(({x, y, text}) => [x, y, text]), [[22, 8, "15 a very l\u2026"], [88, 36, "5"]]);
+});
+
+test("points in time have one unit, with as many decimals as their span needs", () => {
+    const view = ({from, to}) => ({from, to, times: new Times(1000000)});
+    const range = (from, to, last = 303901234) => rangeText(view({from, to}), {last});
+    assert.equal(range(-3000000, 307000000), "0.000 \u2013 303.901\u202fms (303.901)");
+    assert.equal(range(5033763, 56105763), "5.0338 \u2013 56.1058\u202fms (51.0720)");
+    assert.equal(range(75000000, 75000400), "75.000000 \u2013 75.000400\u202fms (0.000400)");
+    assert.equal(rangeText({from: 5.2, to: 1999.7, times: new Times(0)}, {last: 5000}),
+                 "5 \u2013 2,000\u202fticks (1,995)");
+    const axis = (from, to) => {
+        const [ticks, text, unit] = axisOf(view({from, to}), null, 440);
+        return [ticks.map(text).join(" "), unit, ticks[1]];
+    };
+    assert.deepEqual(axis(75000000, 75200000), ["75.00 75.05 75.10 75.15 75.20", "ms", 75050000]);
+    assert.deepEqual(axis(0, 303901234), ["0 100 200 300", "ms", 100000000]);
+});
+
+test("the axis has no text that would be cut", () => {
+    const span = {last: 300000000, bucket: 100, from_ns: null, to_ns: null};
+    const {view, trace} = timelineOf(traceOf([{name: "a"}], {span}));
+    view.show(0, 300000000);
+    const surface = surfaceOf(view);
+    paintAxis(surface, view, trace);
+    const texts = surface.ops.filter(({op}) => op === "text");
+    assert.ok(texts.length > 5);
+    for (const {x, text} of texts.slice(0, -1)) {
+        assert.ok(x >= 100 && x + 6 * text.length <= 1100, `${text} at ${x}`);
+    }
+    assert.equal(texts[texts.length - 1].text, "ms");
+});
+
 test("the processor shows who runs on it", () => {
     const timeline = timelineOf(traceOf([
         {name: "a", intervals: [[0, 100, RUNNING, 0, 0, 0], [100, 200, RUNNING, 0, 0, 1]]},

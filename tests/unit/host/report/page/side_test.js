@@ -4,7 +4,7 @@
 
 const assert = require("node:assert");
 const {test} = require("node:test");
-const {traceOf, timelineOf} = require("../../../../support/page.js");
+const {traceOf, timelineOf, surfaceOf} = require("../../../../support/page.js");
 
 const facts = {kinds: ["trace_printf", "user_event_1"], texts: ["Speed 5", "stop"]};
 const marks = {name: "marks", of: 0, columns: {at: [10, 20, 30, 40], kind: [0, 1, 0, 0], task: [0, 0, 1, 0],
@@ -68,6 +68,25 @@ test("commands have the options of the trace, and a span in the option that is f
     assert.equal(commandOf(trace(["--strict"]), "print", "--show", 5), "remora print 'my trace' --show 5 --strict");
     assert.deepEqual(spanOptions(trace([]), 5, 9), ["--from", 5, "--to", 9]);
     assert.deepEqual(spanOptions(trace(["--from", "records"]), 5, 9), ["--from-time", 5, "--to", 9]);
+});
+
+test("the legend explains what the trace has", () => {
+    const texts = (trace) => legendOf(trace).map(([text]) => text).join("\n");
+    const plain = texts(traceOf([{name: "a"}]));
+    const intervals = [[0, 1, RUNNING, 0, 0, 0], [1, 2, RUNNING, 0, 0, 1]];
+    for (const [words, trace] of [
+        ["number of the processor", traceOf([{name: "a", intervals}])],
+        ["an event, in", timeline().trace],
+        ["records are lost", traceOf([{name: "a"}], {}, [{name: "losses", of: 0, columns: {begin: [1], end: [2],
+                                                                                           records: [3]}}])]]) {
+        assert.ok(!plain.includes(words) && texts(trace).includes(words), words);
+    }
+    for (const words of ["is ready", "held up", "in the place of", "release", "missed deadline", "declared worst"]) {
+        assert.ok(plain.includes(words), words);
+    }
+    const surface = surfaceOf(null, {left: 0, width: LEGEND_WIDTH});
+    LEGEND.filter(([, paint]) => paint !== undefined).forEach(([, paint]) => paint(surface));
+    assert.ok(surface.ops.length > LEGEND.length);
 });
 
 test("a task is named by its context if its name is not plain", () => {

@@ -27,6 +27,7 @@ test("a blocking is described along the chain of holders", () => {
                  + "(an UNBOUNDED inversion)");
     assert.equal(said({by: "self", object: 9, inversion: "unknown"}),
                  "held up by mutex #9 (whether the inversion is bounded is not known)");
+    assert.equal(said({by: "kernel", object: 0}), "held up by a mutex; meanwhile the kernel switched");
 });
 
 test("each executor has its words", () => {
@@ -77,11 +78,20 @@ test("figures are of the jobs that are released in the span", () => {
                      [4, 1, [30, 50, 20], [0, 1, 2]]);
     assert.deepEqual(figures.worst, {
         "response": {value: 50, index: 1}, "latest start": {value: 5, index: 0}, "lateness": {value: 10, index: 1},
-        "release jitter": {value: 5, index: 0}, "execution": {value: 49, index: 1}, "blocking": {value: 5, index: 0}});
+        "release delay": {value: 5, index: 0}, "execution": {value: 49, index: 1}, "blocking": {value: 5, index: 0}});
     assert.equal(figures.load, 0.1);
     const part = figuresOf(own, own.tasks[0], 100, 300);
     assert.deepEqual([part.jobs, part.indexes], [2, [1, 2]]);
     assert.equal(part.load, 0.4);
+});
+
+test("figures are sorted by any column, and back", () => {
+    const line = (name, jobs, response) => ({task: {name}, figures: {
+        jobs, missed: 3 - jobs, load: jobs / 10, worst: response ? {response: {value: response}} : {}}});
+    const lines = [line("b", 1, 20), line("a", 2, null), line("c", 3, 30)];
+    const order = (column) => sortedFigures(lines, column).map(({task}) => task.name).join("");
+    assert.deepEqual([null, "task", "jobs", "miss", "load", "worst R", "worst C"].map(order),
+                     ["bac", "abc", "cab", "bac", "cab", "cba", "bac"]);
 });
 
 test("jitters are of rises as of falls", () => {

@@ -152,6 +152,10 @@ test("shares of processors and migrations are those of what ran", () => {
     assert.equal(trace.homeOf(task), 1);
     assert.equal(trace.homeOf(idle), null);
     assert.deepEqual([trace.ranWithin(task), trace.ranWithin(idle)], [[0, 60], [null, null]]);
+    assert.deepEqual([[5, 0], [15, 1], [25, 1], [25, 0], [65, 0], [99, 0]].map(([time, cpu]) => {
+        const found = trace.runningOn(cpu, time);
+        return found && found[1];
+    }), [0, null, 2, null, null, null]);
     assert.deepEqual([task.isIdle, idle.isIdle], [false, true]);
 });
 
@@ -169,6 +173,15 @@ test("phases are numbered from 1 in order, or there are none", () => {
     assert.deepEqual(phases([1, 2], 5), []);
     assert.deepEqual(phases(Array.from({length: 16}, (_, i) => i + 1)).length, 16);
     assert.deepEqual(phases(Array.from({length: 17}, (_, i) => i + 1)), []);
+});
+
+test("why a job was late is found by its task and number", () => {
+    const late = [{context: 2, task: "worker", job: 2, sentences: ["cause: x"]},
+                  {context: 3, task: "", job: 1, sentences: ["cause: y"]}];
+    const trace = traceOf([worker, {name: "#3", jobs: [{release: 1}]}], {...facts, late});
+    const [first, second] = trace.tasks;
+    assert.deepEqual([trace.whyLate(first, 1), trace.whyLate(first, 0), trace.whyLate(second, 0)],
+                     [["cause: x"], [], ["cause: y"]]);
 });
 
 test("lost records are found by the time", () => {
