@@ -78,6 +78,7 @@ void add_head(Json& json, const Trace& trace) {
     add_clock(json, facts.clock);
     add_judgement(json, head.judgement);
     add_late(json, head.late);
+    json.array("crashes", head.crashes, [&](const std::string& crash) { json.plain(crash); });
     if (head.tracing) {
         json.begin_object("tracing");
         json.member("records", head.tracing->records);

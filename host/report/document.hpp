@@ -130,7 +130,8 @@ struct Head {
     std::uint64_t events = 0;
     std::uint64_t lost = 0; // records
     Judgement judgement;
-    std::vector<LateJob> late; // the first ones
+    std::vector<LateJob> late;        // the first ones
+    std::vector<std::string> crashes; // how the run ended badly, the worst first: each a JSON object
     std::optional<analyse::TracingShare> tracing;
 };
 

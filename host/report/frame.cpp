@@ -39,6 +39,7 @@ report_script_begin:
     .incbin "host/report/page/surface.js"
     .incbin "host/report/page/timeline.js"
     .incbin "host/report/page/statistics.js"
+    .incbin "host/report/page/crash.js"
     .incbin "host/report/page/head.js"
     .incbin "host/report/page/legend.js"
     .incbin "host/report/page/side.js"

@@ -87,7 +87,7 @@ const FACTS = {
     trace: "out/udp", options: [], verdict: "complete", verdict_style: "good", events: 10, lost: 0,
     clock: {khz: 1000000, mode: "instructions", exact: true, host: false},
     oracle: {checked: 5, undecided: 0, violations: 0, shown: [], relaxed: []}, tracing: null, late: [], ended: null,
-    started_s: 0,
+    started_s: 0, crashes: [],
     span: {last: 1000, cut: false, from_ns: null, to_ns: null, full: false, intervals: 0, bucket: 100},
     levels: [], vectors: [], mutexes: [], servers: [], details: [], culprits: [], served: [], plots: [], kinds: [],
     texts: [], latencies: {missing: null, pairs: []},

@@ -12,8 +12,14 @@ function chip(head, {style, name, text, title}) {
     return box;
 }
 
-// Returns the chips of a trace. Only what was decided, and is as it should be, is green.
+// Returns the chips of a trace. Only what was decided, and is as it should be, is green; of a run that ended badly
+// nothing is.
 function chipsOf(trace) {
+    const isBad = endedBadly(trace.facts);
+    return allChipsOf(trace).map((one) => isBad && one.style === "good" ? {...one, style: "plain"} : one);
+}
+
+function allChipsOf(trace) {
     const {facts} = trace;
     const ended = {completed: "good", failed: "bad", panicked: "bad"}[facts.ended];
     return [
@@ -101,7 +107,7 @@ const CLOCK_BANNERS = {
 // Returns the banners of a trace: [style, text].
 function bannersOfTrace(trace, times) {
     const {facts} = trace;
-    const banners = [];
+    const banners = bannersOfCrashes(facts);
     if (!facts.clock.exact) {
         banners.push(["bad", CLOCK_BANNERS[facts.clock.mode] || CLOCK_BANNERS.unknown]);
     }

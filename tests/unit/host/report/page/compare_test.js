@@ -4,7 +4,7 @@
 
 const assert = require("node:assert");
 const {test} = require("node:test");
-const {traceOf, timelineOf} = require("../../../../support/page.js");
+const {traceOf, timelineOf, drawn} = require("../../../../support/page.js");
 
 const jobsAt = (...releases) => releases.map((release) => ({release, start: release, end: release + 10}));
 const before = [{name: "idle"}, {name: "a", jobs: jobsAt(100, 200)}, {name: "b", jobs: jobsAt(50)}];
@@ -56,6 +56,26 @@ test("rows of one name are under each other, those of the second run alone are l
                      ["\u2212idle", "\u2212a", "+a", "\u2212b", "+b", "+new"]);
     const [, , second] = timeline.trace.tasks;
     assert.deepEqual(timeline.view.runs[1].trace.tasks.map((task) => task.colour), [second.colour, 3, 1]);
+});
+
+test("a row of a part fades what does not count, and has a line at the first difference", () => {
+    const {comparison, timeline} = compared([{name: "a", intervals: [[0, 900, RUNNING]], jobs: jobsAt(100)}],
+                                            [{name: "a", intervals: [[0, 900, RUNNING]], jobs: jobsAt(150)}]);
+    const [first, second] = timeline.view.runs;
+    second.from = 200;
+    second.to = 600;
+    comparison.pair.diff.first_difference = {what: "x", decisions: [{time_ns: 250}, {time_ns: 300}]};
+    const seen = (key) => drawn(timeline, key, 0, 1000);
+    const lines = (key) => seen(key).filter(({op, colour}) => op === "line" && colour === THEMES.light.over)
+        .map(({x}) => Math.round(x));
+    assert.deepEqual([lines("task0"), lines("btask0")], [[350], [350]]); // The second run is 50 ticks later.
+    const faded = (key) => seen(key).filter(({opacity}) => opacity === OUTSIDE)
+        .map(({x, width}) => [Math.round(x), Math.round(width)]);
+    assert.deepEqual(faded("btask0"), [[100, 150], [650, 450]]);
+    assert.equal(first.from, -Infinity);
+    assert.deepEqual(faded("task0"), []);
+    assert.equal(comparison.timeOf(1, {time_ns: 300}), 250);
+    assert.ok(isNaN(comparison.timeOf(1, null)));
 });
 
 test("of a part only tasks with something in it are shown", () => {

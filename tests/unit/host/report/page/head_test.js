@@ -50,7 +50,20 @@ test("clock, losses and the share of the tracing are stated", () => {
 test("a run that did not end well is red, whatever else is complete", () => {
     assert.deepEqual(["completed", "failed", "panicked", null].map((ended) => chipsNamed("run", {ended})),
                      [["good", "completed"], ["bad", "failed"], ["bad", "panicked"], undefined]);
+    assert.ok(chipsOf(traceOf([{name: "a", jobs}], {ended: "panicked"})).every(({style}) => style !== "good"));
+    const crashes = [{kind: "hang", text: "x"}];
+    assert.ok(chipsOf(traceOf([{name: "a", jobs}], {crashes})).every(({style}) => style !== "good"));
+    assert.ok(chipsOf(traceOf([{name: "a", jobs}], {crashes: [{kind: "killed", text: "x"}]}))
+        .some(({style}) => style === "good"));
     assert.equal(dateText(1795827898), "2026-11-28 01:04 UTC");
+});
+
+test("an instruction is named as far as it is known", () => {
+    assert.equal(frameText({address: 4096, function: "f()+0x1c", line: "x.cpp:3"}), "f()+0x1c (x.cpp:3)");
+    assert.equal(frameText({address: 4096, function: "", line: ""}), "0x1000");
+    const runs = [{interrupt: true, number: 3, name: "timer"}, {interrupt: false, number: 4, name: ""}];
+    assert.deepEqual(runs.map(runText),
+                     ["the handler of timer", "#4"]);
 });
 
 test("banners say what limits the figures", () => {
@@ -61,6 +74,14 @@ test("banners say what limits the figures", () => {
     };
     const span = {last: 1000, from_ns: null, to_ns: null, bucket: 100, intervals: 0, full: false, cut: false};
     assert.deepEqual(banners({}), []);
+    const killed = {kind: "killed", text: "task a was killed: wcet", where: null};
+    const panic = {kind: "panic", text: "panic in task b: divide error", where: "f (x.cpp:3)"};
+    assert.deepEqual(banners({ended: "panicked", crashes: [panic, killed]}),
+                     [["bad", "panic in task b: divide error, in f (x.cpp:3)"], ["warning", killed.text]]);
+    assert.deepEqual(banners({ended: "failed", crashes: [killed]}),
+                     [["bad", "The application reports that it failed."], ["warning", killed.text]]);
+    assert.match(banners({ended: "panicked"})[0][1], /no record/);
+    assert.deepEqual(banners({ended: "completed", crashes: [killed]}), [["warning", killed.text]]);
     assert.deepEqual(banners({clock: host}), [["bad", CLOCK_BANNERS.emulated]]);
     assert.deepEqual(banners({clock: {...host, mode: "x"}}), [["bad", CLOCK_BANNERS.unknown]]);
     assert.match(banners({span: {...span, cut: true}})[0][1], /2\^53/);

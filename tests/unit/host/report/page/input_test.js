@@ -31,7 +31,8 @@ test("the next miss follows the picked one, and wraps", () => {
 
 test("with nothing picked it is the first miss in sight, or the last one backwards", () => {
     for (const [from, to, direction, name, index] of [[100, 700, 1, "first", 0], [100, 700, -1, "second", 1],
-                                                      [860, 1000, 1, "second", 0], [0, 40, -1, "first", 2]]) {
+                                                      [860, 1000, 1, "second", 0], [0, 40, -1, "first", 2],
+                                                      [140, 240, 1, "first", 0], [140, 240, -1, "first", 0]]) {
         const timeline = timelineOf(traceOf([first, second]));
         timeline.view.show(from, to);
         pickMiss(timeline, direction);

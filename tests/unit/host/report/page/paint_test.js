@@ -85,6 +85,76 @@ test("releases are arrows up, deadlines arrows down, misses caps with a bar unti
     assert.deepEqual([bar.x, bar.width], [700, 100]);
 });
 
+test("the shapes of arrows, waits and runs are exact", () => {
+    const surface = surfaceOf(null);
+    arrow(surface, 50, 22, 1, "up");
+    arrow(surface, 60, 2, 27, "down");
+    waitBar(surface, 10, 7, 30, "tint");
+    waitBar(surface, 10, 7, 30, null);
+    const {muted} = THEMES.light;
+    assert.deepEqual(surface.ops, [
+        {op: "line", x: 50, y: 22, x2: 50, y2: 1, colour: "up"},
+        {op: "polygon", points: [50, 1, 47, 5, 53, 5], colour: "up"},
+        {op: "line", x: 60, y: 2, x2: 60, y2: 27, colour: "down"},
+        {op: "polygon", points: [60, 27, 57, 23, 63, 23], colour: "down"},
+        {op: "rect", x: 10, y: 7, width: 30, height: 15, colour: "tint", opacity: 0.3},
+        {op: "rect", x: 10, y: 20, width: 30, height: 2, colour: "tint", opacity: 1},
+        {op: "rect", x: 10, y: 20, width: 30, height: 2, colour: muted, opacity: 0.35}]);
+});
+
+test("an exceeded execution time is marked where it was, and jobs that a brush chose are underlined", () => {
+    const marks = {at: [300, 800], kind: [0, 0], task: [1, 2], par1: [0, 0], par2: [0, 0], text: [0, 0]};
+    const jobs = [{release: 100, end: 200}, {release: 400, end: 700}];
+    const timeline = timelineOf(traceOf([{name: "a", intervals: [[0, 1000, READY]], jobs}, {name: "b"}],
+                                        {kinds: ["task_wcet_violation"]}, [{name: "marks", of: 0, columns: marks}]));
+    const overruns = () => drawn(timeline, "task0", 0, 1000).filter(({colour}) => colour === THEMES.light.over);
+    assert.deepEqual(overruns().map(({points}) => points), [[400, 7, 404, 14, 396, 14]]);
+    timeline.view.filter = {task: 0, least: 250, greatest: 350};
+    const ops = drawn(timeline, "task0", 0, 1000).filter(({op}) => op === "rect");
+    assert.deepEqual(ops.filter(({colour}) => colour === THEMES.light.cursor).map(({x, width, y}) => [x, width, y]),
+                     [[500, 300, 24]]);
+    assert.deepEqual(ops.filter(({opacity}) => opacity === 0.75).map(({x, width}) => [x, width]),
+                     [[100, 400], [800, 300]]);
+});
+
+test("a task shows on which of several processors it runs, and where it moved", () => {
+    const timeline = timelineOf(traceOf([{name: "a", intervals: [
+        [0, 100, RUNNING, 0, 0, 0], [100, 200, READY, 0, 0, 0], [200, 300, RUNNING, 0, 0, 1],
+        [400, 500, RUNNING, 0, 0, 1]]}]));
+    const seen = (from) => drawn(timeline, "task0", from, from + 1000);
+    assert.deepEqual(seen(0).filter(({op}) => op === "text").map(({x, text}) => [x, text]),
+                     [[104, "0"], [304, "1"], [504, "1"]]);
+    const wedges = (from) => seen(from).filter(({op, points}) => op === "polygon" && points.length === 6)
+        .map(({points: [x]}) => x);
+    assert.deepEqual([wedges(0), wedges(150), wedges(250)], [[300], [150], []]);
+});
+
+test("where the page has no intervals it draws the buckets", () => {
+    const overview = {running: [255, 0, 51], ready: [0, 102, 0], waiting: [0, 0, 0], misses: [0, 0, 0]};
+    const timeline = timelineOf(traceOf([{name: "a"}], {}, [{name: "overview", of: 0, columns: overview}]));
+    const [{y, height, layers}] = drawn(timeline, "task0", 0, 400).filter(({op}) => op === "shade");
+    assert.deepEqual([y, height, layers.map(([, , hatch]) => hatch === null)],
+                     [TRACK_TOP, TRACK_HEIGHT, [true, false]]);
+    const at = (layer, column) => Math.round(100 * layers[layer][0][column]) / 100;
+    assert.deepEqual([0, 249, 250, 500, 749, 750].map((column) => at(0, column)), [1, 1, 0, 0.2, 0.2, 0]);
+    assert.deepEqual([249, 250, 499, 500].map((column) => at(1, column)), [0, 0.4, 0.4, 0]);
+});
+
+test("events are marks with their texts where there is room, violations are above them", () => {
+    const shown = [{at: 500, task: 0, rule: "r", text: "t"}, {at: 1500, task: 0, rule: "r", text: "t"}];
+    const facts = {kinds: ["note"], texts: ["hello"],
+                   oracle: {checked: 1, undecided: 0, violations: 2, relaxed: [], shown}};
+    const marks = {at: [100, 110, 600], kind: [0, 0, 0], task: [0, 1, 0], par1: [7, 0, 0], par2: [8, 0, 0],
+                   text: [0, 0, 1]};
+    const timeline = timelineOf(traceOf([{name: "a"}], facts, [{name: "marks", of: 0, columns: marks}]));
+    const ops = drawn(timeline, "marks", 0, 1000);
+    assert.deepEqual(ops.filter(({op}) => op === "text").map(({x, text, room}) => [x, text, room]),
+                     [[217, "note 0 0", 478], [707, "note hello", 388]]);
+    const {muted, miss} = THEMES.light;
+    assert.deepEqual(ops.filter(({op}) => op === "polygon").map(({points, colour}) => [points[0], points[1], colour]),
+                     [[200, 9, muted], [210, 9, taskColour(0)], [700, 9, muted], [600, 5, miss]]);
+});
+
 test("a budget falls while its tasks run, and is refilled at once", () => {
     const trace = traceOf([{name: "a", intervals: [[0, 10, RUNNING], [20, 30, RUNNING]]}]);
     const points = (at, value) => budgetPoints({at, value, served: [0]}, 0, at.length > 1, trace);

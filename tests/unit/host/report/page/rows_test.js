@@ -105,6 +105,17 @@ test("a row is moved past others, and not beyond the ends", () => {
     assert.equal(view.order.indexOf(keys[0]), 2);
 });
 
+test("a row stays at its place when another one is moved or hidden", () => {
+    const {view, rows} = timeline();
+    view.order = ["task1", "task0"];
+    rows.arrange();
+    const keys = rows.shown.map((row) => row.key);
+    assert.ok(keys.indexOf("task1") < keys.indexOf("task0"));
+    assert.equal(keys.length, rows.all.length);
+    rows.use(() => rows.all.slice(0, 2));
+    assert.equal(rows.shown.length, 2);
+});
+
 test("nested handlers need a higher row", () => {
     assert.equal(timeline().rows.byKey.get("irq0").height, 42);
     assert.equal(keyOfGroup("Level EDF"), "leveledf");
