@@ -102,7 +102,9 @@ class Side {
         let timer = 0;
         timeline.view.listen("side", (what) => {
             const {changes, delay} = this.tabs.get(this.chosen);
-            if (changes.includes(what)) {
+            if (what === "pick" && changes.length === 0 && timeline.view.job) {
+                this.choose("pick"); // A job that is picked replaces what is about no job: the legend, a crash.
+            } else if (changes.includes(what)) {
                 clearTimeout(timer); // Figures are of what is in sight, once that is at rest.
                 timer = setTimeout(() => this.show(), delay);
             }
