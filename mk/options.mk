@@ -3,6 +3,10 @@
 # shark.cfg contains lines KEY = VALUE; the command line overrides them; the environment is ignored. An unknown key or
 # value stops the build with a list of the valid ones.
 OPTION_KEYS   := TRACER TSC COMPENSATION COMPACT APP SINK PROTOCOL STREAM BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT FORMATS
+RUN_OPTION_KEYS := PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO \
+  CLOCK_RECORDS SHIFT EVENT_SHIFT
+# What the environment has of them, before a line of this file changes it: `BOOT=uefi make run` would not do what it says.
+$(foreach key,$(OPTION_KEYS) $(RUN_OPTION_KEYS) CASES,$(eval ENVIRONMENT_$(key) := $$(if $$(filter environment,$$(origin $(key))),$$($(key)))))
 VALUES_TRACER := NEW OFF
 VALUES_TSC    := TRUE FALSE
 VALUES_COMPENSATION := ON OFF
@@ -87,21 +91,17 @@ ifneq ($(filter ON,$(STREAM)),)
 endif
 
 # A misspelt variable on the command line is an error.
-STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS
-SHIFT_KEYS := SHIFT EVENT_SHIFT
-RUN_KEYS := CI PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS WERROR RECORDS TASKS SECTIONS \
-  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS SCALE_EVENTS FLEET_EVENTS FLEET_ROUNDS CCACHE SINGLE DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS) RUNS FAST TSAN COUNTED AREA N STAGES AGAIN
+RUN_KEYS := CI $(RUN_OPTION_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS WERROR RECORDS TASKS SECTIONS \
+  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS SCALE_EVENTS FLEET_EVENTS FLEET_ROUNDS CCACHE SINGLE DOCUMENT SEEDS SOAK_SEEDS RUNS FAST TSAN COUNTED AREA N STAGES AGAIN
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
 
 # Options of one run, not of the build.
-PORT := 20000
+$(foreach key,$(RUN_OPTION_KEYS),$(eval $(key) :=))
+PORT := auto
 SEED := 1
-DURATION_MS :=
 TIMEOUT_S := 120
-KEY :=
-OBSERVE :=
 CASES :=
 AREA :=
 N :=
@@ -113,8 +113,10 @@ FAST := $(COUNTED)
 $(if $(filter-out 1,$(FAST)),$(call refuse,FAST=$(FAST) is not valid: FAST=1$(comma) or nothing))
 WERROR :=
 $(if $(filter-out 1,$(WERROR)),$(call refuse,WERROR=$(WERROR) is not valid: WERROR=1$(comma) or nothing))
-$(foreach key,$(STEP_KEYS) $(SHIFT_KEYS),$(eval $(key) :=))
-export PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S $(STEP_KEYS) $(SHIFT_KEYS) APP SINK PROTOCOL STREAM BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
+export $(OPTION_KEYS) $(RUN_OPTION_KEYS)
+$(foreach key,$(OPTION_KEYS) $(RUN_OPTION_KEYS) CASES,$(if $(ENVIRONMENT_$(key)),$(if $(filter-out x$(ENVIRONMENT_$(key)),x$($(key))),\
+  $(if $(filter command,$(origin $(key))),,$(warning $(key)=$(ENVIRONMENT_$(key)) of the environment is ignored: \
+  make $(MAKECMDGOALS) $(key)=$(ENVIRONMENT_$(key)))))))
 
 # Only for `make bench-kernel`: a kernel for a number of tasks, and one that measures its interrupts-off sections.
 TASKS :=
@@ -157,7 +159,7 @@ OBSERVER := $(BUILD)/host/observer.so
 #= WATCHDOG_MS=n           panic, and export the trace, when nothing happens for n ms: interrupts are off, a handler or a
 #=                         task does not end, or every task waits for nothing (docs/watchdog.md); 0: never
 #= OUT=dir                 where the session goes: dir/udp, dir/disk
-#= PORT=n SEED=n           UDP port of the collector, seed of the workload
+#= PORT=n SEED=n           UDP port of the collector (20000, or a free one if that is taken), seed of the workload
 #= KEY=file                32 hexadecimal digits that collector and machine share: the export is authenticated. It is
 #=                         handed over by QEMU; another machine has it as \remora.key beside \kernel.elf (BOOT=uefi)
 #= OBSERVE=on|off          with CLOCK=icount: an observer outside of the machine notes when devices raise interrupts, in

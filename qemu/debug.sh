@@ -17,6 +17,7 @@ fi
 
 check_values
 check_machine
+[[ $PORT != auto ]] || PORT=$kPort
 need_file "$KERNEL" 'make kernel'
 claim_out
 rm -f "$OUT/serial.log"

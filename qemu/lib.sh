@@ -6,7 +6,8 @@
 OVMF=${OVMF:-/usr/share/ovmf/OVMF.fd}
 GDB_PORT=${GDB_PORT:-1234} TIMEOUT_S=${TIMEOUT_S:-120}
 
-say() { printf '%s\n' "$*"; }
+# The script ends by a signal if nothing reads what it says; the shell need not report that, too.
+say() { printf '%s\n' "$*" 2>/dev/null; }
 
 # die MESSAGE [REMEDY]: ends the script with exit code 1.
 die() {
@@ -29,6 +30,13 @@ quoted() { printf '%s' "${1//,/,,}"; }
 list_apps() {
     # shellcheck disable=SC2016 # Perl's variables
     perl -0ne 'while (/\bApp k\w+\s*=?\s*\{\s*"([^"]+)",\s*"([^"]*)"/g) { printf "  %-18s %s\n", $1, $2 }' \
+        "$(dirname "${BASH_SOURCE[0]}")"/../apps/*.cpp
+}
+
+# The sources in which an application has the name APP.
+app_files() {
+    # shellcheck disable=SC2016 # Perl's variables
+    NAME=$APP perl -0ne 'print "$ARGV\n" if /\bApp k\w+\s*=?\s*\{\s*"\Q$ENV{NAME}\E"/' \
         "$(dirname "${BASH_SOURCE[0]}")"/../apps/*.cpp
 }
 
@@ -55,7 +63,10 @@ check_values() {
     if ! list_apps | awk -v app="$APP" '$1 == app {found = 1} END {exit !found}'; then
         die "APP=$APP is no application" "make apps lists them:$(list_apps | awk '{printf " %s", $1}')"
     fi
-    check_number PORT 1 65535
+    if (($(app_files | wc -l) > 1)); then
+        die "two applications have the name $APP" "rename one: $(app_files | tr '\n' ' ')"
+    fi
+    [[ $PORT == auto ]] || check_number PORT 1 65535
     check_number SEED 0 18446744073709551615
     check_number TIMEOUT_S 1 1000000
     check_number GDB_PORT 1 65535
@@ -119,9 +130,14 @@ check_machine() {
     fi
 }
 
+# The port of a run that has not chosen one.
+# shellcheck disable=SC2034 # the scripts that source this file use it
+kPort=20000
+
 # kernel_words EXIT: the command line of the run described by the environment.
 kernel_words() {
-    local words="app=$APP sink=$SINK local=192.168.1.10 target=192.168.1.1 port=$PORT seed=$SEED exit=$1 nic=$NIC"
+    local words="app=$APP sink=$SINK local=192.168.1.10 target=192.168.1.1"
+    words+=" port=${PORT/#auto/$kPort} seed=$SEED exit=$1 nic=$NIC"
     if [[ $ACCEL == kvm ]]; then
         words+=' clock=kvm'
     else
@@ -190,11 +206,14 @@ claim_out() {
 # The minimum that a run writes: logs, and a ramdisk or the ESP's copy of the kernel.
 kFreeKibMin=4096
 
-# The files of a run in a session and in the ESP: one letter of find's %y and a path, as an extended regular expression.
+# The files of a run in a session, in what a collector that was killed left beside it, in the directory of what an
+# unfinished run has received, and in the ESP: one letter of find's %y and a path, as an extended regular expression.
+session='(([0-9]+|end)trace\.dat|(manifest|formats)\.json(\.new)?|collector\.lock)'
+journal='[0-9a-f]{16}-[0-9a-f]{8}-[0-9]+(\.journal|-[0-9]+\.trc)'
 # shellcheck disable=SC2034 # the scripts that source this file use it
-kSessionFiles='f (([0-9]+|end)trace\.dat|(manifest|formats)\.json(\.new)?|collector\.lock)'
-# shellcheck disable=SC2034 # what a collector that was killed left beside the session
-kJournalFiles='f [0-9a-f]{16}-[0-9a-f]{8}-[0-9]+(\.journal|-[0-9]+\.trc)'
+kSessionFiles="f $session" kJournalFiles="f $journal"
+# shellcheck disable=SC2034
+kNewFiles="d (udp|udp\.journal|disk)|f ((udp|disk)/$session|udp\.journal/$journal|raises\.csv)"
 # shellcheck disable=SC2034
 kEspFiles='d EFI(/BOOT)?|f (EFI/BOOT/BOOTX64\.EFI|kernel\.elf|cmdline\.txt|remora\.key|NvVars)'
 

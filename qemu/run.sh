@@ -11,8 +11,9 @@
 #   OUT/ram                                  the machine's memory, also while it runs (docs/black-box.md)
 #   OUT/raises.csv                           with OBSERVE=on: when devices raised interrupts (docs/latency.md)
 #   OUT/qmp.in  OUT/qmp.out                  QEMU's monitor, while it runs: after TIMEOUT_S it sends an NMI
-#   OUT/udp  OUT/disk                                                     the sessions
-#   OUT/udp.journal                                                       only if the collector was killed
+#   OUT/udp  OUT/disk  OUT/run.html          the sessions of the last run that exported a trace, and its page
+#   OUT/udp.journal                          only if the collector was killed
+#   OUT/new                                  what a run has received that has not ended, or was interrupted
 #   SINK=auto: both sessions, if the network failed when it had carried something
 set -euo pipefail
 # shellcheck source=qemu/lib.sh
@@ -28,13 +29,13 @@ if [[ $TRACER == OFF ]]; then
     SINK=none
 fi
 
+# shellcheck source=qemu/sessions.sh
+source "$(dirname "$0")/sessions.sh"
+
 SERIAL=$OUT/serial.log
-READY=$OUT/collector.ready
 MONITOR=$OUT/qmp
-COLLECTOR_PID=
 QEMU_PID=
 QEMU_STATUS=
-COLLECTOR_STATUS=
 TIMED_OUT=
 STILL_ON=
 PROBLEMS=()
@@ -76,16 +77,26 @@ stop() {
 
 # The children have sessions of their own (setsid), so Ctrl-C on the terminal reaches only this script.
 stop_children() {
-    trap '' INT TERM HUP
+    trap '' INT TERM HUP PIPE
     local pid
     for pid in $QEMU_PID $COLLECTOR_PID; do
         stop "$pid"
     done
+    if [[ -n $STARTED ]]; then
+        rm -f "$MONITOR".{in,out}
+        drop_new
+        [[ ! -d $NEW ]] || say "what had arrived is in $NEW until the next run" >&2
+    fi
 }
+STARTED=
 trap stop_children EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
+catch_signals() {
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    trap 'exit 129' HUP
+    trap 'exit 141' PIPE
+}
+catch_signals
 
 prepare_out() {
     claim_out
@@ -93,49 +104,19 @@ prepare_out() {
     check_folder "$OUT/udp" "$kSessionFiles"
     check_folder "$OUT/udp.journal" "$kJournalFiles"
     check_folder "$OUT/disk" "$kSessionFiles"
+    check_folder "$NEW" "$kNewFiles"
     check_folder "$OUT/esp" "$kEspFiles"
     check_ramdisk "$OUT/ramdisk.img"
     check_ram "$OUT/ram"
-    clear_folder "$OUT/udp" "$kSessionFiles"
-    clear_folder "$OUT/udp.journal" "$kJournalFiles"
-    clear_folder "$OUT/disk" "$kSessionFiles"
+    clear_folder "$NEW" "$kNewFiles"
     clear_folder "$OUT/esp" "$kEspFiles"
-    rm -f "$OUT/ramdisk.img" "$OUT/ram" "$SERIAL" "$READY" "$OUT/qemu.log" "$OUT/collector.log" "$MONITOR".{in,out} \
-        "$OUT/raises.csv"
+    rm -f "$OUT/ramdisk.img" "$OUT/ram" "$SERIAL" "$READY" "$OUT/qemu.log" "$OUT/collector.log" "$MONITOR".{in,out}
+    mkdir "$NEW"
+    STARTED=yes
     touch "$SERIAL"
     if sink_has disk; then
         make_ramdisk "$OUT/ramdisk.img"
     fi
-}
-
-# The collector must listen before the first packet; it creates its ready file when it does.
-start_collector() {
-    local formats=()
-    # A file that is not an image is refused by the loader, with a better message.
-    if [[ $(head -c 4 "$KERNEL" | tr -d '\0') == $'\x7fELF' ]]; then
-        formats=(--kernel "$KERNEL")
-    fi
-    local key=()
-    if [[ -n ${KEY:-} ]]; then
-        key=(--key "$KEY")
-    fi
-    setsid "$REMORA" record --listen "127.0.0.1:$PORT" --out "$OUT/udp" --ready-file "$READY" --force \
-        "${formats[@]}" "${key[@]}" >"$OUT/collector.log" 2>&1 &
-    COLLECTOR_PID=$!
-    local tries
-    for ((tries = 0; tries < 100; ++tries)); do
-        if [[ -e $READY ]]; then
-            return
-        fi
-        if ! kill -0 "$COLLECTOR_PID" 2>/dev/null; then
-            cat "$OUT/collector.log" >&2
-            COLLECTOR_PID=
-            die "the collector does not start on 127.0.0.1:$PORT" 'end what uses the port, or choose another: PORT=n'
-        fi
-        sleep 0.05
-    done
-    cat "$OUT/collector.log" >&2
-    die 'the collector did not get ready within 5 s'
 }
 
 start_guest() {
@@ -152,7 +133,7 @@ start_guest() {
         monitor=(-chardev "pipe,id=monitor,path=$(quoted "$MONITOR")" -mon 'chardev=monitor,mode=control')
     fi
     local raises=
-    [[ ${OBSERVE:-off} != on ]] || raises=$OUT/raises.csv RAISES=(--raises "$OUT/raises.csv")
+    [[ ${OBSERVE:-off} != on ]] || raises=$NEW/raises.csv RAISES=(--raises "$OUT/raises.csv")
     KERNEL=$KERNEL EFI_LOADER=$EFI_LOADER WORK=$OUT RAMDISK=$ramdisk RAM=$ram BOOT=$BOOT ACCEL=$ACCEL CLOCK=$CLOCK \
         OBSERVER=$OBSERVER RAISES=$raises \
         NIC=$NIC setsid "$(dirname "$0")/boot.sh" "$(kernel_words acpi)" "${monitor[@]}" >"$OUT/qemu.log" 2>&1 &
@@ -172,10 +153,6 @@ guest_state() {
     'exported '* | 'export failed'* | 'result '*) say finishing ;;
     *) say booting ;;
     esac
-}
-
-received_bytes() {
-    find "$OUT/udp" -type f -name '*trace.dat' -printf '%s\n' 2>/dev/null | awk '{n += $1} END {print n + 0}'
 }
 
 # progress STATE: rewrites one line on a terminal; elsewhere prints a line for each new state.
@@ -242,36 +219,6 @@ wait_for_guest() {
     rm -f "$MONITOR".{in,out}
 }
 
-# The collector ends by itself after the end of the export; a trace without an end is closed by asking it to stop.
-wait_for_collector() {
-    local tries
-    for ((tries = 0; tries < 25; ++tries)); do
-        kill -0 "$COLLECTOR_PID" 2>/dev/null || break
-        sleep 0.2
-    done
-    stop "$COLLECTOR_PID"
-    COLLECTOR_STATUS=0
-    wait "$COLLECTOR_PID" || COLLECTOR_STATUS=$?
-    COLLECTOR_PID=
-}
-
-# Ends the collector immediately, because nothing was sent, or not everything, and the disk has what the machine still
-# had. What the collector got may be nowhere else, because the machine records again into a chunk that was acknowledged.
-end_collector() {
-    stop "$COLLECTOR_PID"
-    wait "$COLLECTOR_PID" || true
-    COLLECTOR_PID=
-    local parts
-    parts=$(find "$OUT/udp" "$OUT/udp.journal" -type f \( -name '*trace.dat' -o -name '*.trc' \) -size +0 \
-        2>/dev/null || true)
-    if [[ -n $parts ]]; then
-        say "what the network had carried before it failed is in $OUT/udp"
-        return
-    fi
-    clear_folder "$OUT/udp.journal" "$kJournalFiles"
-    clear_folder "$OUT/udp" "$kSessionFiles"
-}
-
 # --- the result ------------------------------------------------------------------------------------------------------
 
 kNmiPanic='panic: exception 2 (NMI)'
@@ -315,35 +262,9 @@ judge_guest() {
 # Without an export marker and without a received byte there is no session to close, to wait for or to check.
 exported() { [[ -n $(marker "$SERIAL" '^export\(ed\|ing\) ') ]] || (($(received_bytes) > 0)); }
 
-# The files of a run have the name that the application gave FTrace_init_disk_writer(), after their numbers; those of a
-# session are 0trace.dat, 1trace.dat, ...
-fetch_disk() {
-    local entry name='' file
-    mkdir -p "$OUT/disk"
-    while IFS= read -r entry; do
-        if [[ $entry == ::/0* ]]; then
-            name=${entry#::/0}
-        fi
-    done < <(MTOOLS_LOWER_CASE=1 mdir -b -i "$OUT/ramdisk.img" '::' 2>"$OUT/mcopy.log")
-    if [[ -z $name ]] ||
-        ! MTOOLS_LOWER_CASE=1 mcopy -n -i "$OUT/ramdisk.img" "::*$name" "$OUT/disk/" 2>"$OUT/mcopy.log"; then
-        PROBLEMS+=("no trace file on the ramdisk: $(tail -n 1 "$OUT/mcopy.log")")
-        return
-    fi
-    if [[ $name != trace.dat ]]; then
-        for file in "$OUT"/disk/*"$name"; do
-            mv "$file" "${file%"$name"}trace.dat"
-        done
-        say "the files *$name of the ramdisk are *trace.dat in $OUT/disk"
-    fi
-    if ! "$REMORA" adopt --kernel "$KERNEL" "$OUT/disk"; then
-        PROBLEMS+=("the files in $OUT/disk are no session")
-    fi
-}
-
 # judge_session DIR: verifies and shows one session.
 judge_session() {
-    if [[ ${#PROBLEMS[@]} -gt 0 && -z $(find "$1" -name '*trace.dat' -size +0 2>/dev/null) ]]; then
+    if [[ ${#PROBLEMS[@]} -gt 0 ]] && ! received "$1"; then
         return # nothing arrived, and the cause is known
     fi
     if [[ ! -e $1/manifest.json ]]; then
@@ -372,6 +293,7 @@ judge_session() {
 carried() { [[ $SINK != auto || -n $(marker "$SERIAL" "^exported .* by $1") ]]; }
 
 judge_sessions() {
+    local sessions=() session
     if sink_has udp && { ! carried udp || { [[ $SINK == auto ]] && carried disk; }; }; then
         end_collector
     elif sink_has udp; then
@@ -380,27 +302,35 @@ judge_sessions() {
             tail -n 5 "$OUT/collector.log" >&2
             PROBLEMS+=("the collector ended with exit code $COLLECTOR_STATUS (see $OUT/collector.log)")
         fi
-        judge_session "$OUT/udp"
-        SESSION=$OUT/udp
+        sessions=("$OUT/udp")
     fi
     if sink_has disk && carried disk; then
         fetch_disk
-        judge_session "$OUT/disk"
-        SESSION=${SESSION:-$OUT/disk}
+        sessions+=("$OUT/disk")
     fi
+    if ! received "$NEW"; then
+        # The session of the run before is not that of this one.
+        [[ ${#sessions[@]} -eq 0 || ${#PROBLEMS[@]} -gt 0 ]] || PROBLEMS+=('no trace arrived')
+        return
+    fi
+    keep_new
+    for session in "${sessions[@]}"; do
+        judge_session "$session"
+    done
+    SESSION=${sessions[0]:-}
     if [[ -n $SESSION ]]; then
         report_sessions "$SESSION"
     fi
 }
 
 report_guest() {
-    local line
-    for line in '^boot ' '^running ' '^exited ' '^exporting disk, ' '^exported ' '^result '; do
-        line=$(marker "$SERIAL" "$line")
-        if [[ -n $line ]]; then
-            say "guest: $line"
-        fi
-    done
+    # SINK=both: each sink has a line.
+    markers "$SERIAL" | grep -E '^(boot|running|exited|exporting disk,|exported|result) ' | sed 's/^/guest: /' || true
+    local ran_ms
+    ran_ms=$(marker "$SERIAL" '^exited ' | grep -oE '[0-9]+ ms' || true)
+    if [[ -n ${DURATION_MS:-} && -n $ran_ms ]] && ((DURATION_MS > 0 && ${ran_ms% ms} > DURATION_MS + DURATION_MS / 5 + 10)); then
+        say "note: $APP ran for $ran_ms: that is as short as it can be, or it does not look at DURATION_MS=$DURATION_MS"
+    fi
 }
 
 report_sessions() {
@@ -435,6 +365,7 @@ main() {
         judge_sessions
     elif sink_has udp; then
         end_collector
+        keep_new
     fi
     how_it_ended "$SESSION"
     if [[ ${#PROBLEMS[@]} -gt 0 ]]; then

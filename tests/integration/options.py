@@ -67,9 +67,11 @@ def value_may_hold_an_equals_sign(ctx):
 
 @case
 def environment_sets_no_option(ctx):
-    done = ctx.run("make", "--eval=show: ; @echo $(SINK) $(PORT) $(DEPS)", "show",
-                   env={"SINK": "tape", "PORT": "1", "DEPS": "skip"})
-    expect(done.stdout.strip() == "udp 20000", done.stdout)
+    done = ctx.run("make", "--eval=show: ; @echo $(SINK) $(PORT) $(DEPS)", "show", "OUT=there",
+                   env={"SINK": "tape", "PORT": "1", "DEPS": "skip", "OUT": "here"})
+    expect(done.stdout.strip() == "udp auto", done.stdout)
+    expect(re.findall(r"(\w+=\w+) of the environment is ignored: make show (\w+=\w+)", done.stderr) ==
+           [("SINK=tape", "SINK=tape"), ("PORT=1", "PORT=1")], done.stderr)
 
 
 @case
@@ -148,6 +150,17 @@ def values_of_a_run_are_judged_before_it_starts(ctx):
             expect(lines[0].startswith(f"error: {option} "), lines[0])
             expect(lines[1].startswith("remedy: ") and remedy in lines[1], lines[1])
             expect(not (ctx.dir / "out").exists(), "OUT was made")
+
+
+@case
+def two_applications_of_one_name_are_refused(ctx):
+    shutil.copytree(ROOT / "qemu", ctx.dir / "qemu")
+    (ctx.dir / "apps").mkdir()
+    for file in ("a.cpp", "b.cpp"):
+        (ctx.dir / "apps" / file).write_text('const kernel::App kApp{"control", "one of two"};')
+    done = ctx.run("bash", "-c", f"APP=control; source {ctx.dir}/qemu/lib.sh; check_values", codes=(1,))
+    expect(re.fullmatch("error: two applications have the name control\n"
+                        "remedy: rename one: .*/apps/a.cpp .*/apps/b.cpp \n", done.stderr), done.stderr)
 
 
 @case

@@ -248,3 +248,6 @@ def key_of_a_make_run(ctx):
     expect("by udp, TRACER-V2.0, acknowledged" in done.stdout, done.stdout)
     done = ctx.run("make", "run", "DEPS=skip", f"OUT={ctx.dir}/out", f"KEY={ctx.dir}/none", codes=None)
     expect(done.returncode != 0 and "none does not exist" in done.stderr and "remedy" in done.stderr, done.stderr)
+    done = ctx.run("make", "run", "DEPS=skip", f"OUT={ctx.dir}/out", f"KEY={key_file(ctx, 'open', mode=0o644)}",
+                   codes=None)
+    expect(done.returncode != 0 and "chmod 600" in done.stderr and "port" not in done.stderr, done.stderr)

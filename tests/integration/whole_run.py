@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -65,8 +66,13 @@ def register_documented_runs():
 
 @case(timeout_s=180)
 def run_to_both_sinks(ctx):
-    done = make_run(ctx, "BOOT=pvh", "SINK=both", "CLOCK=icount")
+    """Both are reported; without PORT=n the run takes a free port if another checkout's collector has the usual one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other, contextlib.suppress(OSError):
+        other.bind(("127.0.0.1", 20000))  # fails if it is taken already, which is as good
+        done = make_run(ctx, "BOOT=pvh", "SINK=both", "CLOCK=icount", "PORT=auto", "DURATION_MS=60")
     expect(done.returncode == 0, done.stdout + done.stderr)
+    for words in ("by udp, TRACER-V2.0, acknowledged", "by disk", "note: control ran for 103 ms"):
+        expect(words in done.stdout, f"`{words}` is not in: {done.stdout}")
     ctx.remora("verify", ctx.dir / "out" / "udp")
     ctx.remora("verify", ctx.dir / "out" / "disk")
 
@@ -133,9 +139,38 @@ def run_without_tracer(ctx):
     expect(not (ctx.dir / "out" / "udp").exists(), "a session without a tracer")
 
 
+def earlier_session(ctx):
+    """What an earlier run left: its session and its page. Returns a function that checks that it is there still."""
+    out = ctx.dir / "out"
+    (out / "udp").mkdir(parents=True)
+    files = {out / ".lock": "", out / "udp/0trace.dat": "records", out / "udp/manifest.json": "{}",
+             out / "run.html": "page"}
+    for path, text in files.items():
+        path.write_text(text)
+
+    def check():
+        found = {path: path.read_text() for path in files if path.exists()}
+        expect(found == files, f"of the last session remain {found}")
+    return check
+
+
+@case
+def run_whose_reader_leaves_keeps_the_last_session(ctx):
+    """As in `make run | head -1`: no process is left, and nothing of the run."""
+    check = earlier_session(ctx)
+    done = ctx.run("bash", "-c", f"set -o pipefail; qemu/run.sh {KERNEL} {EFI} {REMORA} | head -1", codes=(141,),
+                   env=environment(ctx, BOOT="pvh", SINK="udp", DURATION_MS="60000"))
+    expect(not done.stderr, done.stderr)
+    check()
+    with open(ctx.dir / "out" / ".lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    expect(not (ctx.dir / "out/new").exists(), "an empty session was left")
+
+
 @case(timeout_s=180)
 def run_that_exports_nothing_gives_one_error(ctx):
-    """The loader finds no kernel: the cause, the log, and no word of a session."""
+    """The loader finds no kernel: the cause, the log, and no word of a session; the last one stays."""
+    check = earlier_session(ctx)
     broken = ctx.dir / "no_kernel.elf"
     broken.write_bytes(b"no kernel")
     done = ctx.run("qemu/run.sh", broken, EFI, REMORA, codes=None, env=environment(ctx))
@@ -143,7 +178,8 @@ def run_that_exports_nothing_gives_one_error(ctx):
     expect(done.stderr.count("\n") == 1 and done.stderr.startswith("error: the guest says: loader failed"), done.stderr)
     expect("serial.log" in done.stderr, done.stderr)
     expect("==" not in done.stdout and "look further" not in done.stdout, done.stdout)
-    expect(not (ctx.dir / "out" / "udp").exists(), "an empty session was left")
+    expect(not (ctx.dir / "out" / "new").exists(), "an empty session was left")
+    check()
 
 
 @case(timeout_s=180)
@@ -179,7 +215,7 @@ def end_collector(ctx, signal_number):
     for status in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             words = status.read_bytes().split(b"\0")
-            if b"record" in words and f"{ctx.dir}/out/udp".encode() in words:
+            if b"record" in words and f"{ctx.dir}/out/new/udp".encode() in words:
                 os.kill(int(status.parent.name), signal_number)
                 return
     expect(False, "no collector runs")
@@ -195,7 +231,7 @@ def run_whose_collector_dies_keeps_what_it_acknowledged(ctx):
             ["qemu/run.sh", KERNEL, EFI, REMORA], cwd=ROOT, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
             env={**INHERITED, **environment(ctx, BOOT="pvh", CLOCK="icount", SINK="auto", STREAM="ON",
                                             DURATION_MS="5000", TIMEOUT_S="200", ICOUNT_SHIFT="3")}) as run:
-        while len(list(session.glob("*trace.dat"))) < 12:
+        while len(list((ctx.dir / "out/new/udp").glob("*trace.dat"))) < 12:
             expect(run.poll() is None and ctx.left_s() > 0, "the run ended by itself")
             time.sleep(0.02)
         end_collector(ctx, signal.SIGKILL)
@@ -212,20 +248,25 @@ def run_whose_collector_dies_keeps_what_it_acknowledged(ctx):
 
 @case
 def run_that_is_interrupted_closes_its_session(ctx):
-    """Ctrl-C, twice: the collector gets one signal, closes what it has, and no process is left."""
-    serial = ctx.dir / "out" / "serial.log"
+    """Ctrl-C, twice: the collector gets one signal, closes what it has, and no process is left. The session of the run
+    before is as it was."""
+    check = earlier_session(ctx)
+    new = ctx.dir / "out/new/udp"
     log = open(ctx.dir / "run.log", "w", encoding="utf-8")
     with log, subprocess.Popen(
             ["env", "--default-signal=INT", "qemu/run.sh", KERNEL, EFI, REMORA],
             cwd=ROOT, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
-            env={**INHERITED, **environment(ctx, BOOT="pvh", SINK="udp", DURATION_MS="60000")}) as run:
-        while not (serial.exists() and "running control" in serial.read_text(errors="replace")):
+            env={**INHERITED, **environment(ctx, BOOT="pvh", SINK="udp", CLOCK="icount", STREAM="ON",
+                                            DURATION_MS="60000")}) as run:
+        while not (new / "1trace.dat").exists():
             expect(run.poll() is None and ctx.left_s() > 0, "the run ended by itself")
             time.sleep(0.05)
         for _ in range(2):
             os.killpg(run.pid, signal.SIGINT)
             time.sleep(0.3)
         expect(run.wait(20) == 130, f"exit code {run.returncode}")
-    expect((ctx.dir / "out" / "udp" / "manifest.json").exists(), "the session was not closed")
+    expect((new / "manifest.json").exists(), "the session was not closed")
+    expect("until the next run" in (ctx.dir / "run.log").read_text(), "the run does not say where it is")
+    check()
     with open(ctx.dir / "out" / ".lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while a process of the run is left
