@@ -3,7 +3,7 @@
 # shark.cfg contains lines KEY = VALUE; the command line overrides them; the environment is ignored. An unknown key or
 # value stops the build with a list of the valid ones.
 OPTION_KEYS   := TRACER TSC COMPENSATION COMPACT APP SINK PROTOCOL STREAM BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT FORMATS
-RUN_OPTION_KEYS := PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO \
+RUN_OPTION_KEYS := PORT SEED KEY OBSERVE DURATION_MS LIMIT_MS TIMEOUT_S ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO \
   CLOCK_RECORDS SHIFT EVENT_SHIFT
 # What the environment has of them, before a line of this file changes it: `BOOT=uefi make run` would not do what it says.
 $(foreach key,$(OPTION_KEYS) $(RUN_OPTION_KEYS) CASES,$(eval ENVIRONMENT_$(key) := $$(if $$(filter environment,$$(origin $(key))),$$($(key)))))
@@ -165,6 +165,7 @@ OBSERVER := $(BUILD)/host/observer.so
 #= OBSERVE=on|off          with CLOCK=icount: an observer outside of the machine notes when devices raise interrupts, in
 #=                         OUT/raises.csv (docs/latency.md)
 #= DURATION_MS=n           length of the workload, if the application offers it
+#= LIMIT_MS=n              the kernel ends the run after n ms of its clock and exports the trace, whatever the application does
 #= SHIFT=task:n,... EVENT_SHIFT=n  activations of these tasks are n ticks later, and periodic timer events (docs/sweep.md)
 #= ITRACE=instructions|blocks  tasks run in steps, in an application that offers it (docs/instruction-tracing.md)
 #= CLOCK_STEP=n CLOCK_TRIGGER=n CLOCK_MAX_DELTA=n CLOCK_NEAR_ZERO=n  with COMPENSATION=ON (docs/clock-compensation.md)

@@ -71,6 +71,7 @@ check_values() {
     check_number TIMEOUT_S 1 1000000
     check_number GDB_PORT 1 65535
     check_given DURATION_MS 0 4294967295
+    check_given LIMIT_MS 1 4294967295
     check_given WATCHDOG_MS 0 4294967295
     case ${ITRACE:-none} in
     none | instructions | blocks) ;;
@@ -166,7 +167,8 @@ kernel_words() {
         words+=" protocol=$PROTOCOL"
     fi
     local option
-    for option in SHIFT EVENT_SHIFT ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS; do
+    for option in LIMIT_MS SHIFT EVENT_SHIFT ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO \
+        CLOCK_RECORDS; do
         if [[ -n ${!option:-} ]]; then
             words+=" ${option,,}=${!option}"
         fi

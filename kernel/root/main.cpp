@@ -373,6 +373,10 @@ void kernel_main(arch::BootInfo* boot) {
     arch::x86_64::real_mode_start(*boot);
     const App& app = chosen_app();
     require_ordinary_chunks(app);
+    if (g_options.limit_ms != 0) {
+        require(sys_atrunlevel([](void*) { limit_run(lib::milliseconds(g_options.limit_ms), IrqOff::from_boot()); },
+                               nullptr, RunLevel::init));
+    }
     const arch::x86_64::TscCalibration calibration = start_machine();
     protect_task_stacks();
     watchdog_begin(g_options.watchdog_ms, *g_firmware, g_background);

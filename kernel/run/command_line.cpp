@@ -129,12 +129,13 @@ constexpr std::array kKeys = {
     Key{"stream", "stream=off|on", &choice<&Options::stream, kSwitch>},
     Key{"shift", "shift=TASK:TICKS[,TASK:TICKS...]", &shifts},
     Key{"event_shift", "event_shift=0..4294967295", &number<0, &Options::event_shift>},
+    Key{"limit_ms", "limit_ms=0..4294967295", &number<0, &Options::limit_ms>},
 };
 
 constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms itrace "
                                         "clock_step clock_trigger clock_max_delta clock_near_zero width "
                                         "interrupts cli_sti watchdog_ms compact "
-                                        "protocol clock_records stream shift event_shift";
+                                        "protocol clock_records stream shift event_shift limit_ms";
 
 bool blank(char character) {
     return character == ' ' || character == '\t' || character == '\r' || character == '\n';

@@ -43,6 +43,7 @@ struct Options {
     std::string_view target_address = "192.168.1.1";
     std::uint16_t port = 20000;
     std::uint64_t seed = 1;
+    std::uint32_t limit_ms = 0;                               // the run is ended after it; 0: never
     std::uint32_t duration_ms = 0;                            // 0: the application's own default
     std::uint8_t width_bits = 32;                             // of the network card's data port, at most
     StepChoice steps = StepChoice::none;                      // whether applications that offer it run in steps

@@ -24,7 +24,8 @@ struct Run {
     AppArguments arguments;
     RunOutcome outcome;
     Task* idle = nullptr;
-    Task* last = nullptr;  // ends the run instead of the main task
+    Task* last = nullptr; // ends the run instead of the main task
+    lib::Nanoseconds limit;
     Task* ender = nullptr; // the task that shuts the system down
 };
 
@@ -95,20 +96,34 @@ void end_without_others(Task&, IrqOff off) {
     }
 }
 
-void end_without_main(Task&, IrqOff off) {
-    if (s_run.ender != nullptr) {
+// Starts the task that ends the run, unless one ends it already.
+void start_ender(TaskBody body, IrqOff off) {
+    if (s_run.ender != nullptr || s_run.last != nullptr) {
         return;
     }
-    const auto pid = start_nrt("end-of-run", &last_body);
+    const auto pid = start_nrt("end-of-run", body);
     if (!pid.ok()) {
-        panic("the main task has ended, and there is no room for a task that ends the run");
+        panic("there is no room for a task that ends the run");
     }
     s_run.last = find_task(pid.value(), off);
     task_timer_post<&end_without_others>(*s_run.idle, TaskTimer::delay, after(kEndGrace), off);
 }
 
-// The run is ended later, because a task may be in the middle of ending others, and by the idle task's timer, because
-// the idle task uses none.
+void end_without_main(Task&, IrqOff off) {
+    start_ender(&last_body, off);
+}
+
+void limit_body(void*) {
+    console().mark("limit_ms: the run is ended after ", s_run.limit.value / 1'000'000, " ms");
+    sys_end(0);
+}
+
+void end_at_limit(Task&, IrqOff off) {
+    start_ender(&limit_body, off);
+}
+
+// The run is ended later, because a task may be in the middle of ending others, and by a timer of the idle task, which
+// uses none.
 void main_ended(IrqOff off) {
     if (s_run.ender == nullptr) {
         task_timer_post<&end_without_main>(*s_run.idle, TaskTimer::delay, now(), off);
@@ -184,6 +199,11 @@ lib::Result<RunOutcome> run(const App& app, const AppArguments& arguments, Backg
     dispatch_next(off);
     context_load(off); // it returns when the last task has left
     return s_run.outcome;
+}
+
+void limit_run(lib::Nanoseconds limit, IrqOff off) {
+    s_run.limit = limit;
+    task_timer_post<&end_at_limit>(*s_run.idle, TaskTimer::job, after(limit), off);
 }
 
 void sys_end(int result) {

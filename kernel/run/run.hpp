@@ -29,6 +29,10 @@ struct RunOutcome {
 // task_create() and task_activate() for the idle task and the main task. Context: boot, irq-off, once.
 [[nodiscard]] lib::Result<RunOutcome> run(const App& app, const AppArguments& arguments, BackgroundLevel& background);
 
+// Ends the run after this time as by sys_end(0), unless it has ended by then: the main task may wait forever. Must be
+// called once, by an INIT function or later.
+void limit_run(lib::Nanoseconds limit, IrqOff);
+
 // --- primitives
 
 // Ends the run in an orderly way. The first caller decides the result; a later caller only ends its task. If a SHUTDOWN

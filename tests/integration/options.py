@@ -139,7 +139,8 @@ def values_of_a_run_are_judged_before_it_starts(ctx):
                            ("SEED=-1", "from 0 to"), ("SEED=18446744073709551616", "to 18446744073709551615"),
                            ("DURATION_MS=4294967296", "to 4294967295"), ("TIMEOUT_S=0", "from 1 to"),
                            ("ITRACE=steps", "instructions or blocks"), ("CLOCK_TRIGGER=4294967295", "to 4294967294"),
-                           ("SHIFT=sensor", "SHIFT=task:ticks"), ("EVENT_SHIFT=4294967296", "to 4294967295"),
+                           ("LIMIT_MS=0", "from 1 to"), ("SHIFT=sensor", "SHIFT=task:ticks"),
+                           ("EVENT_SHIFT=4294967296", "to 4294967295"),
                            ("CLOCK_MAX_DELTA=0", "from 1 to"), ("CLOCK_NEAR_ZERO=0", "from 1 to"),
                            ("CLOCK_STEP=1", "COMPENSATION=ON"), ("CLOCK_RECORDS=on", "COMPENSATION=ON"),
                            ("CLOCK_RECORDS=yes", "on or off"), ("OBSERVE=yes", "on or off")):

@@ -39,6 +39,29 @@ TEST_F(ExporterOrder, DeclaresInAnImageWhatWasDeclaredBeforeTheRequest) {
     EXPECT_EQ(declared, (std::vector<std::string>{"0 valve", "1 door"}));
 }
 
+// The sink for which the names were fixed has failed, so nothing was carried with them.
+TEST_F(ExporterOrder, DeclaresForAnotherSinkWhatWasDeclaredBeforeItsRequest) {
+    m_first.fail_at_chunk = 0;
+    ASSERT_TRUE(exporter().attach(m_first, SinkTime::at_once).ok());
+    tracer::Chunk& chunk = filled(4, 1);
+    ASSERT_TRUE(exporter().request(chunk, 0).ok());
+    drain();
+    ASSERT_TRUE(exporter().report(0).failed);
+    EXPECT_EQ(m_fixture.names().declare(named("late")), 0U);
+    ASSERT_TRUE(exporter().attach(m_second, SinkTime::at_once).ok());
+    tracer::Chunk& later = filled(4, 1);
+    ASSERT_TRUE(exporter().request(later, 0).ok());
+    ASSERT_TRUE(exporter().request(chunk, 0).ok());
+    drain();
+    ASSERT_EQ(m_second.chunks.size(), 2U);
+    for (const std::size_t at : {0U, 1U}) {
+        const auto records = tests::records_in(m_second.chunks[at]);
+        EXPECT_EQ(tests::payload_at<tracer::ChunkBegin>(records, 0).chunk, at == 0 ? later.number : chunk.number)
+            << "a request takes its place when it is made, also the second one";
+        EXPECT_EQ(tests::places_of(records, tracer::event_code(EventDeclaration::kEvent)).size(), 1U) << at;
+    }
+}
+
 TEST_F(ExporterOrder, ServesTheSinksInTheOrderInWhichTheyWereAttached) {
     m_first.called = "first";
     m_second.called = "second";

@@ -21,7 +21,7 @@ TEST(CommandLine, EmptyGivesTheDefaults) {
 TEST(CommandLine, UnderstandsEveryKey) {
     const auto parsed =
         parse_command_line("app=manual_example sink=both exit=debug clock=icount nic=isa irq=pic local=10.0.0.2 "
-                           "target=10.0.0.1 port=65535 seed=18446744073709551615 duration_ms=250 width=8 "
+                           "target=10.0.0.1 port=65535 seed=18446744073709551615 duration_ms=250 limit_ms=400 width=8 "
                            "interrupts=light cli_sti=on watchdog_ms=4294967295 protocol=v2 "
                            "stream=on shift=sensor:120,control:7 event_shift=40");
     EXPECT_EQ(parsed.bad_word, "");
@@ -37,6 +37,7 @@ TEST(CommandLine, UnderstandsEveryKey) {
     EXPECT_EQ(parsed.options.port, 65535);
     EXPECT_EQ(parsed.options.seed, ~std::uint64_t{0});
     EXPECT_EQ(parsed.options.duration_ms, 250U);
+    EXPECT_EQ(parsed.options.limit_ms, 400U);
     EXPECT_EQ(parsed.options.width_bits, 8);
     EXPECT_EQ(parsed.options.interrupt_detail, InterruptDetail::hit);
     EXPECT_TRUE(parsed.options.cli_sti);

@@ -238,6 +238,43 @@ TEST(Run, IsAbortedWhenTheMainTaskHasEnded) {
     EXPECT_EQ(end_of_main<&be_killed>(), aborted);
 }
 
+void limit_to(std::uint64_t ms) {
+    const kernel::IrqGuard off;
+    kernel::limit_run(lib::milliseconds(ms), off);
+}
+
+TEST(Run, IsEndedAtItsLimit) {
+    EXPECT_EQ(hosted::run_to_the_end([] {
+                  limit_to(3);
+                  pause_until(9);
+                  note("unreachable");
+              }),
+              "end | 0")
+        << "the main task waits";
+    EXPECT_EQ(hosted::run_to_the_end([] {
+                  limit_to(3);
+                  start(
+                      "busy", [](void*) { work("", 1'000'000); }, hard(1'000'000, 1'000'001));
+                  kernel::task_exit();
+              }),
+              "aborted | 1")
+        << "the main task has ended before";
+    EXPECT_EQ(hosted::run_to_the_end([] {
+                  limit_to(3);
+                  start(
+                      "busy", [](void*) { work("", 1'000'000); }, hard(1'000'000, 1'000'001));
+                  pause_until(1'000'000);
+              }),
+              "end | 0")
+        << "another task keeps the processor from all others";
+    EXPECT_EQ(hosted::run_to_the_end([] {
+                  limit_to(3);
+                  kernel::sys_end(7);
+              }),
+              "end | 7")
+        << "the run ends before";
+}
+
 TEST(Task, IsKilledInEveryState) {
     static constinit kernel::Semaphore never;
     EXPECT_EQ(hosted::run([] {

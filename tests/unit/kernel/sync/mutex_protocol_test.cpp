@@ -111,6 +111,17 @@ TEST(MutexProtocol, InheritanceMayBlockAJobInsideItsCriticalSection) {
               "1 11-12 | J1 12-13 | J2 13-14 | 011");
 }
 
+TEST(MutexProtocol, CeilingRefusesAWokenTaskThatWouldCloseACycle) {
+    // W, which has b, waits for x until 3. By then y, whose ceiling keeps a from W, belongs to U, which waits for b.
+    EXPECT_EQ(run(R"(mutex a ceiling; mutex x ceiling; mutex y ceiling; mutex b
+                     start O hard 3/100/90: lock x; o 3; unlock x
+                     start W hard 2/100/60+1: lock b; W? lock a; w 1; unlock b
+                     start U hard 2/100/20+2: lock y; lock b; u 1; unlock b; unlock y
+                     user a W; user x O; user x W; user y U
+                     until 20; owner a)"),
+              "o 0-3 | W: refused | w 3-4 | u 4-5 | free");
+}
+
 TEST(MutexProtocol, CeilingRefusesAFreeMutexWhoseLockCouldBlockLater) {
     // At 6 a is free, but b, which J2 has, has the ceiling of J0: J0 waits for b, and only this once.
     EXPECT_EQ(three_jobs("ceiling", 5),

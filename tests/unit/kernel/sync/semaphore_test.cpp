@@ -87,6 +87,12 @@ TEST(Semaphore, WaitsUntilALimitAndTakesNothingThen) {
     EXPECT_EQ(limited("0"), "P 0-1 | W: busy | now@1 | P 1-3 | left: ok");
 }
 
+TEST(Semaphore, TakesAUnitThatIsThereWhateverTheLimit) {
+    EXPECT_EQ(run(R"(semaphore units 2; until 1; first? timedwait units 5; second? timedwait units 0; stamp now
+                     third? timedwait units 0; fourth? timedwait units 1; stamp now)"),
+              "first: ok | second: ok | now@1 | third: busy | fourth: timeout | now@2");
+}
+
 TEST(Semaphore, ForgetsTheLimitOfAWaiterThatGotItsUnit) {
     EXPECT_EQ(run(R"(semaphore units 0
                      // beyond the limit of the first

@@ -92,6 +92,22 @@ TEST(Task, ReadsItsOwnProcessorTime) {
               "not suspended released 1 completed 1 violated 0 ran 4");
 }
 
+TEST(Task, IsChargedWhileItRunsInThePlaceOfAnother) {
+    static kernel::Pid s_lender;
+    EXPECT_EQ(hosted::run([] {
+                  play("mutex mutex");
+                  s_first = start("L", "lock mutex; L 4; unlock mutex", hard(4, 100, 90));
+                  s_lender = start("H", "lock mutex; H 1; unlock mutex", hard(1, 100, 20, 1));
+                  at_time(3, [](void*) {
+                      note_info(s_first);
+                      note_info(s_lender);
+                  });
+                  pause_until(20);
+              }),
+              "L 0-3 | not suspended released 1 completed 0 violated 0 ran 3 | "
+              "not suspended released 1 completed 0 violated 0 ran 0 | L 3-4 | H 4-5");
+}
+
 void note_creation(const kernel::TaskOptions& options) {
     const auto created = kernel::task_create(options);
     note(created.ok() ? "ok" : lib::error_name(created.error()));

@@ -129,6 +129,21 @@ TEST(CbsSchedule, APeriodicSoftTaskKeepsReleasesThatFindItBusy) {
               "S 0-6 | s 6-7 | s 8-9 | s 12-13 | released 4 completed 4 skipped 0");
 }
 
+TEST(CbsSchedule, APeriodicSoftTaskThatSleepsIsNotReleased) {
+    EXPECT_EQ(
+        hosted::run([] {
+            kernel::SoftModel model = soft(1, 4);
+            model.periodic = true;
+            s_first = start("S", "S 1; end; S 1; sleep; again", model);
+            pause_until(14);
+            note_counts(s_first);
+            must(kernel::task_activate(s_first));
+            pause_until(20);
+            note_counts(s_first);
+        }),
+        "S 0-1 | S 4-5 | released 2 completed 2 skipped 0 | S 14-15 | S 18-19 | released 4 completed 4 skipped 0");
+}
+
 TEST(CbsSchedule, StartsAnewWhenTheOldBudgetIsJustTheBandwidth) {
     // S has 1 of 2 left, due at 8. At 4 that is its share to the nanosecond: it starts anew and comes after H, due
     // at 10.
