@@ -2,15 +2,21 @@
 // Tests what a writer asks of its file, whatever the length of a text in the trace.
 #include "convert/writer/writer.hpp"
 
+#include "tests/support/alarms.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 #include <span>
 #include <string>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace host::convert {
 
@@ -109,6 +115,58 @@ TEST_F(OutputFileRoom, TakesBytesOfAnotherFileAtTheEndOfAStream) {
         ASSERT_TRUE(stream.close().ok());
     }
     EXPECT_TRUE(support::read_text(m_path) == "a" + other);
+}
+
+// A pipe of a page, of which each signal takes a piece: most writes are interrupted, with a part of their bytes or
+// none.
+TEST(OutputFileStream, IsWholeThoughSignalsInterruptIt) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    ASSERT_GE(::fcntl(ends[1], F_SETPIPE_SZ, 4096), 4096);
+    ASSERT_EQ(::fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    static std::array<char, 100'000> s_read;
+    static std::size_t s_size = 0;
+    const auto take = [from = ends[0]] {
+        const ssize_t count = ::read(from, s_read.data() + s_size, std::min<std::size_t>(3000, s_read.size() - s_size));
+        s_size += count > 0 ? static_cast<std::size_t>(count) : 0;
+        return count > 0;
+    };
+    std::string expected;
+    {
+        const support::Alarms alarms([&take] { take(); });
+        OutputFile file(ends[1], true);
+        for (int i = 0; i < 5'000; ++i) {
+            const std::string number = std::to_string(i) + ' ';
+            file.append(number);
+            expected += number;
+        }
+        EXPECT_EQ(file.position_bytes(), expected.size());
+        ASSERT_TRUE(file.close().ok());
+    }
+    while (take()) {
+    }
+    ::close(ends[0]);
+    EXPECT_TRUE(std::string_view(s_read.data(), s_size) == expected) << s_size << " of " << expected.size() << " bytes";
+}
+
+// A limit of the process takes a part of the buffer; the rest is an error that is kept.
+TEST_F(OutputFileRoom, ThatEndsInTheMiddleOfABufferIsAnError) {
+    rlimit former{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &former), 0);
+    const rlimit least{.rlim_cur = 1000, .rlim_max = former.rlim_max};
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &least), 0);
+    append(1'500, 'x');
+    m_file->flush();
+    const int number = m_file->error_number();
+    append(10, 'y');
+    const bool closed = m_file->close().ok();
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &former), 0);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_EQ(number, EFBIG);
+    EXPECT_FALSE(closed);
+    EXPECT_EQ(m_file->error_number(), EFBIG);
+    EXPECT_TRUE(support::read_text(m_path) == std::string(1'000, 'x')) << "nothing follows what failed";
 }
 
 } // namespace

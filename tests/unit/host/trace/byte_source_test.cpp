@@ -3,6 +3,7 @@
 // a name that make a stream one of the first kind.
 #include "host/trace/byte_source.hpp"
 
+#include "tests/support/alarms.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <gtest/gtest.h>
@@ -86,6 +87,8 @@ class Pipe {
         }
     }
 
+    [[nodiscard]] int in() const { return m_in; }
+
     std::shared_ptr<ByteSource> source;
 
   private:
@@ -162,6 +165,25 @@ TEST_F(ByteSources, AStreamGivesWhatThereIsOnceItIsSixteenBytes) {
     pipe.write("0123456789abcde").end();
     EXPECT_EQ(take(*pipe.source, 99, 100), "0123456789abcde") << "offsets have no meaning";
     EXPECT_EQ(take(*pipe.source, 0, 100), "");
+}
+
+TEST_F(ByteSources, AStreamIsReadThoughSignalsInterruptIt) {
+    Pipe pipe;
+    const support::Alarms alarms([in = pipe.in()] { static_cast<void>(!::write(in, "abc", 3)); });
+    const std::string text = take(*pipe.source, 0, 100);
+    ASSERT_GE(text.size(), 16U) << "it waits for more than the first three bytes";
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        ASSERT_EQ(text[i], "abc"[i % 3]) << i;
+    }
+}
+
+TEST_F(ByteSources, AFileThatShrinksEndsWhereItEnds) {
+    const std::string path = file("0123456789abcdefghij");
+    const auto source = ByteSource::open_file(path).value();
+    EXPECT_EQ(take(*source, 0, 20), "0123456789abcdefghij");
+    ASSERT_EQ(::truncate(path.c_str(), 12), 0);
+    EXPECT_EQ(take(*source, 10, 10), "ab");
+    EXPECT_EQ(take(*source, 16, 4), "");
 }
 
 TEST_F(ByteSources, WhatWasPeekedAtOfAStreamIsReadAgain) {

@@ -70,13 +70,16 @@ TEST(Duplicates, OfManyBytesAreComparedToTheirEnd) {
 }
 
 TEST(Duplicates, OfAnotherNumberAreNone) {
-    EXPECT_THAT(reports(chunk_of(4, 5) + chunk_of(5, 5)), ElementsAre("exit 0"));
-    ChunkBuilder other(4);
-    other.begin.generation = 1;
-    EXPECT_THAT(reports(chunk_of(4, 5) + other.event(2000, "ipoint").bytes()), ElementsAre("exit 0"));
+    ChunkBuilder generation(4);
+    generation.begin.generation = 1;
     ChunkBuilder processor(4);
     processor.begin.cpu = 1;
-    EXPECT_THAT(reports(chunk_of(4, 5) + processor.event(2000, "ipoint").bytes()), ElementsAre("exit 0"));
+    for (const Bytes& other :
+         {chunk_of(5, 5), generation.event(2000, "ipoint").bytes(), processor.event(2000, "ipoint").bytes()}) {
+        for (const bool is_stream : {false, true}) {
+            EXPECT_THAT(reports(chunk_of(4, 5) + other, is_stream), ElementsAre("exit 0"));
+        }
+    }
 }
 
 // A pipe is not read twice: only the numbers are known.
