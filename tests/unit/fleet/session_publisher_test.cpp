@@ -126,9 +126,12 @@ TEST_F(SessionPublisherTest, ContinuesInOrderAfterAFailureAtAnyMessage) {
                 ASSERT_FALSE(failed.ok());
                 EXPECT_EQ(failed.error().cause, lib::Error::unreachable);
                 EXPECT_EQ(first.published().chunks, std::min<std::size_t>(failure, 3));
+                EXPECT_EQ(first.counts().chunks, std::min<std::size_t>(failure, 3)) << "what was stored counts";
+                EXPECT_EQ(first.counts().bytes, first.counts().chunks * manifest.chunks[0].bytes);
             }
             auto second = publisher();
             EXPECT_TRUE(second.next(1'000'000, true).value());
+            EXPECT_EQ(second.counts().chunks, 3 - std::min<std::size_t>(failure, 3));
             EXPECT_EQ(ids(), kThreeAndSession) << "failure at " << failure;
             EXPECT_EQ(outlet.attempts, lost ? 5U : 4U) << "what was acknowledged is not sent again";
         }
@@ -166,6 +169,22 @@ TEST_F(SessionPublisherTest, LeavesOutAChunkThatDiffersFromTheManifest) {
     EXPECT_EQ(publishing.published().differing, 1U);
     ASSERT_EQ(reports.size(), 1U);
     EXPECT_THAT(reports[0], HasSubstr("session/1trace.dat is not published"));
+}
+
+// The chunk is examined again after a failure, and counts once all the same.
+TEST_F(SessionPublisherTest, CountsAChunkThatDiffersOnceThoughTheNextOneFails) {
+    for (int i = 0; i < 3; ++i) {
+        add();
+    }
+    directory.write("session/1trace.dat", {});
+    outlet.stores_before_failure = 1;
+    auto publishing = publisher();
+    EXPECT_FALSE(publishing.next(1'000'000, true).ok());
+    EXPECT_EQ(publishing.published().chunks, 1U);
+    EXPECT_EQ(publishing.published().differing, 0U);
+    EXPECT_TRUE(publishing.next(1'000'000, true).value());
+    EXPECT_EQ(publishing.published().differing, 1U);
+    EXPECT_THAT(ids(), ElementsAre(kThreeAndSession[0], kThreeAndSession[2], kThreeAndSession[3]));
 }
 
 TEST_F(SessionPublisherTest, LeavesOutChunksThatDoNotSayWhatTheyAre) {
