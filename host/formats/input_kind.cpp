@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Recognizes file formats by their marks: the .kev header's keyword, pcap and pcapng magic numbers (both byte orders,
-// micro- and nanoseconds), the signature and jump of a FAT boot sector. tlog files have no mark; see tlog/detect.hpp.
-// The marks of other tools' files are from trace-cmd.dat(5), the kernel's perf.data-file-format.txt, elf(5), RFC 1952,
-// RFC 8878, and the xz and SQLite file formats.
+// micro- and nanoseconds, modified), the signature and jump of a FAT boot sector. tlog files have no mark; see
+// tlog/detect.hpp. The marks of other tools' files are from trace-cmd.dat(5), the kernel's perf.data-file-format.txt,
+// elf(5), RFC 1952, RFC 8878, and the xz and SQLite file formats.
 #include "host/formats/input_kind.hpp"
 
 #include "foreign/tlog/detect.hpp"
@@ -34,7 +34,7 @@ constexpr auto kNames = std::to_array<std::pair<trace::InputKind, std::string_vi
 });
 
 constexpr auto kCaptureMagics =
-    std::to_array<std::uint32_t>({0xA1B2C3D4, 0xD4C3B2A1, 0xA1B23C4D, 0x4D3CB2A1, 0x0A0D0D0A});
+    std::to_array<std::uint32_t>({0xA1B2C3D4, 0xD4C3B2A1, 0xA1B23C4D, 0x4D3CB2A1, 0xA1B2CD34, 0x34CDB2A1, 0x0A0D0D0A});
 
 struct ForeignMark {
     std::string_view mark;
@@ -56,6 +56,8 @@ constexpr auto kForeignMarks = std::to_array<ForeignMark>({
      "7zXZ",
      "compressed by xz: unpack it first"},
     {"PK\x03\x04", "a zip archive: unpack it first"},
+    {"snoop", "a capture of snoop: editcap -F pcap makes one of pcap of it"},
+    {"GMBU", "a capture of Network Monitor: editcap -F pcap makes one of pcap of it"},
 });
 
 bool starts_with(std::span<const std::byte> begin, std::string_view mark) {
@@ -136,12 +138,6 @@ bool could_be_records(std::span<const std::byte> begin) {
     return false;
 }
 
-// Returns whether the slots could be records and are not all zero.
-bool looks_like_records(std::span<const std::byte> begin) {
-    const bool empty = std::ranges::all_of(begin, [](std::byte byte) { return byte == std::byte{0}; });
-    return !empty && could_be_records(begin);
-}
-
 } // namespace
 
 std::string why_unknown(std::span<const std::byte> begin) {
@@ -177,11 +173,11 @@ trace::InputKind kind_of(trace::ByteSource& source) {
     std::array<std::byte, kKindBytes> begin{};
     const auto count = source.peek(begin);
     const auto kind = kind_of(std::span(begin).first(count ? count.value() : 0));
-    const bool unmarked = kind == trace::InputKind::records && count;
-    // A part of a memory may begin with any bytes; only if nothing else fits, all of it is searched.
-    const bool memory =
-        memory::is_memory(source) ||
-        (unmarked && !looks_like_records(std::span(begin).first(count.value())) && memory::holds_descriptor(source));
+    // The memory of any kernel may begin with any bytes, also with some that look like records; a chunk that describes
+    // itself begins with its header.
+    const bool described = count && count.value() >= tracer::kRecordBytes && is_of_header(tracer::decode_record(begin));
+    const bool memory = memory::is_memory(source) ||
+                        (kind == trace::InputKind::records && count && !described && memory::holds_descriptor(source));
     return memory ? trace::InputKind::memory : kind;
 }
 

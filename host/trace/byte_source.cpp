@@ -95,6 +95,25 @@ void ByteSource::take_size() {
     }
 }
 
+std::uint64_t ByteSource::stored_bytes() const {
+    constexpr int kPiecesMax = 10'000;
+    if (!seekable() || m_whole != nullptr) {
+        return size_bytes();
+    }
+    off_t end = 0;
+    for (int piece = 0; piece < kPiecesMax; ++piece) {
+        const off_t begin = ::lseek(m_descriptor, end, SEEK_DATA);
+        if (begin < 0) {
+            return errno == ENXIO ? static_cast<std::uint64_t>(end) : size_bytes();
+        }
+        end = ::lseek(m_descriptor, begin, SEEK_HOLE);
+        if (end < 0) {
+            break;
+        }
+    }
+    return size_bytes();
+}
+
 std::size_t ByteSource::send(std::uint64_t offset_bytes, std::size_t bytes, int descriptor) {
     auto offset = static_cast<off_t>(offset_bytes);
     const ssize_t count = ::sendfile(descriptor, m_descriptor, &offset, bytes);

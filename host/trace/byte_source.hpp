@@ -69,6 +69,10 @@ class ByteSource {
     // Takes the present size of a file that another program is still writing.
     void take_size();
 
+    // Returns where the last bytes end that the file has stored; those after it, up to its size, are zeros that take no
+    // space. Returns the size if the file system does not say.
+    [[nodiscard]] std::uint64_t stored_bytes() const;
+
     // Returns 0 for a stream.
     [[nodiscard]] std::uint64_t size_bytes() const { return m_size_bytes.value_or(0); }
 

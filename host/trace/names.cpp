@@ -158,9 +158,10 @@ bool decode(std::span<const std::byte> payload_untrusted, Use use) {
 bool take_metadata(std::uint8_t code, std::span<const std::byte> payload_untrusted, TraceFacts& facts,
                    Names* chunk_names) {
     const auto for_names = [&](auto use) {
-        use(facts.names);
         if (chunk_names != nullptr) {
-            use(*chunk_names);
+            change_both(facts.names, *chunk_names, use);
+        } else {
+            use(facts.names);
         }
     };
     switch (code) {

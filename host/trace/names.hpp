@@ -109,6 +109,20 @@ class Names {
     std::shared_ptr<Content> m_content = no_content(); // shared with copies until one of them changes
 };
 
+// Makes the same change to both. If they are copies of each other, they stay so and share the contents: so a trace
+// whose every chunk adds a name does not copy all names with each.
+template <typename Change>
+void change_both(Names& one, Names& other, Change change) {
+    const bool are_copies = one.version() == other.version();
+    other = are_copies ? Names() : other;
+    change(one);
+    if (are_copies) {
+        other = one;
+    } else {
+        change(other);
+    }
+}
+
 // Returns the names of a unit, tasks included, in the order of their numbers, for file headers that list them. They are
 // valid as long as `names` is. A name may be empty.
 [[nodiscard]] inline std::vector<std::pair<std::uint16_t, std::string_view>> sorted_names(const Names& names,

@@ -81,7 +81,7 @@ bool ChunkCursor::next(trace::Event& event) {
 
 bool ChunkCursor::next_of_any_kind(trace::Event& event) {
     Slot slot;
-    while (read_slot(slot)) {
+    while (read_slot(slot) && !is_without_end(slot)) {
         if (m_ledger.is_skipped() || is_header_lost(slot)) {
             m_ledger.skip_slot();
         } else if (is_erased(slot.record) && m_assembler.is_idle()) {
@@ -98,6 +98,16 @@ bool ChunkCursor::next_of_any_kind(trace::Event& event) {
     }
     finish();
     return false;
+}
+
+// Returns whether a pipe has nothing but empty slots, as /dev/zero has. That is reported.
+bool ChunkCursor::is_without_end(const Slot& slot) {
+    constexpr std::uint64_t kEmptySlotsMax = 1 << 20; // in a row
+    m_empty_slots = slot.record.empty() && !m_scope.chunk().described && !m_slots.is_seekable() ? m_empty_slots + 1 : 0;
+    if (m_empty_slots > kEmptySlotsMax) {
+        m_scope.report("E-TRUNC", slot.offset_bytes, "a million empty slots in a row: the rest is not read");
+    }
+    return m_empty_slots > kEmptySlotsMax;
 }
 
 bool ChunkCursor::take_slot(const Slot& slot, trace::Event& event) {
@@ -203,8 +213,8 @@ bool ChunkCursor::take_simple(const Slot& slot, trace::Event& event) {
         break;
     case trace::kCodeOf<"id">:
     case trace::kCodeOf<"task_create">:
-        m_names.set_pid(event.par1, event.par2);
-        m_scope.facts().names.set_pid(event.par1, event.par2);
+        trace::change_both(m_scope.facts().names, m_names,
+                           [&](trace::Names& names) { names.set_pid(event.par1, event.par2); });
         break;
     case trace::kCodeOf<"numevents">:
         if (!is_stated) {

@@ -76,6 +76,8 @@ class ChunkCursor {
     [[nodiscard]] bool is_header_lost(const Slot& slot);
     void lose_header();
 
+    [[nodiscard]] bool is_without_end(const Slot& slot);
+
     // Each fills `event` and returns whether it is shown.
     bool take_slot(const Slot& slot, trace::Event& event);
     bool take_simple(const Slot& slot, trace::Event& event);
@@ -97,6 +99,7 @@ class ChunkCursor {
     CombinedAssembler m_assembler;
     Slot m_first;                    // of the long event that is open
     std::optional<Slot> m_held;      // a slot that broke off a long event and is still to be decoded
+    std::uint64_t m_empty_slots = 0; // of a pipe, in a row up to here
     std::uint64_t m_greatest = 0;    // greatest stamp in this chunk so far
     std::uint64_t m_latest = 0;      // of a pipe: greatest stamp in the chunks before this one
     lib::Ticks m_exported;           // stamp of the chunk's header: no record is later

@@ -255,8 +255,9 @@ void ChunkSlots::report_sum() {
 void ChunkSlots::realign(trace::ByteSource& source) {
     const Segment& segment = m_scope.segment();
     const tracer::ChunkBegin& header = m_scope.chunk().description;
-    std::vector<Stretch> stretches = find_stretches(source, segment.begin_bytes, segment.end_bytes,
-                                                    Announced{header.preamble_slots, header.records});
+    std::vector<Stretch> stretches =
+        find_stretches(source, segment.begin_bytes, segment.end_bytes, Announced{header.preamble_slots, header.records})
+            .stretches;
     if (!stretches.empty() && !m_scope.chunk().compact()) {
         const std::uint64_t here = offset_bytes();
         m_stretches = stretches;

@@ -4,6 +4,7 @@
 #include "lib/crc32c.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace host::formats::dat {
@@ -82,7 +83,8 @@ void PacketOrder::give_up_to(std::uint64_t number) {
 }
 
 bool PacketOrder::was_given_up(std::uint64_t number) const {
-    return std::ranges::any_of(m_gaps, [number](const Gap& gap) { return gap.first <= number && number < gap.end; });
+    const auto after = std::ranges::upper_bound(m_gaps, number, {}, &Gap::first); // gaps are in order
+    return after != m_gaps.begin() && number < std::prev(after)->end;
 }
 
 bool PacketOrder::is_as_delivered(std::uint64_t number, std::span<const std::byte> records) const {

@@ -126,8 +126,8 @@ bool are_equal(const Segment& a, const Segment& b) {
     if (source_a == nullptr || source_b == nullptr || size != b.end_bytes - b.begin_bytes) {
         return false;
     }
-    std::vector<std::byte> bytes_a(trace::ByteSource::kBufferBytes);
-    std::vector<std::byte> bytes_b(trace::ByteSource::kBufferBytes);
+    std::vector<std::byte> bytes_a(std::min<std::uint64_t>(trace::ByteSource::kBufferBytes, size));
+    std::vector<std::byte> bytes_b(bytes_a.size());
     for (std::uint64_t at = 0; at < size; at += bytes_a.size()) {
         const auto piece = std::min<std::uint64_t>(bytes_a.size(), size - at);
         const auto got_a = source_a->read(a.begin_bytes + at, std::span(bytes_a).first(piece));
@@ -210,7 +210,10 @@ std::optional<tracer::ChunkBegin> whole_header(SlotWindow& window, std::uint64_t
 
 // Finds the stretches between the places where bytes were lost or added within the chunk. If its header is whole, it
 // remains one chunk, whose counts hold for all stretches. If its header is lost, the end of its preamble identifies it.
-void realign(SlotWindow& window, trace::ByteSource& source, Segment& segment, trace::Diagnostics& diagnostics) {
+// Returns where the search ended, which may be after many damaged headers: none of what is before is off its slots, or
+// all of it is in the segment.
+std::uint64_t realign(SlotWindow& window, std::uint64_t end, Segment& segment, trace::Diagnostics& diagnostics) {
+    trace::ByteSource& source = window.source();
     const std::uint64_t begin = segment.begin_bytes;
     std::uint64_t header_end = 0;
     const auto description = whole_header(window, begin, header_end);
@@ -218,19 +221,18 @@ void realign(SlotWindow& window, trace::ByteSource& source, Segment& segment, tr
     if ((description &&
          description->encoding == tracer::Encoding::compact) || // a compact stream is used only if it is whole
         (first && first->code == kSwappedBeginCode)) {
-        return;
+        return begin;
     }
-    std::vector<Stretch> stretches;
-    if (description) {
-        stretches = find_stretches(source, begin, source.size_bytes(),
-                                   Announced{description->preamble_slots, description->records});
+    const auto announced =
+        description ? std::optional<Announced>({description->preamble_slots, description->records}) : std::nullopt;
+    FoundStretches found = find_stretches(source, begin, end, announced);
+    const bool is_lost = !description || (!found.stretches.empty() && found.stretches.front().end_bytes < header_end);
+    if (is_lost && announced) {
+        found = find_stretches(source, begin, end, std::nullopt);
     }
-    const bool is_lost = !description || (!stretches.empty() && stretches.front().end_bytes < header_end);
-    if (is_lost) {
-        stretches = find_stretches(source, begin, source.size_bytes(), std::nullopt);
-    }
+    std::vector<Stretch>& stretches = found.stretches;
     if (stretches.empty()) {
-        return;
+        return found.end_bytes;
     }
     std::uint64_t preamble = description ? description->preamble_slots : 0;
     if (is_lost) {
@@ -246,6 +248,7 @@ void realign(SlotWindow& window, trace::ByteSource& source, Segment& segment, tr
     segment.end_bytes = stretches.back().end_bytes;
     segment.first_stamp = stamp_at(window, stretches, preamble);
     segment.stretches = std::move(stretches);
+    return found.end_bytes;
 }
 
 // Returns the stamp of a compact stream's first event. The first bytes of the stream are a heartbeat and not a record.
@@ -319,6 +322,28 @@ void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnos
     segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(kept), segments.end());
 }
 
+namespace {
+
+// Returns where the file ends, or what it has stored if that is much less: a file that was made to have a size may have
+// terabytes of zeros. Returns 0, with a report, if it has no slot.
+std::uint64_t end_of_data(SlotWindow& window, const std::string& path, trace::Diagnostics& diagnostics) {
+    constexpr std::uint64_t kZerosMax = std::uint64_t{64} << 20;
+    const std::uint64_t end = window.end_bytes();
+    const std::uint64_t stored = end > kZerosMax ? window.source().stored_bytes() : end;
+    if (end == 0) {
+        diagnostics.report("E-EMPTY", {.file = path}, "the file is empty");
+    } else if (end < kSlot) {
+        diagnostics.report("E-TRUNC", {.file = path, .offset_bytes = end}, "shorter than one record");
+    } else if (end - std::min(end, stored) > kZerosMax) {
+        diagnostics.report("E-TRUNC", {.file = path, .offset_bytes = stored},
+                           fmt::format("nothing is stored in the {} bytes from here on: not read", end - stored));
+        return std::max(stored, kSlot);
+    }
+    return end < kSlot ? 0 : end;
+}
+
+} // namespace
+
 std::optional<tracer::ChunkBegin> header_of(SlotWindow& window) {
     return header_at(window, 0);
 }
@@ -326,22 +351,15 @@ std::optional<tracer::ChunkBegin> header_of(SlotWindow& window) {
 void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
                 std::vector<Segment>& segments, trace::Diagnostics& diagnostics) {
     trace::ByteSource& source = window.source();
-    const std::uint64_t end = window.end_bytes();
-    if (end == 0) {
-        diagnostics.report("E-EMPTY", {.file = path}, "the file is empty");
-        return;
-    }
-    if (end < kSlot) {
-        diagnostics.report("E-TRUNC", {.file = path, .offset_bytes = end}, "shorter than one record");
-        return;
-    }
+    const std::uint64_t end = end_of_data(window, path, diagnostics);
     std::uint64_t offset = 0;
+    std::uint64_t searched = 0; // no search for lost or added bytes is repeated before this offset
     while (offset + kSlot <= end && !window.failed()) {
         Segment segment{.path = path, .begin_bytes = offset};
         const auto first = window.at(offset);
         Scanned scanned;
-        bool is_left_to_its_sum =
-            false; // the reader of the chunk compares the sum, and searches for damage if it is wrong
+        bool is_placed = false;          // it ends where its header says: what follows is in its place
+        bool is_left_to_its_sum = false; // the reader of the chunk compares it, and searches for damage if it is wrong
         if (!first || !begins_chunk(*first)) {
             scanned = scan_plain(window, segment, end);
         } else {
@@ -355,7 +373,8 @@ void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& hea
             }
             const auto follower = next + kSlot <= end ? window.at(next) : std::nullopt;
             const bool fits = description && (next + kSlot > end || (follower && begins_chunk(*follower)));
-            segment.end_bytes = fits && next > offset ? next : find_next_chunk(window, offset + kSlot, end);
+            is_placed = fits && next > offset;
+            segment.end_bytes = is_placed ? next : find_next_chunk(window, offset + kSlot, end);
             is_left_to_its_sum = description && tracer::is_sealed(*description) &&
                                  segment.end_bytes - offset == (preamble + description->records) * kSlot;
             const std::uint64_t record = std::min(offset + preamble * kSlot, segment.end_bytes - kSlot);
@@ -372,8 +391,8 @@ void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& hea
         if (end - segment.end_bytes < kSlot) {
             segment.end_bytes = end; // the last chunk reports trailing bytes
         }
-        if (!is_left_to_its_sum && !scanned.in_place) {
-            realign(window, source, segment, diagnostics);
+        if (!is_left_to_its_sum && !scanned.in_place && offset >= searched) {
+            searched = realign(window, is_placed ? segment.end_bytes : end, segment, diagnostics);
         }
         offset = segment.end_bytes;
         segments.push_back(std::move(segment));

@@ -25,8 +25,8 @@ namespace host::formats::dat {
 inline constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0}; // of a pipe
 
 // Reads slots at any offset of a source, one by one. A search for chunks and damaged places reads few slots twice, and
-// those are close to each other. The first read of a source brings a page, because of most chunks of a session only the
-// header is examined.
+// those are close to each other. The first read of a place brings a page, because of most chunks only the header is
+// examined; reads that continue bring more and more.
 class SlotWindow {
   public:
     SlotWindow() = default; // has no source: call begin() first
@@ -54,9 +54,10 @@ class SlotWindow {
             return std::nullopt;
         }
         if (offset < m_begin || offset + tracer::kRecordBytes > m_begin + m_filled) {
+            const bool continues = offset >= m_begin && offset <= m_begin + m_filled && m_filled != 0;
+            m_wanted = continues ? std::min(2 * m_wanted, trace::ByteSource::kBufferBytes) : kFirstBytes;
             m_begin = offset - std::min(offset, kBackBytes);
-            const auto wanted = static_cast<std::size_t>(
-                std::min<std::uint64_t>(std::exchange(m_wanted, trace::ByteSource::kBufferBytes), m_end - m_begin));
+            const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(m_wanted, m_end - m_begin));
             if (m_buffer.size() < wanted) {
                 m_buffer.resize(wanted);
             }
@@ -120,12 +121,18 @@ inline constexpr std::uint64_t kStampsApartMax = std::uint64_t{1} << 45;
 // Returns whether a slot looks like a record: its code is known, and its stamp is close to this one.
 [[nodiscard]] bool looks_like_a_record(const tracer::Record& record, lib::Ticks near);
 
+// What a search for places that have lost or gained bytes has found.
+struct FoundStretches {
+    std::vector<Stretch> stretches; // none if there is no such place, or if the source cannot be read
+    std::uint64_t end_bytes = 0;    // where the search ended: the end, or the next chunk whose header can be read
+};
+
 // Returns the stretches of the chunk that begins at begin_bytes, up to end_bytes or the next chunk. The first begins
-// there, the last one ends there, and either may be empty. Returns nothing if no place has lost or gained bytes, or if
-// the source cannot be read. Stretches of eight records or more are found, at the end of two or more. The first and the
-// last record of each (a long event is one) are left out if they may have lost bytes without a sign of it.
-[[nodiscard]] std::vector<Stretch> find_stretches(trace::ByteSource& source, std::uint64_t begin_bytes,
-                                                  std::uint64_t end_bytes, std::optional<Announced> announced);
+// there, the last one ends there, and either may be empty. Stretches of eight records or more are found, at the end of
+// two or more. The first and the last record of each (a long event is one) are left out if they may have lost bytes
+// without a sign of it.
+[[nodiscard]] FoundStretches find_stretches(trace::ByteSource& source, std::uint64_t begin_bytes,
+                                            std::uint64_t end_bytes, std::optional<Announced> announced);
 
 // No two chunks have the same key.
 struct ChunkKey {

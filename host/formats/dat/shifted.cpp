@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 namespace host::formats::dat {
 
@@ -46,6 +47,14 @@ bool is_blank(const tracer::Record& record) {
     return record.empty() || record.code == 0xFFFF;
 }
 
+// Returns whether the bits of a slot are those of a record, whose code may be unknown, and its stamp is close to this
+// one.
+bool is_formed_as_a_record(const tracer::Record& record, lib::Ticks near) {
+    const std::uint64_t stamp = record.stamp().value;
+    const std::uint64_t apart = std::max(stamp, near.value) - std::min(stamp, near.value);
+    return (record.code & kBitsWithoutMeaning) == 0 && record.event_code() != 0 && apart < kStampsApartMax;
+}
+
 // A place at which bytes between `broken` and `resumed` are missing or were added.
 struct Place {
     std::uint64_t broken = 0;  // the first slot that is not a record; those before it look like records
@@ -63,20 +72,21 @@ class Search {
   public:
     Search(trace::ByteSource& source, std::uint64_t begin_bytes, std::uint64_t end_bytes,
            std::optional<Announced> announced)
-        : m_source(source)
-        , m_window(source, end_bytes)
+        : m_window(source, end_bytes)
         , m_begin(begin_bytes)
         , m_end(end_bytes)
         , m_run(begin_bytes)
         , m_announced(announced) {}
 
-    [[nodiscard]] std::vector<Stretch> stretches();
+    [[nodiscard]] FoundStretches find();
 
   private:
+    [[nodiscard]] std::vector<Stretch> stretches();
     void find_places();
     [[nodiscard]] std::uint64_t pass_records(std::uint64_t offset, lib::Ticks& last);
     [[nodiscard]] bool ends_chunk(std::uint64_t offset, const tracer::Record& record);
     [[nodiscard]] bool carries_on_header(std::uint64_t offset);
+    [[nodiscard]] bool keeps_places(std::uint64_t offset, lib::Ticks last);
     [[nodiscard]] std::optional<std::uint64_t> find_run(std::uint64_t broken);
     [[nodiscard]] bool is_run(std::uint64_t offset, bool is_shifted);
     [[nodiscard]] bool hides_a_shift(const Place& place);
@@ -90,7 +100,6 @@ class Search {
         return m_kind == Places::lost ? 0 : place.shift();
     }
 
-    trace::ByteSource& m_source;
     SlotWindow m_window;
     std::uint64_t m_begin;
     std::uint64_t m_end; // or the beginning of the next chunk, once it was found
@@ -118,6 +127,25 @@ bool Search::carries_on_header(std::uint64_t offset) {
     return true;
 }
 
+// Returns whether a slot with an unknown code is in its place, as in the file of a newer kernel: it and those after it
+// are formed as records are, and time rises from one to the next, except where a cyclic chunk begins. Slots that are
+// read off their places do not have such stamps.
+bool Search::keeps_places(std::uint64_t offset, lib::Ticks last) {
+    unsigned falls = 0;
+    for (std::uint64_t slot = 0; slot < kRunMin; ++slot, offset += tracer::kRecordBytes) {
+        const auto record = m_window.at(offset);
+        if (!record || offset + tracer::kRecordBytes > m_end) {
+            return slot != 0 && offset == m_end;
+        }
+        falls += record->stamp() < last ? 1 : 0;
+        if (!is_formed_as_a_record(*record, last) || falls > 1) {
+            return false;
+        }
+        last = record->stamp();
+    }
+    return true;
+}
+
 // Returns whether the next chunk begins here.
 bool Search::ends_chunk(std::uint64_t offset, const tracer::Record& record) {
     if (record.event_code() != trace::kCodeOf<"chunk_begin">) {
@@ -127,9 +155,9 @@ bool Search::ends_chunk(std::uint64_t offset, const tracer::Record& record) {
         return record.combine() >= tracer::Combine::middle && offset > m_begin + kHeaderSlots * tracer::kRecordBytes &&
                carries_on_header(offset);
     }
-    std::array<std::byte, tracer::kCombineSlotsMax * tracer::kRecordBytes> bytes{};
-    const auto got = offset != m_begin ? m_source.read(offset, bytes) : lib::Result<std::size_t>(0);
-    return got && read_chunk_begin(std::span<const std::byte>(bytes).first(got.value()));
+    return offset != m_begin && read_chunk_begin([&, slot = offset]() mutable {
+               return m_window.at(std::exchange(slot, slot + tracer::kRecordBytes));
+           });
 }
 
 // Returns whether eight records in a row follow whose stamps do not decrease, or fewer at the end.
@@ -243,6 +271,11 @@ void Search::find_places() {
             offset = end;
             continue;
         }
+        if (keeps_places(offset, last.value_or(record->stamp()))) {
+            last = record->stamp();
+            offset += tracer::kRecordBytes;
+            continue;
+        }
         const auto resumed = find_run(offset);
         if (!resumed) {
             if ((m_end - offset) % tracer::kRecordBytes != 0 && !is_blank(*record)) {
@@ -298,10 +331,9 @@ std::uint64_t Search::end_before(const Place& place, std::uint64_t begin) {
         end -= tracer::kRecordBytes;
     }
     // Leaves out a long event whose end is in the place.
-    for (auto record = end > begin ? m_window.at(end - tracer::kRecordBytes) : std::nullopt;
-         end > begin && record && record->combine() != tracer::Combine::simple;
-         record = end > begin ? m_window.at(end - tracer::kRecordBytes) : std::nullopt) {
-        if (record->combine() == tracer::Combine::last) {
+    for (std::size_t slots = 0; end > begin && slots < tracer::kCombineSlotsMax; ++slots) {
+        const auto record = m_window.at(end - tracer::kRecordBytes);
+        if (!record || record->combine() == tracer::Combine::simple || record->combine() == tracer::Combine::last) {
             break;
         }
         end -= tracer::kRecordBytes;
@@ -323,8 +355,11 @@ std::uint64_t Search::begin_after(const Place& place) {
         begin += tracer::kRecordBytes;
     }
     // Leaves out a long event whose beginning is in the place.
-    for (auto record = m_window.at(begin); begin < m_end && record && record->combine() >= tracer::Combine::middle;
-         record = m_window.at(begin)) {
+    for (std::size_t slots = 0; begin < m_end && slots < tracer::kCombineSlotsMax; ++slots) {
+        const auto record = m_window.at(begin);
+        if (!record || record->combine() < tracer::Combine::middle) {
+            break;
+        }
         begin += tracer::kRecordBytes;
     }
     return std::min(begin, m_end);
@@ -343,12 +378,16 @@ void Search::anchor(Stretch& stretch) {
     }
 }
 
-std::vector<Stretch> Search::stretches() {
+FoundStretches Search::find() {
     find_places();
     if (m_window.failed() || m_places.empty()) {
-        return {};
+        return {.stretches = {}, .end_bytes = m_end};
     }
     judge();
+    return {.stretches = stretches(), .end_bytes = m_end};
+}
+
+std::vector<Stretch> Search::stretches() {
     std::vector<Stretch> found{{.begin_bytes = m_begin}};
     for (const Place& place : m_places) {
         Stretch& before = found.back();
@@ -383,15 +422,13 @@ std::vector<Stretch> Search::stretches() {
 } // namespace
 
 bool looks_like_a_record(const tracer::Record& record, lib::Ticks near) {
-    const std::uint64_t stamp = record.stamp().value;
-    const std::uint64_t apart = std::max(stamp, near.value) - std::min(stamp, near.value);
     const Known least = record.combine() == tracer::Combine::simple ? Known::single : Known::combined;
-    return (record.code & kBitsWithoutMeaning) == 0 && apart < kStampsApartMax && kKnown[record.event_code()] >= least;
+    return is_formed_as_a_record(record, near) && kKnown[record.event_code()] >= least;
 }
 
-std::vector<Stretch> find_stretches(trace::ByteSource& source, std::uint64_t begin_bytes, std::uint64_t end_bytes,
-                                    std::optional<Announced> announced) {
-    return Search(source, begin_bytes, end_bytes, announced).stretches();
+FoundStretches find_stretches(trace::ByteSource& source, std::uint64_t begin_bytes, std::uint64_t end_bytes,
+                              std::optional<Announced> announced) {
+    return Search(source, begin_bytes, end_bytes, announced).find();
 }
 
 } // namespace host::formats::dat

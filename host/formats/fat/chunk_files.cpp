@@ -51,9 +51,9 @@ class Importer {
         , m_strict(strict)
         , m_damages(diagnostics.damages()) {}
 
-    [[nodiscard]] lib::Result<void> collect(std::shared_ptr<trace::ByteSource> image) {
+    [[nodiscard]] lib::Result<void> collect(const std::shared_ptr<trace::ByteSource>& image) {
         Fault fault;
-        auto volume = Volume::open(std::move(image), fault);
+        auto volume = Volume::open(image, fault);
         if (!volume) {
             report(fault);
             return volume.error();
@@ -69,6 +69,12 @@ class Importer {
         }
         for (const auto& [number, file] : m_files) {
             if (m_strict && m_diagnostics.damages() != m_damages) {
+                break;
+            }
+            if (m_copied > image->size_bytes()) {
+                report({file.entry_bytes, fmt::format("{}: the files before it fill the volume, so they share "
+                                                      "clusters: it and those after it are left out",
+                                                      file.name)});
                 break;
             }
             if (const auto copied = copy(volume.value(), file); !copied) {
@@ -139,6 +145,7 @@ class Importer {
             file,
             [&](std::span<const std::byte> bytes) -> lib::Result<void> {
                 const auto kept = spool.value().append(bytes);
+                m_copied += bytes.size();
                 if (!kept) {
                     unwritten = kept.error();
                 }
@@ -168,6 +175,7 @@ class Importer {
     std::optional<File> m_totals_file;
     std::optional<tracer::ExportEnd> m_totals;
     std::uint64_t m_left_out = 0;
+    std::uint64_t m_copied = 0; // bytes
     bool m_strict;
     std::uint64_t m_damages; // damages that were reported before anything was read
     std::vector<trace::NamedSource> m_sources;

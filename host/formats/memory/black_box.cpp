@@ -223,12 +223,20 @@ lib::Result<BlackBox> BlackBox::open(const trace::NamedSource& input, trace::Dia
     if (!read_descriptor(box.m_image, input.name, box.m_descriptor, diagnostics)) {
         return lib::Error::corrupt;
     }
+    box.m_held_arena = box.holds_arena();
     return box;
+}
+
+// Returns whether the file extends to the end of the arena: it may be cut while it is followed.
+bool BlackBox::holds_arena() const {
+    std::array<std::byte, 1> last{};
+    const tracer::black_box::Area& arena = m_descriptor.arena;
+    return arena.bytes != 0 && m_image.read(arena.address + arena.bytes - 1, last);
 }
 
 std::optional<tracer::black_box::State> BlackBox::state() const {
     std::array<std::byte, sizeof(Descriptor)> bytes{};
-    if (!m_image.read(m_image.descriptor_address(), bytes) ||
+    if (!m_image.read(m_image.descriptor_address(), bytes) || holds_arena() != m_held_arena ||
         tracer::black_box::checksum(bytes) != m_descriptor.crc32c ||
         field<std::uint64_t>(bytes, offsetof(Descriptor, boot_id)) != m_descriptor.boot_id) {
         return std::nullopt;

@@ -177,6 +177,7 @@ class BlackBox {
     [[nodiscard]] std::vector<std::byte> formats() const;
 
   private:
+    [[nodiscard]] bool holds_arena() const;
     [[nodiscard]] bool read_entry(const tracer::black_box::Table& table, std::uint32_t index,
                                   std::vector<std::byte>& entry) const;
     // Returns the entry at this place of the order; nothing after the last one.
@@ -186,6 +187,7 @@ class BlackBox {
 
     Image m_image;
     tracer::black_box::Descriptor m_descriptor;
+    bool m_held_arena = false; // when it was opened
 };
 
 } // namespace host::formats::memory

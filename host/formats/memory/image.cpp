@@ -70,7 +70,7 @@ struct Found {
 std::optional<Found> search(trace::ByteSource& source) {
     constexpr std::size_t kPage = tracer::black_box::kAlignment;
     std::vector<std::byte> block(std::size_t{1} << 20);
-    const std::uint64_t end = std::min(source.size_bytes(), Image::kSearchBytesMax);
+    const std::uint64_t end = std::min(source.stored_bytes(), Image::kSearchBytesMax);
     for (std::uint64_t at = 0; at < end; at += block.size()) {
         const auto count = source.read(at, block);
         for (std::size_t page = 0; count && page + kPage <= count.value(); page += kPage) {

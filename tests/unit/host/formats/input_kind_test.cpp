@@ -3,6 +3,9 @@
 // reason for which a file of another tool is refused.
 #include "host/formats/input_kind.hpp"
 
+#include "tests/support/memory_image.hpp"
+#include "tests/support/memory_source.hpp"
+
 #include "tests/support/host_trace_builder.hpp"
 #include "tests/support/tlog_files.hpp"
 
@@ -149,6 +152,19 @@ TEST(InputKind, MayBeRecordsAfterBytesThatWereAdded) {
     for (std::size_t shift = 1; shift < 16; ++shift) {
         EXPECT_EQ(why_unknown(records({kKnown, kKnown, kKnown}, shift)), "") << shift;
     }
+}
+
+// As the memory of a kernel may be that has anything at address 0.
+TEST(InputKind, IsAMemoryEvenIfItsFirstPageLooksLikeRecords) {
+    support::MemoryImage image(0x600);
+    support::Bytes file = image.saved(0x3000);
+    std::fill_n(file.begin(), 0x1000, std::byte{0});
+    for (std::uint16_t i = 0; i < 37; ++i) {
+        tracer::encode_record(tracer::make_record(0x19, i, i, {1000U + i}), std::span(file).subspan(16 * i));
+    }
+    EXPECT_EQ(kind_of(*support::memory_source(file)), InputKind::memory);
+    file.resize(0x2000);
+    EXPECT_EQ(kind_of(*support::memory_source(file)), InputKind::records);
 }
 
 TEST(InputKind, HasItsName) {

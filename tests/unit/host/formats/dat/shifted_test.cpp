@@ -361,6 +361,45 @@ TEST_F(ShiftedFiles, WithoutAHeaderAreSearchedWhicheverBufferHasThePlace) {
     EXPECT_EQ(read(whole).lines, "");
 }
 
+// A kernel that is newer than the reader, or another one, has codes that the reader does not know, whatever else is in
+// their records: rising stamps show that every slot is in its place.
+TEST_F(ShiftedFiles, OfUnknownCodesInTheirPlacesAreNotShifted) {
+    std::vector<std::uint16_t> unknown;
+    for (std::uint16_t code = 1; code < 256; ++code) {
+        const bool describes_the_trace = static_cast<tracer::Family>(code & 0x0F) == tracer::Family::metadata;
+        if (!describes_the_trace &&
+            tracer::find_event(tracer::canonical_code(static_cast<std::uint8_t>(code))) == nullptr) {
+            unknown.push_back(code);
+        }
+    }
+    for (unsigned seed = 0; seed < 30; ++seed) {
+        std::mt19937 random(seed);
+        const std::uint64_t unknown_percent = 20 + random() % 45;
+        const std::uint64_t step = std::uint64_t{1} << random() % 34;
+        const std::uint32_t par_mask = ~0U >> random() % 32;
+        ChunkBuilder chunk(0);
+        std::uint64_t ticks = seed % 2 == 0 ? 1000 : 0x1'2345'6789;
+        std::vector<std::uint64_t> logged;
+        for (unsigned i = 0; i < 180; ++i) {
+            const bool is_unknown = random() % 100 < unknown_percent;
+            const std::uint16_t code =
+                is_unknown ? unknown.at(random() % unknown.size()) : std::uint16_t{0x19}; // ipoint
+            ticks += random() % step;
+            logged.push_back(ticks);
+            chunk.raw(tracer::make_record(code, static_cast<std::uint16_t>(random() & par_mask),
+                                          static_cast<std::uint32_t>(random()) & par_mask, {ticks}));
+        }
+        for (const bool has_header : {false, true}) {
+            const Reading reading = read(has_header ? chunk.bytes() : chunk.plain());
+            std::vector<std::uint64_t> shown;
+            std::ranges::transform(reading.shown, std::back_inserter(shown),
+                                   [](const Placed& placed) { return placed.event.ticks; });
+            EXPECT_EQ(shown, logged) << seed << '\n' << reading.lines;
+            EXPECT_EQ(places_named(reading.lines), 0U) << seed;
+        }
+    }
+}
+
 TEST_F(ShiftedFiles, AreNamedByPlaceAndLeftUndecided) {
     std::mt19937 random(3);
     const Bytes whole = chunk_of(100, 0, random);

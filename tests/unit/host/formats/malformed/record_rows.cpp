@@ -106,10 +106,13 @@ Outcome read_every_thread(MalformedInput& at) {
 
 // 16 MiB of zeros, through a pipe.
 Outcome read_zeros(MalformedInput& at) {
-    const std::string path = at.store("zeros", {});
-    std::filesystem::resize_file(path, 16 << 20);
-    const StandardInput input(path);
-    return at.read_path("-");
+    return at.read_path("/dev/zero");
+}
+
+Outcome read_sparse(MalformedInput& at) {
+    const std::string path = at.store("sparse", three_events().bytes());
+    std::filesystem::resize_file(path, std::uintmax_t{1} << 40);
+    return at.read_path(path);
 }
 
 Outcome read_fifo(MalformedInput& at) {
@@ -274,7 +277,10 @@ std::vector<MalformedRow> malformed_records() {
         row("D25", "absent_file", "a path that does not exist", says("E-IO", {}, "not found"), usage, 0,
             [](MalformedInput& at) { return at.read_path(at.path_of("absent")); }),
         row("D25", "fifo", "a FIFO", says(), clean, 3, read_fifo),
-        row("D25", "endless_zeros", "16 MiB of zeros through a pipe", says("W-UNUSED", 0), nothing, 0, read_zeros),
+        row("D25", "endless_zeros", "zeros without end (/dev/zero)", says("E-TRUNC", 16 << 20, "not read"), nothing, 0,
+            read_zeros),
+        row("D25", "sparse_file", "a chunk, then a terabyte that the file does not store",
+            says("E-TRUNC", {}, "not read"), damaged, 3, read_sparse),
         row("D26", "file_that_shrinks", "a file that is cut while it is read", says("E-IO", {}, "became shorter"),
             damaged, {}, read_shrinking),
     };

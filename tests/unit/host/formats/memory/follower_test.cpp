@@ -35,15 +35,15 @@ class MemoryFollower : public testing::Test {
 
     void start() {
         const std::size_t size = m_image.bytes().size();
-        const int descriptor = ::memfd_create("memory", MFD_CLOEXEC);
-        ASSERT_EQ(::ftruncate(descriptor, static_cast<off_t>(size)), 0);
-        void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        m_file = ::memfd_create("memory", MFD_CLOEXEC);
+        ASSERT_EQ(::ftruncate(m_file, static_cast<off_t>(size)), 0);
+        void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, m_file, 0);
         ASSERT_NE(mapped, MAP_FAILED);
         m_memory = {static_cast<std::byte*>(mapped), size};
         m_image.move_to(m_memory);
         trace::Diagnostics diagnostics([](std::string_view line) { ADD_FAILURE() << line; });
-        auto box = BlackBox::open(
-            {.name = "memory", .bytes = std::make_shared<trace::ByteSource>(descriptor, true, size)}, diagnostics);
+        auto box = BlackBox::open({.name = "memory", .bytes = std::make_shared<trace::ByteSource>(m_file, true, size)},
+                                  diagnostics);
         ASSERT_TRUE(box.ok());
         m_follower = std::make_unique<Follower>(std::move(box.value()));
     }
@@ -124,6 +124,7 @@ class MemoryFollower : public testing::Test {
     }
 
     MemoryImage m_image;
+    int m_file = -1; // that has it
     std::unique_ptr<Follower> m_follower;
     std::uint64_t m_next = 0; // the least number that may come
     std::uint64_t m_taken = 0;
@@ -280,6 +281,19 @@ TEST_F(MemoryFollower, SaysThatTheMachineWasStartedAnew) {
     EXPECT_EQ(reading.records, 1U); // what is there now may be of no run
     EXPECT_TRUE(reading.facts.restarted);
     EXPECT_THAT(reading.lines, testing::HasSubstr("E-BOOT the machine was reset or started anew"));
+}
+
+// Its descriptor and its tables are still there.
+TEST_F(MemoryFollower, SaysThatTheFileOfTheMemoryWasCut) {
+    m_image.add_chunk(0, 8);
+    m_image.set_active(0);
+    m_image.write(0, numbered(0));
+    start();
+    EXPECT_EQ(step(), Follower::Step::more);
+    EXPECT_EQ(step(), Follower::Step::idle);
+    ASSERT_EQ(::ftruncate(m_file, static_cast<off_t>(m_image.bytes().size() - 4096)), 0);
+    EXPECT_EQ(m_follower->step(keep()), Follower::Step::restarted);
+    EXPECT_THAT(read().lines, testing::HasSubstr("its memory cannot be read any more"));
 }
 
 TEST_F(MemoryFollower, HasOneReportForEachChunk) {
