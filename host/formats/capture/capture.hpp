@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads a network capture as a trace: the packets of the first export in it, in order of their numbers, become the
 // chunks that they were cut from. A packet is recognized by its magic, on any port. It needs one file without a name,
-// of the size of the records, on disk; memory is constant.
+// of the size of the records, on disk, and some bytes of memory for each packet.
 #pragma once
 
 #include "host/formats/dat/record_stream.hpp"
@@ -17,16 +17,16 @@
 namespace host::formats::capture {
 
 // Any error is reported to diagnostics. Errors: corrupt (it has no packet of ours), io, no_space. Besides what
-// FrameSource reports, it reports E-LINKTYPE, W-PACKET (skipped, by reason), W-GAP (numbers missing), W-DUP, E-CONFLICT
-// (same number, other content), E-BOOT (another export begins).
+// FrameSource reports, it reports E-LINKTYPE (unless no packet is missing), W-PACKET (skipped, by reason), W-GAP
+// (numbers missing), W-DUP, E-CONFLICT (same number, other content), E-BOOT (another export begins).
 [[nodiscard]] lib::Result<std::unique_ptr<dat::RecordStream>>
 open(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
 
 // Reads the frames of a network capture, and the datagrams in them. Captures may be pcap in both byte orders with
-// micro- or nanoseconds, or pcapng with any number of sections and interfaces; they are read from front to back, so a
-// pipe can be read, too. Lengths in the file are used only within their possible range. Sources:
-// draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; RFC 768, RFC 791, RFC 1071; IEEE 802.1Q; the list of link types at
-// tcpdump.org.
+// micro- or nanoseconds, pcap as some Linux distributions have modified it, or pcapng with any number of sections and
+// interfaces; they are read from front to back, so a pipe can be read, too. Lengths in the file are used only within
+// their possible range. Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; RFC 768, RFC 791, RFC 1071, RFC
+// 8200; IEEE 802.1Q; the list of link types at tcpdump.org.
 
 struct Frame {
     std::uint64_t offset_bytes = 0; // of the record or block that holds it
@@ -75,13 +75,14 @@ class FrameSource {
     bool m_big_endian = false;
     bool m_ended = false;
     std::uint16_t m_link_type = 0;             // pcap
+    std::size_t m_record_header_bytes = 0;     // pcap
     std::vector<std::uint16_t> m_link_types{}; // pcapng: of the section's interfaces
 };
 
 enum class Verdict : std::uint8_t {
     datagram,
     unknown_link, // the link type is not known here
-    other,        // not IPv4, or not UDP: the frame is not ours
+    other,        // not IP, or not UDP: the frame is not ours
     vlan,         // more than two tags
     cut,          // fewer bytes were captured than its lengths say
     bad_header,   // lengths that contradict each other
@@ -95,7 +96,7 @@ inline constexpr std::size_t kVerdicts = 8;
 [[nodiscard]] std::string_view verdict_text(Verdict verdict);
 
 struct Datagram {
-    std::uint32_t source_address = 0;
+    std::uint32_t source_address = 0; // of IPv6 a checksum of it
     std::uint16_t source_port = 0;
     std::span<const std::byte> payload;
 };

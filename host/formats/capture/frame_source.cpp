@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the records of pcap and the blocks of pcapng, and finds the datagram in a frame.
+// Reads the records of pcap and the blocks of pcapng.
 #include "host/formats/capture/capture.hpp"
 
 #include "host/text/format.hpp"
@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kReadBytes = 128 * 1024;
 constexpr std::size_t kFileHeaderBytes = 24;
 constexpr std::size_t kRecordHeaderBytes = 16;
+constexpr std::size_t kModifiedHeaderBytes = 24; // also has an interface, a protocol and a kind of packet
 constexpr std::size_t kBlockHeadBytes = 8;
 constexpr std::size_t kBlockBytesMin = 12;
 // A block with a frame has its head, a frame of the greatest size, and options.
@@ -23,6 +24,7 @@ constexpr std::size_t kBlockBytesMax = FrameSource::kFrameBytesMax + 4096;
 
 constexpr std::uint32_t kMagicMicro = 0xA1B2C3D4;
 constexpr std::uint32_t kMagicNano = 0xA1B23C4D;
+constexpr std::uint32_t kMagicModified = 0xA1B2CD34;
 constexpr std::uint32_t kSectionBlock = 0x0A0D0D0A;
 constexpr std::uint32_t kByteOrderMagic = 0x1A2B3C4D;
 constexpr std::uint32_t kInterfaceBlock = 1;
@@ -105,8 +107,11 @@ bool FrameSource::open() {
         m_offset -= 4;
         return true;
     }
-    m_big_endian = big == kMagicMicro || big == kMagicNano;
-    if (!m_big_endian && little != kMagicMicro && little != kMagicNano) {
+    const auto is_pcap = [](std::uint32_t number) {
+        return number == kMagicMicro || number == kMagicNano || number == kMagicModified;
+    };
+    m_big_endian = is_pcap(big);
+    if (!m_big_endian && !is_pcap(little)) {
         report("E-MAGIC", fmt::format("0x{:08x} begins neither pcap nor pcapng", big));
         return false;
     }
@@ -115,6 +120,8 @@ bool FrameSource::open() {
         return false;
     }
     m_format = Format::pcap;
+    m_record_header_bytes =
+        little == kMagicModified || big == kMagicModified ? kModifiedHeaderBytes : kRecordHeaderBytes;
     const std::uint32_t length_max = word(header.subspan(12));
     if (length_max == 0 || length_max > 0x7FFF'FFFF) {
         report("E-PCAP", fmt::format("invalid snapshot length of {}: {} is used instead", length_max, kFrameBytesMax));
@@ -138,7 +145,7 @@ bool FrameSource::next(Frame& frame) {
 
 // Returns false if there is no frame here; m_ended says whether more may follow.
 bool FrameSource::next_record(Frame& frame) {
-    const auto header = take(kRecordHeaderBytes, true);
+    const auto header = take(m_record_header_bytes, true);
     if (header.empty()) {
         return false;
     }
@@ -253,160 +260,6 @@ bool FrameSource::take_packet(std::span<const std::byte> packet, std::uint32_t i
     }
     frame = {m_unit, m_link_types[interface], packet.first(captured)};
     return captured != 0;
-}
-
-// --- datagram --------------------------------------------------------------------------------------------------------
-
-namespace {
-
-using Bytes = std::span<const std::byte>;
-
-// These are link types.
-constexpr std::uint16_t kNull = 0;
-constexpr std::uint16_t kEthernet = 1;
-constexpr std::uint16_t kRawOld = 12;
-constexpr std::uint16_t kRawOpenBsd = 14;
-constexpr std::uint16_t kRaw = 101;
-constexpr std::uint16_t kLoop = 108;
-constexpr std::uint16_t kLinuxCooked = 113;
-constexpr std::uint16_t kIpv4 = 228;
-constexpr std::uint16_t kLinuxCooked2 = 276;
-
-constexpr std::uint16_t kTypeIpv4 = 0x0800;
-constexpr std::uint8_t kProtocolUdp = 17;
-constexpr std::size_t kTagsMax = 2;
-constexpr std::size_t kIpHeaderBytesMin = 20;
-constexpr std::size_t kUdpHeaderBytes = 8;
-
-std::uint16_t half(Bytes bytes, std::size_t at) {
-    return lib::load_be<std::uint16_t>(bytes.subspan(at));
-}
-
-bool is_tag(std::uint16_t type) {
-    return type == 0x8100 || type == 0x88A8 || type == 0x9100;
-}
-
-// Skips VLAN tags: `type` is at type_at, and tags or the packet follow it.
-Verdict strip_tags(Bytes frame, std::size_t type_at, Bytes& packet) {
-    for (std::size_t tags = 0; frame.size() >= type_at + 2; ++tags, type_at += 4) {
-        const std::uint16_t type = half(frame, type_at);
-        if (!is_tag(type)) {
-            packet = frame.subspan(type_at + 2);
-            return type == kTypeIpv4 ? Verdict::datagram : Verdict::other;
-        }
-        if (tags == kTagsMax) {
-            return Verdict::vlan;
-        }
-    }
-    return Verdict::cut;
-}
-
-// Returns the verdict for what follows the header of the link layer; `datagram`: it is IPv4, according to the link
-// layer.
-Verdict strip_link(std::uint16_t link_type, Bytes frame, Bytes& packet) {
-    packet = frame;
-    switch (link_type) {
-    case kEthernet:
-        return strip_tags(frame, 12, packet);
-    case kLinuxCooked:
-        return strip_tags(frame, 14, packet);
-    case kLinuxCooked2:
-        if (frame.size() < 20) {
-            return Verdict::cut;
-        }
-        packet = frame.subspan(20);
-        return half(frame, 0) == kTypeIpv4 ? Verdict::datagram : Verdict::other;
-    case kNull:
-    case kLoop: {
-        constexpr std::uint32_t kFamilyInet = 2; // IPv4 on every system; in the byte order of the capturing machine
-        if (frame.size() < 4) {
-            return Verdict::cut;
-        }
-        packet = frame.subspan(4);
-        const bool inet =
-            lib::load_le<std::uint32_t>(frame) == kFamilyInet || lib::load_be<std::uint32_t>(frame) == kFamilyInet;
-        return inet ? Verdict::datagram : Verdict::other;
-    }
-    case kRaw:
-    case kRawOld:
-    case kRawOpenBsd:
-    case kIpv4:
-        return Verdict::datagram;
-    default:
-        return Verdict::unknown_link;
-    }
-}
-
-// Returns the one's complement sum, not folded.
-std::uint64_t sum(Bytes bytes) {
-    std::uint64_t total = 0;
-    for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
-        total += half(bytes, at);
-    }
-    return bytes.size() % 2 == 0 ? total : total + (std::to_integer<std::uint64_t>(bytes.back()) << 8);
-}
-
-std::uint16_t fold(std::uint64_t total) {
-    while (total > 0xFFFF) {
-        total = (total & 0xFFFF) + (total >> 16);
-    }
-    return static_cast<std::uint16_t>(total);
-}
-
-// A checksum of 0 means that there is none. A capture that was taken on the sender or on the loopback device may have
-// only the sum of the pseudo header, because a sender that leaves the sum to its network adapter writes only that part.
-bool checksum_holds(Bytes addresses, Bytes udp) {
-    const std::uint16_t written = half(udp, 6);
-    const std::uint64_t pseudo = sum(addresses) + kProtocolUdp + udp.size();
-    return written == 0 || fold(pseudo + sum(udp)) == 0xFFFF || written == fold(pseudo);
-}
-
-} // namespace
-
-std::string_view verdict_text(Verdict verdict) {
-    constexpr std::array<std::string_view, kVerdicts> kTexts = {
-        "", // datagram
-        "", // unknown_link
-        "", // other
-        "more than two VLAN tags",
-        "captured shorter than they were",
-        "lengths that contradict each other",
-        "fragments of IP packets",
-        "a wrong UDP checksum",
-    };
-    return kTexts.at(static_cast<std::size_t>(verdict));
-}
-
-Verdict find_datagram(std::uint16_t link_type, Bytes frame, Datagram& datagram) {
-    Bytes packet;
-    if (const Verdict link = strip_link(link_type, frame, packet); link != Verdict::datagram) {
-        return link;
-    }
-    if (packet.size() < kIpHeaderBytesMin) {
-        return Verdict::cut;
-    }
-    const auto first = std::to_integer<unsigned>(packet[0]);
-    if (first >> 4 != 4 || std::to_integer<std::uint8_t>(packet[9]) != kProtocolUdp) {
-        return Verdict::other;
-    }
-    const std::size_t header_bytes = std::size_t{4} * (first & 0x0F);
-    const std::size_t total_bytes = half(packet, 2);
-    if (header_bytes < kIpHeaderBytesMin || total_bytes < header_bytes) {
-        return Verdict::bad_header;
-    }
-    if (total_bytes > packet.size()) {
-        return Verdict::cut;
-    }
-    if ((half(packet, 6) & 0x3FFF) != 0) {
-        return Verdict::fragment;
-    }
-    const Bytes inner = packet.subspan(header_bytes, total_bytes - header_bytes); // without link padding
-    if (inner.size() < kUdpHeaderBytes || half(inner, 4) < kUdpHeaderBytes || half(inner, 4) > inner.size()) {
-        return Verdict::bad_header;
-    }
-    const Bytes udp = inner.first(half(inner, 4));
-    datagram = {lib::load_be<std::uint32_t>(packet.subspan(12)), half(udp, 0), udp.subspan(kUdpHeaderBytes)};
-    return checksum_holds(packet.subspan(12, 8), udp) ? Verdict::datagram : Verdict::bad_checksum;
 }
 
 } // namespace host::formats::capture

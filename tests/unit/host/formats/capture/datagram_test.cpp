@@ -88,6 +88,9 @@ TEST(Datagram, IsFoundAfterEachLinkHeaderThatIsWhole) {
         {113, BigBytes().put(0, 14).put(0x0800, 2).m_bytes},
         {228, {}},
         {276, BigBytes().put(0x0800, 2).put(0, 18).m_bytes},
+        {276, BigBytes().put(0x8100, 2).put(0, 18).put(7, 2).put(0x0800, 2).m_bytes},
+        {276, BigBytes().put(0x88A8, 2).put(0, 18).put(7, 2).put(0x8100, 2).put(7, 2).put(0x0800, 2).m_bytes},
+        {113, BigBytes().put(0, 14).put(0x8100, 2).put(7, 2).put(0x0800, 2).m_bytes},
     };
     for (const Row& row : rows) {
         const Bytes frame = BigBytes().put(row.header).put(packet).m_bytes;
@@ -101,16 +104,41 @@ TEST(Datagram, IsFoundAfterEachLinkHeaderThatIsWhole) {
 }
 
 TEST(Datagram, OfAnotherProtocolIsNoBusinessOfOurs) {
-    EXPECT_EQ(verdict_of(0, BigBytes().put(24, 4).put(unchecked()).m_bytes), Verdict::other);
-    EXPECT_EQ(verdict_of(276, BigBytes().put(0x86DD, 2).put(0, 18).put(unchecked()).m_bytes), Verdict::other);
-    EXPECT_EQ(verdict_of(kEthernet, with(ethernet(unchecked()), 12, {0x86, 0xDD})), Verdict::other);
+    EXPECT_EQ(verdict_of(0, BigBytes().put(7, 4).put(unchecked()).m_bytes), Verdict::other);
+    EXPECT_EQ(verdict_of(276, BigBytes().put(0x0806, 2).put(0, 18).put(unchecked()).m_bytes), Verdict::other);
+    EXPECT_EQ(verdict_of(kEthernet, with(ethernet(unchecked()), 12, {0x08, 0x06})), Verdict::other);
     // Known from the link header alone.
-    EXPECT_EQ(verdict_of(0, BigBytes().put(24, 4).m_bytes), Verdict::other);
-    EXPECT_EQ(verdict_of(276, BigBytes().put(0x86DD, 2).put(0, 18).m_bytes), Verdict::other);
-    EXPECT_EQ(verdict_of(kEthernet, with(ethernet({}), 12, {0x86, 0xDD})), Verdict::other);
-    EXPECT_EQ(verdict_of(kRaw, with(unchecked(), 0, {0x65})), Verdict::other) << "version 6";
+    EXPECT_EQ(verdict_of(0, BigBytes().put(7, 4).m_bytes), Verdict::other);
+    EXPECT_EQ(verdict_of(276, BigBytes().put(0x0806, 2).put(0, 18).m_bytes), Verdict::other);
+    EXPECT_EQ(verdict_of(kEthernet, with(ethernet({}), 12, {0x08, 0x06})), Verdict::other);
+    EXPECT_EQ(verdict_of(kRaw, with(unchecked(), 0, {0x55})), Verdict::other) << "version 5";
     EXPECT_EQ(verdict_of(kRaw, with(unchecked(), 9, {6})), Verdict::other) << "TCP";
     EXPECT_EQ(verdict_of(kEthernet, ethernet(unchecked(), {0x8100, 0x8100, 0x8100})), Verdict::vlan);
+}
+
+TEST(Datagram, OfIpv6IsFoundAfterItsHeaders) {
+    const Bytes datagram = BigBytes().put(20000, 2).put(20000, 2).put(13, 2).put(0, 2).put(text("hello")).m_bytes;
+    const auto packet = [&](std::uint8_t next, const Bytes& headers) {
+        BigBytes ip;
+        ip.put(0x6, 1).put(0, 3).put(headers.size() + datagram.size(), 2).put(next, 1).put(64, 1);
+        ip.m_bytes[0] = std::byte{0x60};
+        return ip.put(0xFE80, 2).put(1, 14).put(0xFE80, 2).put(2, 14).put(headers).put(datagram).m_bytes;
+    };
+    const Bytes options = BigBytes().put(60, 1).put(0, 1).put(0, 6).put(17, 1).put(1, 1).put(0, 14).m_bytes;
+    for (const Bytes& sound : {packet(17, {}), packet(0, options)}) {
+        EXPECT_EQ(payload_of(kRaw, sound), text("hello"));
+        EXPECT_EQ(payload_of(229, sound), text("hello"));
+        EXPECT_EQ(payload_of(kEthernet, with(ethernet(sound), 12, {0x86, 0xDD})), text("hello"));
+        EXPECT_EQ(payload_of(0, BigBytes().put(30, 4, false).put(sound).m_bytes), text("hello"));
+        for (std::size_t size = 0; size < sound.size(); ++size) {
+            const Bytes cut(sound.begin(), sound.begin() + static_cast<std::ptrdiff_t>(size));
+            EXPECT_EQ(verdict_of(kRaw, cut), Verdict::cut) << size;
+        }
+    }
+    EXPECT_EQ(verdict_of(kRaw, packet(6, {})), Verdict::other) << "TCP";
+    EXPECT_EQ(verdict_of(kRaw, packet(44, BigBytes().put(17, 1).put(0, 7).m_bytes)), Verdict::fragment);
+    EXPECT_EQ(verdict_of(kRaw, packet(0, BigBytes().put(17, 1).put(9, 1).put(0, 6).m_bytes)), Verdict::bad_header);
+    EXPECT_EQ(verdict_of(kRaw, with(packet(17, {}), 46, {1, 1})), Verdict::bad_checksum);
 }
 
 // Whatever follows the packet in its frame is padding; options of the header are no payload.
