@@ -37,6 +37,8 @@ constexpr auto kWaits = [] {
     return waits;
 }();
 
+constexpr std::string_view kIdle = "idle"; // the name by which everything that reads a trace knows an idle task
+
 constexpr std::uint64_t key_of(std::uint32_t pid, std::uint32_t tid) {
     return std::uint64_t{pid} << 32 | tid;
 }
@@ -78,7 +80,13 @@ std::optional<trace::Meaning> ThreadSchedule::take_thread(const trace::Event& ev
     }
     switch (event.number) {
     case kThreadName:
-        names.set(tracer::Unit::context, *context, text_of(event.words.subspan(2)));
+        if (!is_idle(pid, event.words[1])) {
+            const std::string name = text_of(event.words.subspan(2));
+            // No other thread is taken for an idle one by its name.
+            names.set(tracer::Unit::context, *context,
+                      name == kIdle ? fmt::format("{}:{}", name, event.words[1]) : name);
+            m_named.insert(*context);
+        }
         return std::nullopt;
     case kThreadCreate:
         return trace::Meaning{.code = kCodeOf<"task_create">, .par1 = *context, .par2 = pid};
@@ -113,21 +121,27 @@ std::optional<std::uint16_t> ThreadSchedule::context_of(std::uint32_t pid, std::
     return found->context;
 }
 
+bool ThreadSchedule::is_idle(std::uint32_t pid, std::uint32_t tid) const {
+    return pid == kKernelPid && tid >= 1 && tid <= m_processors;
+}
+
 void ThreadSchedule::name_thread(std::uint32_t pid, std::uint32_t tid, std::uint16_t context,
                                  trace::Names& names) const {
     const auto process = m_processes.find(pid);
-    const std::string text = pid == kKernelPid && tid >= 1 && tid <= m_processors ? "idle"
+    const std::string text = is_idle(pid, tid)              ? std::string(kIdle)
                              : process != m_processes.end() ? fmt::format("{}:{}", process->second, tid)
                                                             : fmt::format("pid {}:{}", pid, tid);
     names.set(tracer::Unit::context, context, text);
 }
 
-// Also names threads that had events before.
+// Also names threads that had events before and have no name of their own.
 void ThreadSchedule::name_process(std::uint32_t pid, std::string name, trace::Names& names) {
     m_processes[pid] = std::move(name);
     const auto [first, end] = m_contexts.between(key_of(pid, 0), key_of(pid, ~std::uint32_t{0}));
     for (auto thread = first; thread != end; ++thread) {
-        name_thread(pid, static_cast<std::uint32_t>(thread->first), thread->second, names);
+        if (!m_named.contains(thread->second)) {
+            name_thread(pid, static_cast<std::uint32_t>(thread->first), thread->second, names);
+        }
     }
 }
 

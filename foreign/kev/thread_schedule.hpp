@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Translates what threads and interrupts of another system's .kev file do into our events: RUNNING is a context_switch,
 // READY ends a wait, the other states are waits of the nearest kind, INT_ENTR and INT_EXIT are the handler's begin and
-// end. Each thread has a context, with the name of the thread, or else that of its process and its number.
+// end. Each thread has a context, with the name of the thread, or else that of its process and its number. Those that
+// are idle are all called "idle", whatever their own names are.
 #pragma once
 
 #include "foreign/kev/header.hpp"
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -34,6 +36,7 @@ class ThreadSchedule {
     [[nodiscard]] std::optional<trace::Meaning> take_thread(const trace::Event& event, trace::Names& names);
     [[nodiscard]] std::optional<std::uint16_t> context_of(std::uint32_t pid, std::uint32_t tid, trace::Names& names);
     [[nodiscard]] std::optional<std::uint16_t> vector_of(std::uint32_t interrupt, trace::Names& names);
+    [[nodiscard]] bool is_idle(std::uint32_t pid, std::uint32_t tid) const;
     void name_thread(std::uint32_t pid, std::uint32_t tid, std::uint16_t context, trace::Names& names) const;
     void name_process(std::uint32_t pid, std::string name, trace::Names& names);
     [[nodiscard]] std::string text_of(std::span<const std::uint32_t> words) const;
@@ -42,6 +45,7 @@ class ThreadSchedule {
     std::uint32_t m_processors;
     trace::ForeignContexts m_contexts;                // by pid and tid
     std::map<std::uint32_t, std::string> m_processes; // names by pid
+    std::set<std::uint16_t> m_named;                  // contexts of threads with names of their own
     std::map<std::uint16_t, std::uint16_t> m_running; // contexts by processor
     std::map<std::uint32_t, std::uint16_t> m_vectors; // of interrupts with numbers of more than 15 bits
     bool m_overfull = false;

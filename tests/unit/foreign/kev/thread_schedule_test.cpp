@@ -163,6 +163,24 @@ TEST(ThreadSchedule, ThreadsAreCalledByTheirNamesProcessesAndNumbers) {
     }
 }
 
+TEST(ThreadSchedule, IdleThreadsAreIdleWhateverTheirNamesAreAndNoOthers) {
+    KevBuilder file = threads({{1, 1, 1}, {1, 1, 2}, {1, 1, 9}, {1, 7, 1}});
+    const auto name = [&file](unsigned pid, unsigned tid, std::uint32_t first, std::uint32_t rest) {
+        file.slot('B', 0, kThread, kThreadName, 52, pid, tid).slot('E', 0, kThread, kThreadName, 52, first, rest);
+    };
+    name(1, 2, 0x656c6469, 0x31); // "idle1"
+    name(1, 9, 0x657a616c, 0x79); // "lazey"
+    name(7, 1, 0x656c6469, 0);    // "idle"
+    file.slot('B', 0, kThread, 192, 60, 0, 1).slot('E', 0, kThread, 192, 60, 0x636f7270, 0);
+    file.slot('B', 0, kThread, 192, 61, 1, 7).slot('E', 0, kThread, 192, 61, 0x636f7270, 0);
+    std::vector<std::string> found;
+    const auto names = read(file).names;
+    for (const auto& [context, task] : names.tasks()) {
+        found.push_back(task.name);
+    }
+    EXPECT_THAT(found, ElementsAre("idle", "idle", "lazey", "idle:1"));
+}
+
 TEST(ThreadSchedule, OurOwnFilesKeepTheirContexts) {
     support::KevKeys keys;
     keys.system = "Remora";
