@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/chrono.h>
+#include <sys/resource.h>
 #include <utility>
 
 namespace host::collector {
@@ -19,14 +20,27 @@ constexpr std::chrono::milliseconds kReport{1000};
 // Every datagram of the protocol fits; a longer one is malformed because of its size.
 constexpr std::size_t kDatagramBytesMax = 65536;
 
-// The journals are beside the directory: `record --out DIR` has them in DIR.journal.
 ReliableSessions::Options reliable_options(const CollectOptions& options) {
-    const SessionDirectory& place = options.directory != nullptr ? *options.directory : *options.serve;
-    return {.journals = ReliableSessions::journals_of(place.path()),
+    const bool alone = options.directory != nullptr;
+    return {.journals = alone ? ReliableSessions::journals_of(options.directory->path())
+                              : ReliableSessions::journals_in(options.serve->path()),
             .limits = options.limits,
-            .alone = options.directory != nullptr,
-            .replace = options.replace,
+            .alone = alone,
+            .beside = options.force,
+            .flush_aside = true,
             .key = options.key};
+}
+
+// Senders may hold a quarter of the descriptors that the process may open. An open session has three of them: its
+// directory, its lock and its file.
+Limits within_descriptors(Limits limits) {
+    constexpr std::size_t kOthers = SessionTable::kClosingMax * 2 + reliable::FileStores::kOpenMax + 20;
+    rlimit descriptors{};
+    if (::getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_cur != RLIM_INFINITY) {
+        const std::size_t quarter = descriptors.rlim_cur / 4;
+        limits.sessions = std::min(limits.sessions, quarter > kOthers + 3 ? (quarter - kOthers) / 3 : 1);
+    }
+    return limits;
 }
 
 } // namespace
@@ -36,18 +50,21 @@ Collector::Collector(UdpSocket& socket, const CollectOptions& options, Observer&
     , m_observer(observer)
     , m_options(options)
     , m_buffer(kDatagramBytesMax)
-    , m_table(std::exchange(m_options.directory, nullptr), std::exchange(m_options.serve, nullptr), options.limits,
-              observer)
-    , m_reliable(reliable_options(options),
-                 {.deliver =
-                      [this](const Address& sender, std::uint32_t number, std::span<const std::byte> records) {
-                          return m_table.take(sender, number, records, Clock::now());
-                      },
-                  .send = [this](const Address& to, std::span<const std::byte> reply) { m_socket.send(reply, to); },
-                  .refuse = [this](const std::string& why) { m_observer.refused(why); },
-                  .stray = [this](const Address& sender) { m_table.count_refused(sender); },
-                  .settled = [this](const Address& sender) { return m_table.settled(sender); }},
-                 m_table.usage()) {}
+    , m_table(std::exchange(m_options.directory, nullptr), std::exchange(m_options.serve, nullptr),
+              within_descriptors(options.limits), observer)
+    , m_reliable(
+          reliable_options(options),
+          {.deliver =
+               [this](const Address& sender, std::uint32_t number, std::span<const std::byte> records) {
+                   return m_table.take(sender, number, records, Clock::now());
+               },
+           .open_beside = [this](const Address& sender,
+                                 std::uint64_t boot_id) { return m_table.open_beside(sender, boot_id, Clock::now()); },
+           .send = [this](const Address& to, std::span<const std::byte> reply) { m_socket.send(reply, to); },
+           .refuse = [this](const std::string& why) { m_observer.refused(why); },
+           .stray = [this](const Address& sender) { m_table.count_refused(sender); },
+           .settled = [this](const Address& sender) { return m_table.settled(sender); }},
+          m_table.usage()) {}
 
 SessionTable::Outcome Collector::run() {
     m_started = Clock::now();
@@ -56,15 +73,15 @@ SessionTable::Outcome Collector::run() {
     std::string stopped;
     while (!ended() && stopped.empty()) {
         const auto poll = m_reliable.awaited() ? kPollReliable : kPoll;
-        if (m_socket.wait(static_cast<int>(poll.count())) && !drain()) {
+        if (m_socket.wait(static_cast<int>(poll.count()), m_reliable.event()) && !drain()) {
             stopped = "the socket failed";
         }
         m_table.release(m_observer.take_freed());
         const Clock::time_point now = Clock::now();
         m_reliable.tick();
         m_table.set_malformed_acknowledged(m_reliable.malformed());
-        for (const Address& silent : m_table.tick(now, m_options.idle_timeout)) {
-            m_reliable.drop(silent);
+        for (const Address& cut : m_table.tick(now, m_options.idle_timeout)) {
+            m_reliable.drop(cut);
         }
         if (now - reported >= kReport) {
             reported = now;
@@ -78,18 +95,16 @@ SessionTable::Outcome Collector::run() {
     m_reliable.sync(); // what sync() passes on belongs to sessions that are still open
     m_table.close_all(stopped);
     SessionTable::Outcome outcome = m_table.outcome();
-    if (!outcome.error) {
-        m_reliable.remove_journals(); // the sessions of these journals are on the disk
-    }
+    m_reliable.remove_journals(); // of sessions that are on the disk
     if (full && !outcome.error) {
         outcome.error = lib::Error::no_space;
     }
     return outcome;
 }
 
-// Takes waiting datagrams for a bounded time, so that timeouts and signals are noticed during a flood.
+// Takes waiting datagrams for a bounded time, so that answers, timeouts and signals do not wait for the end of a flood.
 bool Collector::drain() {
-    const Clock::time_point until = Clock::now() + kPoll;
+    const Clock::time_point until = Clock::now() + kPollReliable;
     for (Clock::time_point now; !ended() && now < until;) {
         now = Clock::now();
         const auto datagram = m_socket.receive(m_buffer);
@@ -116,7 +131,7 @@ void Collector::take(std::span<const std::byte> datagram, const Address& sender,
         }
         return;
     }
-    if (!header || header.value().number == 0) {
+    if (!header || header.value().number == 0 || header.value().records > tracer::kPacketRecordsMax) {
         m_table.count_malformed(sender);
         return;
     }

@@ -27,7 +27,7 @@ struct CollectOptions {
     std::shared_ptr<SessionDirectory> directory; // an empty one for a single run; or null
     std::shared_ptr<SessionDirectory> serve;     // for any number of sessions; null if `directory` is not
     Limits limits;
-    bool replace = false;                                  // discard what an earlier collector left
+    bool force = false; // what an earlier collector left to be written is written beside `directory`
     std::optional<std::chrono::milliseconds> idle_timeout; // for a session, after its last packet
     std::optional<std::chrono::milliseconds> timeout;      // for the collector, from its start
     const volatile std::sig_atomic_t* stop = nullptr;      // becomes non-zero when the user wants to stop

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/collector/reliable_sessions.hpp"
 
+#include "host/collector/delivering_store.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/text/format.hpp"
@@ -64,111 +65,21 @@ std::uint64_t boot_of(const filesystem::path& file) {
     return begin ? begin->boot_id : 0;
 }
 
-// A store that passes on what its file store has made durable.
-class DeliveringStore final : public reliable::SessionStore {
-  public:
-    using Deliver = std::function<void(std::uint32_t number, std::span<const std::byte> records)>;
-
-    // number: that of the packet that was passed on last. full: called when usage first reaches total_bytes.
-    DeliveringStore(std::unique_ptr<reliable::SessionStore> files, Deliver deliver, std::uint32_t& number, Usage& usage,
-                    std::uint64_t total_bytes, std::function<void()> full)
-        : m_files(std::move(files))
-        , m_deliver(std::move(deliver))
-        , m_number(number)
-        , m_usage(usage)
-        , m_total_bytes(total_bytes)
-        , m_full(std::move(full)) {}
-
-    // Passes on what an earlier collector has received of a stream. Its packets are not known, only its records and
-    // where some are missing. Returns false if it cannot be read.
-    [[nodiscard]] bool deliver_earlier(const std::string& path, std::uint16_t stream) {
-        const std::uint64_t end = m_files->durable(stream).bytes;
-        const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
-        if (file == nullptr) {
-            return end == 0;
-        }
-        std::uint64_t at = 0;
-        std::array<std::byte, tracer::reliable::kBodyBytesMax> piece{};
-        const auto deliver_until = [&](std::uint64_t until) {
-            while (at < until) {
-                const std::size_t wanted = std::min<std::uint64_t>(piece.size(), until - at);
-                if (std::fread(piece.data(), 1, wanted, file.get()) != wanted) {
-                    return false;
-                }
-                m_deliver(++m_number, std::span(piece).first(wanted));
-                at += wanted;
-            }
-            return true;
-        };
-        for (const reliable::Loss& loss : m_files->losses(stream)) {
-            if (!deliver_until(loss.at_byte)) {
-                return false;
-            }
-            m_number += static_cast<std::uint32_t>(loss.packets);
-        }
-        return deliver_until(end);
-    }
-
-    [[nodiscard]] reliable::Mark durable(std::uint16_t stream) const override { return m_files->durable(stream); }
-
-    [[nodiscard]] bool append(std::uint16_t stream, std::span<const std::byte> records) override {
-        if (m_usage.bytes + records.size() > m_total_bytes) {
-            if (const auto full = std::exchange(m_full, nullptr)) {
-                full();
-            }
-            return false;
-        }
-        if (!m_files->append(stream, records)) {
-            return false;
-        }
-        m_usage.bytes += records.size();
-        m_pending.push_back({stream, {records.begin(), records.end()}});
-        return true;
-    }
-
-    void lost(std::uint16_t stream, std::uint64_t packets) override {
-        m_files->lost(stream, packets);
-        m_number += static_cast<std::uint32_t>(packets);
-    }
-
-    [[nodiscard]] bool sync(std::uint16_t stream, const reliable::Mark& mark) override {
-        if (!m_files->sync(stream, mark)) {
-            return false;
-        }
-        m_usage.bytes += reliable::FileStores::kMarkBytes;
-        for (const Pending& packet : m_pending) {
-            if (packet.stream == stream) {
-                m_deliver(++m_number, packet.records);
-            }
-        }
-        std::erase_if(m_pending, [stream](const Pending& packet) { return packet.stream == stream; });
-        return true;
-    }
-
-  private:
-    struct Pending {
-        std::uint16_t stream = 0;
-        std::vector<std::byte> records;
-    };
-
-    std::unique_ptr<reliable::SessionStore> m_files;
-    Deliver m_deliver;
-    // These are appended but not durable yet: at most reliable::Session::kSyncBytes for each stream.
-    std::vector<Pending> m_pending;
-    std::uint32_t& m_number;
-    Usage& m_usage;
-    std::uint64_t m_total_bytes;
-    std::function<void()> m_full;
-};
-
 } // namespace
 
 ReliableSessions::ReliableSessions(Options options, Calls calls, Usage& usage)
     : m_options(std::move(options))
     , m_calls(std::move(calls))
     , m_usage(usage)
-    , m_files(m_options.journals, {.session_bytes = m_options.limits.session_bytes}, m_calls.refuse)
-    , m_receiver(*this, {.secret = random_key(), .key = m_options.key}) {
+    , m_files(
+          m_options.journals, {.session_bytes = m_options.limits.session_bytes},
+          [this](const std::string& why) {
+              const std::scoped_lock lock(m_reports_mutex);
+              m_reports.push_back(why);
+          },
+          m_options.flush_aside ? reliable::FileStores::Flushes::aside : reliable::FileStores::Flushes::at_once)
+    , m_receiver(*this, {.secret = random_key(), .key = m_options.key})
+    , m_journals(m_files.sessions().size()) {
     for (const filesystem::path& file : files_in(m_options.journals)) {
         std::error_code code;
         const std::uintmax_t bytes = filesystem::file_size(file, code);
@@ -183,6 +94,23 @@ std::string ReliableSessions::journals_of(std::string directory) {
     return directory + ".journal";
 }
 
+std::string ReliableSessions::journals_in(const std::string& served) {
+    return served + '/' + std::string(kJournalsName);
+}
+
+std::string ReliableSessions::prepare(const std::string& served) {
+    const std::string journals = journals_in(served);
+    const std::string earlier = journals_of(served);
+    std::error_code code;
+    if (!filesystem::exists(journals, code) && filesystem::is_directory(filesystem::symlink_status(earlier, code)) &&
+        ::rename(earlier.c_str(), journals.c_str()) != 0) {
+        return fmt::format("{} holds what an earlier collector has acknowledged and cannot be moved to {}: {}", earlier,
+                           journals, std::strerror(errno));
+    }
+    reliable::FileStores files(journals);
+    return files.make() ? std::string() : files.why();
+}
+
 bool ReliableSessions::can_continue(const std::string& directory) {
     const auto manifest = formats::dat::load_manifest(directory);
     std::set<std::uint64_t> held;
@@ -193,7 +121,7 @@ bool ReliableSessions::can_continue(const std::string& directory) {
             held.insert(boot_of(file));
         }
     }
-    if (!manifest || manifest.value().complete || journals != 1) {
+    if (!manifest || manifest.value().complete || journals == 0) {
         return false;
     }
     return std::ranges::all_of(files_in(directory), [&held](const filesystem::path& file) {
@@ -211,22 +139,35 @@ void ReliableSessions::take(std::span<const std::byte> datagram_untrusted, const
     if (!reply.empty()) {
         m_calls.send(sender, reply);
     }
+    report();
 }
 
 void ReliableSessions::tick() {
+    if (m_files.event() >= 0) {
+        std::uint64_t flushes = 0;
+        static_cast<void>(::read(m_files.event(), &flushes, sizeof(flushes))); // before what is done is looked at
+    }
     m_receiver.tick(now(), [this](const reliable::Peer& peer, std::span<const std::byte> reply) {
         m_calls.send({peer.ipv4, peer.port}, reply);
     });
     m_receiver.forget_ended(now(), m_options.forget_after,
                             [this](const auto& entry) { return release(entry.peer, entry.number); });
     release_ended();
+    report();
+}
+
+void ReliableSessions::report() {
+    std::vector<std::string> reports;
+    {
+        const std::scoped_lock lock(m_reports_mutex);
+        reports.swap(m_reports);
+    }
+    std::ranges::for_each(reports, m_calls.refuse);
     report_forgeries();
     if (!m_full_reported && m_receiver.counters().table_full != 0) {
         m_full_reported = true;
-        m_calls.refuse(
-            fmt::format("a machine is refused: {} acknowledged sessions are open, and all were heard of in the "
-                        "last five minutes",
-                        reliable::Receiver::kSessionsMax));
+        m_calls.refuse(fmt::format("a machine is refused: {} acknowledged sessions are open, and all of them progress",
+                                   reliable::Receiver::kSessionsMax));
     }
 }
 
@@ -236,15 +177,33 @@ bool ReliableSessions::release(const reliable::Peer& peer, std::uint64_t session
         return false;
     }
     const Key key{peer.ipv4, peer.port, session};
-    if (!m_kept.contains(key)) {
+    if (m_kept.erase(key) == 0) {
         m_usage.bytes -= std::min(m_usage.bytes, m_files.remove(peer, session));
     }
     m_passed_on.erase(key);
     return true;
 }
 
-void ReliableSessions::forgotten(const reliable::Peer& peer, std::uint64_t session) {
-    m_ended.emplace_back(peer, session);
+// What is not received any more may be continued, and is passed on from the beginning if its session is closed.
+void ReliableSessions::forgotten(const reliable::Peer& peer, std::uint64_t session, bool ended) {
+    const Key key{peer.ipv4, peer.port, session};
+    if (ended) {
+        m_ended.emplace_back(peer, session);
+        return;
+    }
+    if (m_calls.settled(address_of(peer, session))) {
+        m_passed_on.erase(key);
+    }
+    if (m_kept.erase(key) == 0) {
+        abandon(peer, session);
+    }
+}
+
+void ReliableSessions::abandon(const reliable::Peer& peer, std::uint64_t session) {
+    m_abandoned.emplace_back(peer, session);
+    if (m_abandoned.size() > m_options.journals_max) {
+        m_abandoned.pop_front();
+    }
 }
 
 void ReliableSessions::release_ended() {
@@ -258,36 +217,32 @@ void ReliableSessions::keep(const reliable::Peer& peer, std::uint64_t session) {
     }
 }
 
-// Reports the first forgery, and the one after which nothing is answered any more.
+// Reports the first forgery, the 1024th, and so on.
 void ReliableSessions::report_forgeries() {
+    constexpr std::uint64_t kLessOften = 1024;
     const std::uint64_t count = m_receiver.counters().unauthentic;
-    if (!m_options.key || count == 0) {
-        return;
-    }
-    if (m_reported == 0) {
-        m_reported = 1;
-        m_calls.refuse("datagrams come that are not authentic: the machine has another key than --key, or another "
-                       "machine forges them");
-    }
-    if (m_reported == 1 && count >= reliable::Receiver::kForgeriesMax) {
-        m_reported = 2;
-        m_calls.refuse(fmt::format("{} datagrams were not authentic: none is answered any more; start the collector "
-                                   "again when the forger is gone",
-                                   count));
+    if (m_options.key && count >= m_forgeries_reported_at) {
+        m_calls.refuse(fmt::format("{} that {} not authentic: the machine has another key than --key, or another "
+                                   "machine forges them",
+                                   count == 1 ? "a datagram came" : fmt::format("{} datagrams came", count),
+                                   count == 1 ? "is" : "are"));
+        while (count >= m_forgeries_reported_at) {
+            m_forgeries_reported_at *= kLessOften;
+        }
     }
 }
 
 void ReliableSessions::drop(const Address& sender) {
-    if (sender.session && m_receiver.drop({sender.ipv4, sender.port}, *sender.session)) {
+    if (sender.session) {
+        const reliable::Peer peer{sender.ipv4, sender.port};
+        m_receiver.drop(peer, *sender.session);
         m_passed_on.erase({sender.ipv4, sender.port, *sender.session});
+        abandon(peer, *sender.session);
     }
 }
 
 void ReliableSessions::begin() {
     for (const auto& [peer, session] : m_files.sessions()) {
-        if (m_owner) {
-            return;
-        }
         auto files = m_files.open(peer, session);
         std::size_t streams = 0;
         std::size_t ended = 0;
@@ -299,12 +254,25 @@ void ReliableSessions::begin() {
         if (files == nullptr) {
             m_calls.refuse(m_files.why());
         } else if (ended != 0 && ended == streams) {
-            if (!m_options.replace) {
-                static_cast<void>(delivering(peer, session, std::move(files)));
-            }
-            m_ended.emplace_back(peer, session);
+            pass_on_earlier(peer, session, std::move(files));
         }
     }
+}
+
+void ReliableSessions::pass_on_earlier(const reliable::Peer& peer, std::uint64_t session,
+                                       std::unique_ptr<reliable::SessionStore> files) {
+    const bool beside = m_options.alone && (m_options.beside || m_owner);
+    const auto owner = m_owner;
+    std::uint64_t boot_id = 0;
+    for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax && boot_id == 0; ++stream) {
+        boot_id = boot_of(m_files.stream_path(peer, session, stream));
+    }
+    if (beside && !m_calls.open_beside(address_of(peer, session), boot_id)) {
+        return; // the journal is kept, and why is reported
+    }
+    static_cast<void>(delivering(peer, session, std::move(files)));
+    m_ended.emplace_back(peer, session);
+    m_owner = beside ? owner : m_owner;
 }
 
 bool ReliableSessions::awaited() const {
@@ -343,13 +311,10 @@ std::unique_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::P
         m_calls.stray(address_of(peer, session));
         return nullptr;
     }
-    if (::mkdir(m_options.journals.c_str(), 0755) != 0 && errno != EEXIST) {
-        m_calls.refuse(fmt::format("{}: {}", m_options.journals, std::strerror(errno)));
-        return nullptr;
-    }
-    if (m_passed_on.size() >= kSessionsMax && !make_space()) {
-        m_calls.refuse(
-            fmt::format("{} acknowledged sessions since the start: start the collector again", kSessionsMax));
+    std::erase(m_abandoned, std::pair(peer, session));
+    if (!has_journal_left()) {
+        m_calls.refuse(fmt::format("{} has {} journals of sessions that have not ended: move some elsewhere",
+                                   m_options.journals, m_options.journals_max));
         return nullptr;
     }
     auto files = m_files.open(peer, session);
@@ -360,15 +325,19 @@ std::unique_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::P
     return delivering(peer, session, std::move(files));
 }
 
-// Forgets sessions of which no packet came.
-bool ReliableSessions::make_space() {
-    std::erase_if(m_passed_on, [this](const auto& passed) {
-        const auto& [key, packets] = passed;
-        return packets == 0 && std::ranges::none_of(m_receiver.sessions(), [&key = key](const auto& entry) {
-                   return key == Key{entry->peer.ipv4, entry->peer.port, entry->number};
-               });
+// Counts the sessions that are opened, and those on the disk when that is too many, because most that send nothing have
+// no journal. What is written elsewhere, too, is removed then.
+bool ReliableSessions::has_journal_left() {
+    if (++m_journals <= m_options.journals_max) {
+        return true;
+    }
+    m_journals = m_files.sessions().size() + 1;
+    std::erase_if(m_abandoned, [this](const auto& session) {
+        const bool goes = m_journals > m_options.journals_max && release(session.first, session.second);
+        m_journals -= goes ? 1U : 0U;
+        return goes;
     });
-    return m_passed_on.size() < kSessionsMax;
+    return m_journals <= m_options.journals_max;
 }
 
 // Returns a store of which the durable part has already been passed on; null if that cannot be read.

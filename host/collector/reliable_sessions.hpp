@@ -18,9 +18,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -38,13 +40,16 @@ class ReliableSessions final : private reliable::StoreProvider {
   public:
     struct Options {
         std::string journals; // their directory; made when a session begins, removed with the last journal in it
-        Limits limits;      // those of bytes: streams and journals count like the sessions' own files while they exist
-        bool alone = false; // one run is recorded, so only sessions of one address and port are accepted
-        bool replace = false;                        // discard what an earlier collector recorded
+        Limits limits;       // those of bytes: streams and journals count like the sessions' own files while they exist
+        bool alone = false;  // one run is recorded, so only sessions of one address and port are accepted
+        bool beside = false; // what an earlier collector received is written beside the run that is recorded
+        bool flush_aside = false;                    // a thread flushes the disk; else take() and tick() do
         std::optional<tracer::reliable::SipKey> key; // none: every sender is trusted
         // The time after an end after which no sender asks again.
         lib::Nanoseconds forget_after = lib::milliseconds(60'000);
         lib::Nanoseconds (*clock)() = &steady_time;
+        // So many sessions have a journal; more push out those that are written elsewhere, too, and not continued.
+        std::size_t journals_max = 4096;
     };
 
     // Takes a durable packet: its number, from 1 on in each session, and its records. A gap in the numbers is a loss.
@@ -55,6 +60,8 @@ class ReliableSessions final : private reliable::StoreProvider {
 
     struct Calls {
         Deliver deliver;
+        // Called if what is passed on next is of an earlier run. Returns false if there is no place for it.
+        std::function<bool(const Address&, std::uint64_t boot_id)> open_beside;
         Send send;
         Refuse refuse; // called if a session cannot be recorded
         // Called if a machine is refused because the run of another one is recorded.
@@ -62,21 +69,30 @@ class ReliableSessions final : private reliable::StoreProvider {
         std::function<bool(const Address&)> settled; // returns whether everything of this sender is on the disk
     };
 
-    static constexpr std::size_t kSessionsMax = 4096; // of one collector; forgotten ones do not count
-
     // usage: that of the collector, which must outlive this object.
     ReliableSessions(Options options, Calls calls, Usage& usage);
 
-    // Returns the directory of the journals of a collector that records into this directory; it is beside it.
+    // Returns the directory of the journals of `record --out DIR`: DIR.journal, beside the session.
     [[nodiscard]] static std::string journals_of(std::string directory);
+
+    // Returns the directory of the journals of `record --serve DIR`: DIR/journal, because a service may write to DIR
+    // alone.
+    [[nodiscard]] static std::string journals_in(const std::string& served);
+
+    // Makes the directory of the journals of `record --serve`, so that a collector that can acknowledge nothing does
+    // not start. What an earlier version left in DIR.journal is moved there. Returns what is wrong; empty: nothing.
+    [[nodiscard]] static std::string prepare(const std::string& served);
 
     // Returns whether the journal also holds the unfinished session in this directory: a collector that was killed left
     // both. Then nothing is lost if the files are written again from the journal.
     [[nodiscard]] static bool can_continue(const std::string& directory);
 
     // Must be called before the first packet. Passes on the sessions that ended before an earlier collector had written
-    // them; if they are to be replaced, removes their journals.
+    // them. If one run is recorded, the first is that run, unless all are written beside it.
     void begin();
+
+    // Returns a descriptor that becomes readable when tick() has something to do; -1 if there is none.
+    [[nodiscard]] int event() const { return m_files.event(); }
 
     // Takes a datagram that claims to be of version 2.
     void take(std::span<const std::byte> datagram_untrusted, const Address& sender);
@@ -112,13 +128,17 @@ class ReliableSessions final : private reliable::StoreProvider {
                                                                std::uint64_t session) override;
     using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint64_t>; // address, port, session
 
-    void forgotten(const reliable::Peer& peer, std::uint64_t session) override;
+    void forgotten(const reliable::Peer& peer, std::uint64_t session, bool ended) override;
     [[nodiscard]] std::unique_ptr<reliable::SessionStore> delivering(const reliable::Peer& peer, std::uint64_t session,
                                                                      std::unique_ptr<reliable::SessionStore> files);
     [[nodiscard]] bool release(const reliable::Peer& peer, std::uint64_t session);
     void release_ended();
     void keep(const reliable::Peer& peer, std::uint64_t session);
-    [[nodiscard]] bool make_space();
+    void pass_on_earlier(const reliable::Peer& peer, std::uint64_t session,
+                         std::unique_ptr<reliable::SessionStore> files);
+    [[nodiscard]] bool has_journal_left();
+    void abandon(const reliable::Peer& peer, std::uint64_t session);
+    void report();
     void report_forgeries();
 
     [[nodiscard]] lib::Nanoseconds now() const { return m_options.clock(); }
@@ -126,14 +146,19 @@ class ReliableSessions final : private reliable::StoreProvider {
     Options m_options;
     Calls m_calls;
     Usage& m_usage;
-    std::map<Key, std::uint32_t> m_passed_on; // how many packets of each session were passed on, including lost ones
+    // How many packets of each session were passed on, including lost ones: of those that are received or open.
+    std::map<Key, std::uint32_t> m_passed_on;
+    std::mutex m_reports_mutex;
+    std::vector<std::string> m_reports; // by the stores, one of whose threads is another
     reliable::FileStores m_files;
     reliable::Receiver m_receiver;
     std::optional<reliable::Peer> m_owner; // if alone: the machine of which a chunk has begun
     std::set<Key> m_kept;                  // sessions of which a packet could not be taken
     // Sessions that are not received any more and whose journals still exist.
     std::vector<std::pair<reliable::Peer, std::uint64_t>> m_ended;
-    std::uint64_t m_reported = 0; // how many reports of forgeries were made
+    std::deque<std::pair<reliable::Peer, std::uint64_t>> m_abandoned; // that have not ended and are not received
+    std::size_t m_journals = 0;                                       // at most so many exist
+    std::uint64_t m_forgeries_reported_at = 1;                        // the number of which is reported next
     bool m_full_reported = false;
 };
 

@@ -196,7 +196,11 @@ lib::Result<void, Failure> SessionDirectory::take(OldSession old) {
     if (!is_session && !std::ranges::all_of(names.value(), [this](const auto& name) { return is_empty(name); })) {
         return unusable("it holds Ntrace.dat files without a manifest of ours");
     }
-    if (is_session && old == OldSession::keep) {
+    // A collector that was killed before a packet came leaves a manifest alone.
+    const bool has_chunk = std::ranges::any_of(names.value(), [this](const std::string& name) {
+        return formats::dat::is_chunk_file_name(name) && !is_empty(name);
+    });
+    if (is_session && has_chunk && old == OldSession::keep) {
         return Failure{lib::Error::exists, "it holds an earlier session"};
     }
     for (const std::string& name : names.value()) {

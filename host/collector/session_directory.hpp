@@ -40,8 +40,11 @@ class DirectoryLock {
 // The file NAME.published beside a session directory NAME states how far it is published (fleet/session_publisher.hpp).
 inline constexpr std::string_view kPublishedSuffix = ".published";
 
+// The directory in a served one that has the journals of acknowledged sessions (reliable_sessions.hpp).
+inline constexpr std::string_view kJournalsName = "journal";
+
 enum class OldSession : std::uint8_t {
-    keep,    // refuse if the directory holds a session or anything else
+    keep,    // refuse if the directory holds a session with a chunk, or anything else
     replace, // delete the files of the session first; refuse if there are others
     leave,   // leave everything as it is
 };

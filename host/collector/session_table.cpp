@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/collector/session_table.hpp"
 
+#include "host/collector/reliable/admission.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/format.hpp"
 #include "tracer/record/event_table.hpp"
@@ -16,67 +17,6 @@
 #include <utility>
 
 namespace host::collector {
-
-namespace {
-
-// Returns the bytes of the files directly in a directory; 0 if it is no directory.
-std::uint64_t bytes_in(int parent, const std::string& name) {
-    const trace::Descriptor directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    const auto names = list_names(directory.number());
-    std::uint64_t bytes = 0;
-    for (const std::string& file : names ? names.value() : std::vector<std::string>()) {
-        struct stat status {};
-
-        if (::fstatat(directory.number(), file.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode)) {
-            bytes += static_cast<std::uint64_t>(status.st_size);
-        }
-    }
-    return bytes;
-}
-
-} // namespace
-
-SessionPlaces SessionPlaces::served(std::shared_ptr<SessionDirectory> root, Usage& usage) {
-    SessionPlaces places;
-    places.m_parent = trace::Descriptor(::fcntl(root->descriptor(), F_DUPFD_CLOEXEC, 0));
-    places.m_parent_path = root->path();
-    const auto names = list_names(root->descriptor());
-    for (const std::string& name : names ? names.value() : std::vector<std::string>()) {
-        if (name != kLockName && !name.ends_with(kPublishedSuffix)) {
-            ++places.m_directories;
-            usage.bytes += bytes_in(root->descriptor(), name);
-        }
-    }
-    places.m_root = std::move(root);
-    return places;
-}
-
-SessionPlaces SessionPlaces::beside(const SessionDirectory& first) {
-    std::error_code code;
-    const std::filesystem::path path = std::filesystem::canonical(first.path(), code);
-    SessionPlaces places;
-    places.m_parent_path = path.parent_path().string();
-    places.m_prefix = path.filename().string() + '-';
-    places.m_parent = trace::Descriptor(::open(places.m_parent_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    return places;
-}
-
-SessionDirectory::Opened SessionPlaces::make(std::uint64_t boot_id, std::size_t directories_max) {
-    if (m_directories >= directories_max) {
-        return trace::Failure<lib::Error>{
-            lib::Error::no_space,
-            fmt::format("there are {} sessions in {} already: move some elsewhere", m_directories, m_parent_path)};
-    }
-    for (std::size_t number = 0; number <= directories_max; ++number) {
-        const std::string name = fmt::format("{}{:016x}-{}", m_prefix, boot_id, number);
-        auto made = SessionDirectory::create(m_parent.number(), m_parent_path, name);
-        if (made || made.error().cause != lib::Error::exists) {
-            m_directories += made ? 1U : 0U;
-            return made;
-        }
-    }
-    return trace::Failure<lib::Error>{lib::Error::exists, "every name is taken"};
-}
 
 namespace {
 
@@ -201,6 +141,9 @@ bool SessionTable::take(const Address& sender, std::uint32_t number, std::span<c
     const auto boot_id = begin ? std::optional(begin->boot_id) : std::nullopt;
     const auto own = session_of(sender);
     if (own == m_open.end()) {
+        if (sender.session && std::ranges::find(m_cut, sender) != m_cut.end()) {
+            return true; // it is passed on again
+        }
         const auto former = std::ranges::find_if(m_open, [&sender](const auto& session) {
             return sender.session && session->sender() && session->sender()->session &&
                    session->sender()->ipv4 == sender.ipv4 && session->sender()->port == sender.port;
@@ -243,7 +186,7 @@ bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std
         ++m_strays.packets;
         return false;
     }
-    const bool taken = m_alone && (m_open.empty() || m_open.front()->sender());
+    const bool taken = m_alone && (m_open.empty() || m_open.front()->sender()) && !of_same_machine(sender);
     const bool ends = ends_export(records); // an end without a begin makes no session
     if (taken || ends || was_of(sender, boot_id, now)) {
         count_stray(sender, boot_id.has_value() || ends);
@@ -265,29 +208,71 @@ bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std
     return true;
 }
 
+// Returns whether the run of this machine has been recorded: after a reset it may send the trace of its former boot
+// first.
+bool SessionTable::of_same_machine(const Address& sender) const {
+    return sender.session && std::ranges::any_of(m_former, [&sender](const Former& former) {
+               return former.sender.session && former.sender.ipv4 == sender.ipv4 && former.sender.port == sender.port;
+           });
+}
+
 // Returns the session of `record --out` if it waits for its sender; otherwise opens one in a new directory. Null if
 // that is not possible.
 Session* SessionTable::open_for(const Address& sender, std::uint64_t boot_id, Clock::time_point now) {
-    const bool waits = m_alone && !m_open.empty() && !m_open.front()->sender();
-    if (!waits) {
-        if (m_open.size() >= m_limits.sessions) {
-            m_observer.refused(fmt::format("{}: there are {} open sessions already, no more are taken", to_text(sender),
-                                           m_open.size()));
-            fail(lib::Error::no_space);
-            return nullptr;
-        }
-        auto made = m_places.make(boot_id, m_alone ? m_limits.sessions : m_limits.directories);
-        if (!made) {
-            m_observer.refused(fmt::format("{}: no session can be made: {}", to_text(sender), made.error().text));
-            fail(made.error().cause);
-            return nullptr;
-        }
-        open(std::move(made.value()));
+    if (!m_alone || m_open.empty() || m_open.front()->sender()) {
+        return open_new(sender, boot_id, now);
     }
+    Session& session = *m_open.front();
+    session.bind(sender, boot_id, now);
+    m_observer.opened(session.view());
+    return &session;
+}
+
+bool SessionTable::open_beside(const Address& sender, std::uint64_t boot_id, Clock::time_point now) {
+    return open_new(sender, boot_id, now) != nullptr;
+}
+
+Session* SessionTable::open_new(const Address& sender, std::uint64_t boot_id, Clock::time_point now) {
+    if (m_open.size() >= m_limits.sessions && !make_space(sender, now)) {
+        m_observer.refused(
+            fmt::format("{}: there are {} open sessions already, no more are taken", to_text(sender), m_open.size()));
+        fail(lib::Error::no_space);
+        return nullptr;
+    }
+    auto made = m_places.make(boot_id, m_alone ? m_limits.sessions : m_limits.directories);
+    if (!made) {
+        m_observer.refused(fmt::format("{}: no session can be made: {}", to_text(sender), made.error().text));
+        fail(made.error().cause);
+        return nullptr;
+    }
+    open(std::move(made.value()));
     Session& session = *m_open.back();
     session.bind(sender, boot_id, now);
     m_observer.opened(session.view());
     return &session;
+}
+
+bool SessionTable::make_space(const Address& newcomer, Clock::time_point now) {
+    std::vector<reliable::Occupant> occupants;
+    for (const auto& session : m_open) {
+        const std::chrono::nanoseconds silence = now - session->last_packet();
+        occupants.push_back({.ipv4 = session->sender() ? session->sender()->ipv4 : 0,
+                             .bytes = session->writer().taken_bytes(),
+                             .silence = {static_cast<std::uint64_t>(silence.count())}});
+    }
+    const auto replaced = m_alone ? std::nullopt : reliable::Admission::replaced(occupants, newcomer.ipv4);
+    if (replaced) {
+        cut(std::next(m_open.begin(), static_cast<std::ptrdiff_t>(*replaced)), "another machine needed its place", now);
+    }
+    return replaced.has_value();
+}
+
+// Closes a session that its machine has not ended.
+void SessionTable::cut(Sessions::iterator session, const std::string& why, Clock::time_point now) {
+    if (const auto& sender = (*session)->sender()) {
+        m_cut.push_back(*sender);
+    }
+    close(session, why, now);
 }
 
 void SessionTable::open(std::shared_ptr<SessionDirectory> directory) {
@@ -304,6 +289,10 @@ void SessionTable::close(Sessions::iterator session, const std::string& why, Clo
         }
     }
     m_closing.splice(m_closing.end(), m_open, session);
+    if (m_closing.size() > kClosingMax) {
+        m_syncer.drain();
+        report_settled();
+    }
 }
 
 void SessionTable::count_stray(const Address& sender, bool of_trace) {
@@ -323,23 +312,20 @@ void SessionTable::count_malformed(const Address& sender) {
     }
 }
 
-std::vector<Address> SessionTable::close_superseded(Clock::time_point now) {
-    std::vector<Address> closed;
+void SessionTable::close_superseded(Clock::time_point now) {
     std::erase_if(m_superseded, [&](const Superseded& old) {
         const auto session =
             std::ranges::find_if(m_open, [&old](const auto& open) { return open.get() == old.session; });
         const bool due = session != m_open.end() && now - old.since >= kSupersededFor;
         if (due) {
-            closed.push_back(*(*session)->sender());
-            close(session, reset_text(old.next_boot_id), now);
+            cut(session, reset_text(old.next_boot_id), now);
         }
         return due || session == m_open.end();
     });
-    return closed;
 }
 
 std::vector<Address> SessionTable::tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle) {
-    std::vector<Address> silent = close_superseded(now);
+    close_superseded(now);
     const bool urgent = m_alone || 2 * m_open.size() >= m_limits.sessions;
     for (auto next = m_open.begin(); next != m_open.end();) {
         const auto session = next++;
@@ -348,12 +334,11 @@ std::vector<Address> SessionTable::tick(Clock::time_point now, std::optional<std
             close(session, "", now);
         } else if (const auto& sender = (*session)->sender();
                    sender && idle && (urgent || !sender->session) && now - (*session)->last_packet() >= *idle) {
-            silent.push_back(*(*session)->sender());
-            close(session, fmt::format("nothing came for {} ms", idle->count()), now);
+            cut(session, fmt::format("nothing came for {} ms", idle->count()), now);
         }
     }
     report_settled();
-    return silent;
+    return std::exchange(m_cut, {});
 }
 
 void SessionTable::report_settled() {
@@ -368,6 +353,9 @@ void SessionTable::report_settled() {
         m_outcome.complete += manifest.complete ? 1U : 0U;
         if (error) {
             fail(*error);
+            if (const auto& sender = (*session)->sender()) {
+                m_unwritten.push_back(*sender);
+            }
         }
         add(m_ended, **session);
         m_closing.erase(session);
@@ -412,7 +400,8 @@ void SessionTable::release(const Freed& freed) {
 
 bool SessionTable::settled(const Address& sender) const {
     const auto is_of = [&sender](const auto& session) { return session->sender() == sender; };
-    return !m_outcome.error && std::ranges::none_of(m_open, is_of) && std::ranges::none_of(m_closing, is_of);
+    return std::ranges::find(m_unwritten, sender) == m_unwritten.end() && std::ranges::none_of(m_open, is_of) &&
+           std::ranges::none_of(m_closing, is_of);
 }
 
 Progress SessionTable::progress() const {

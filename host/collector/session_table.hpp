@@ -11,7 +11,8 @@
 //
 // `record --out` records one run: its session exists from the start and belongs to the first plausible sender; all
 // other senders are only counted. A session that has ended is remembered for a while, so that a late packet of it opens
-// no second one. Packets are never moved between sessions. A full table refuses new sessions and ends none.
+// no second one. Packets are never moved between sessions. In a full table a session that makes no progress gives up
+// its place (reliable/admission.hpp): an acknowledged one is recorded anew, whole, if its machine continues.
 #pragma once
 
 #include "host/collector/observer.hpp"
@@ -76,7 +77,7 @@ class SessionPlaces {
 class Strangers {
   public:
     static constexpr std::size_t kSendersMax = 64;
-    static constexpr std::size_t kHeldMax = 64; // the window of PacketOrder
+    static constexpr std::size_t kHeldMax = 64;
 
     // Holds packets by their numbers.
     using Packets = std::map<std::uint32_t, std::vector<std::byte>>;
@@ -109,6 +110,9 @@ class SessionTable {
         std::optional<lib::Error> error; // the first error: no_space (the disk, or a limit), exists, io
     };
 
+    // So many ended sessions may wait for the disk; then the next one waits itself.
+    static constexpr std::size_t kClosingMax = 8;
+
     // first: the directory of `record --out`, else null. root: that of `record --serve`, else null. The observer must
     // outlive the table.
     SessionTable(std::shared_ptr<SessionDirectory> first, std::shared_ptr<SessionDirectory> root, const Limits& limits,
@@ -137,8 +141,12 @@ class SessionTable {
 
     // Must be called regularly. idle: a session without a packet for this time ends. A session of acknowledged packets
     // lasts until its machine ends it, unless one run is recorded or half of the table is in use. Returns the senders
-    // whose sessions ended in this way.
+    // whose sessions were closed before they ended since the last call: what they send is passed on from the beginning.
     std::vector<Address> tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle);
+
+    // Opens a session beside the run that is recorded, for what an earlier collector received of this sender. Returns
+    // false if it cannot be made.
+    [[nodiscard]] bool open_beside(const Address& sender, std::uint64_t boot_id, Clock::time_point now);
 
     // Returns whether the run of `record --out` has ended.
     [[nodiscard]] bool finished() const { return m_alone && m_open.empty(); }
@@ -151,7 +159,7 @@ class SessionTable {
 
     [[nodiscard]] const Outcome& outcome() const { return m_outcome; }
 
-    // Returns whether everything that came from this sender is on the disk and listed, and its session has ended.
+    // Returns whether everything that came from this sender is on the disk and listed, and its session is closed.
     [[nodiscard]] bool settled(const Address& sender) const;
 
     // Must be called when sessions were removed.
@@ -182,12 +190,16 @@ class SessionTable {
     [[nodiscard]] Sessions::iterator session_of(const Address& sender);
     [[nodiscard]] bool was_of(const Address& sender, std::optional<std::uint64_t> boot_id, Clock::time_point now) const;
     [[nodiscard]] Session* open_for(const Address& sender, std::uint64_t boot_id, Clock::time_point now);
+    [[nodiscard]] Session* open_new(const Address& sender, std::uint64_t boot_id, Clock::time_point now);
+    [[nodiscard]] bool of_same_machine(const Address& sender) const;
     void open(std::shared_ptr<SessionDirectory> directory);
     bool take_strange(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
                       std::optional<std::uint64_t> boot_id, Clock::time_point now);
     bool begin_after(Sessions::iterator former, const Address& sender, std::uint32_t number,
                      std::span<const std::byte> records, std::uint64_t boot_id, Clock::time_point now);
-    std::vector<Address> close_superseded(Clock::time_point now);
+    void close_superseded(Clock::time_point now);
+    [[nodiscard]] bool make_space(const Address& newcomer, Clock::time_point now);
+    void cut(Sessions::iterator session, const std::string& why, Clock::time_point now);
     void close(Sessions::iterator session, const std::string& why, Clock::time_point now);
     void report_settled();
     void count_stray(const Address& sender, bool of_trace);
@@ -206,7 +218,9 @@ class SessionTable {
     Sessions m_closing; // ended, but not on the disk yet
     std::deque<Former> m_former;
     std::vector<Superseded> m_superseded;
-    Progress m_ended; // that of ended sessions
+    std::vector<Address> m_cut;       // senders whose sessions were closed since the last tick()
+    std::vector<Address> m_unwritten; // senders of whose sessions something could not be written
+    Progress m_ended;                 // that of ended sessions
     Outcome m_outcome;
 };
 

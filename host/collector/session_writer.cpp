@@ -187,7 +187,6 @@ void SessionWriter::end_file() {
         chunk.missing = all - std::min(all, m_slots);
         check_sum();
     }
-    trace::Descriptor file = duplicate();
     if (std::fclose(m_file.release()) != 0) {
         fail(write_error());
     }
@@ -197,7 +196,7 @@ void SessionWriter::end_file() {
     m_listed = m_durability->manifest_idle();
     m_syncer.push({.directory = m_directory,
                    .durability = m_durability,
-                   .file = std::move(file),
+                   .file = m_chunks.back().file,
                    .manifest = m_listed ? std::optional(m_describe()) : std::nullopt,
                    .bytes = m_taken_bytes});
 }
@@ -210,19 +209,14 @@ void SessionWriter::list_sealed() {
     }
 }
 
-trace::Descriptor SessionWriter::duplicate() {
-    trace::Descriptor file(std::fflush(m_file.get()) == 0 ? ::fcntl(::fileno(m_file.get()), F_DUPFD_CLOEXEC, 0) : -1);
-    if (!file) {
-        fail(write_error());
-    }
-    return file;
-}
-
 void SessionWriter::sync() {
     if (m_file != nullptr && !m_error) {
+        if (std::fflush(m_file.get()) != 0) {
+            fail(write_error());
+        }
         m_syncer.push({.directory = m_directory,
                        .durability = m_durability,
-                       .file = duplicate(),
+                       .file = m_chunks.back().file,
                        .manifest = std::nullopt,
                        .bytes = m_taken_bytes});
     }

@@ -120,8 +120,6 @@ class SessionWriter {
     void fail(lib::Error error);
     void exceed(std::string limit);
     [[nodiscard]] bool has_room(std::size_t bytes);
-    // Returns another descriptor of the open file for the syncer; what was written is passed to the system before.
-    [[nodiscard]] trace::Descriptor duplicate();
     // Returns whether the next slot belongs to a compact stream.
     [[nodiscard]] bool in_stream() const;
     [[nodiscard]] static bool begins_anew(std::span<const std::byte> records);

@@ -5,14 +5,17 @@
 #include "host/text/format.hpp"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <utility>
 
 namespace host::collector {
 
 namespace {
 
-std::optional<lib::Error> flush(int file, bool all_files) {
-    return (all_files ? ::syncfs(file) : ::fdatasync(file)) == 0 ? std::nullopt : std::optional(write_error());
+std::optional<lib::Error> flush(int directory, const std::string& name, bool all_files) {
+    const trace::Descriptor file(all_files ? -1 : ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    return (all_files ? ::syncfs(directory) : ::fdatasync(file.number())) == 0 ? std::nullopt
+                                                                               : std::optional(write_error());
 }
 
 } // namespace
@@ -91,13 +94,13 @@ void Syncer::work() {
 
 // If there are many files, the whole file system is flushed once, which costs as much as flushing a few files.
 void Syncer::flush_files(const std::vector<Job>& jobs) {
-    const bool all_files = std::ranges::count_if(jobs, [](const Job& job) { return bool(job.file); }) >
+    const bool all_files = std::ranges::count_if(jobs, [](const Job& job) { return !job.file.empty(); }) >
                            static_cast<std::ptrdiff_t>(kSingleMax);
     std::optional<lib::Error> error;
     bool flushed = false;
     for (const Job& job : jobs) {
-        if (job.file) {
-            error = all_files && flushed ? error : flush(job.file.number(), all_files);
+        if (!job.file.empty()) {
+            error = all_files && flushed ? error : flush(job.directory->descriptor(), job.file, all_files);
             flushed = true;
             job.durability->note(error);
         }

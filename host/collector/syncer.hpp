@@ -5,6 +5,8 @@
 // flushed once for all of them, and a session has at most one pending manifest, so the cost of a flood of small chunks
 // does not grow with their number.
 //
+// A pending job holds no open file.
+//
 //   push(file, manifest)  -->  fdatasync(file)  -->  manifest.json.new, fsync, rename, fsync(directory)  -->  durable
 #pragma once
 
@@ -60,7 +62,7 @@ class Syncer {
     struct Job {
         std::shared_ptr<SessionDirectory> directory;
         std::shared_ptr<Durability> durability;
-        trace::Descriptor file;                         // is flushed, then closed; may be none
+        std::string file;                               // is flushed; may be empty
         std::optional<formats::dat::Manifest> manifest; // is written then, unless a later one is pending
         std::uint64_t bytes = 0;                        // the value of Durability::bytes() afterwards
     };

@@ -76,9 +76,10 @@ lib::Result<void> UdpSocket::bind(const Address& address) {
     return {};
 }
 
-bool UdpSocket::wait(int timeout_ms) const {
-    pollfd descriptor{.fd = m_descriptor, .events = POLLIN, .revents = 0};
-    return ::poll(&descriptor, 1, timeout_ms) > 0;
+bool UdpSocket::wait(int timeout_ms, int event) const {
+    std::array<pollfd, 2> descriptors{
+        {{.fd = m_descriptor, .events = POLLIN, .revents = 0}, {.fd = event, .events = POLLIN, .revents = 0}}};
+    return ::poll(descriptors.data(), descriptors.size(), timeout_ms) > 0 && descriptors[0].revents != 0;
 }
 
 void UdpSocket::send(std::span<const std::byte> datagram, const Address& to) const {

@@ -48,8 +48,9 @@ class UdpSocket {
 
     [[nodiscard]] bool granted_enough() const { return m_buffer_bytes >= kReceiveBufferBytes; }
 
-    // Waits at most timeout_ms for a datagram. Returns false if none came, or a signal did.
-    [[nodiscard]] bool wait(int timeout_ms) const;
+    // Waits at most timeout_ms for a datagram, or until `event`, a descriptor or -1, becomes readable. Returns whether
+    // a datagram is there.
+    [[nodiscard]] bool wait(int timeout_ms, int event = -1) const;
 
     struct Datagram {
         std::size_t size_bytes = 0; // as sent, even if `out` was too small for it

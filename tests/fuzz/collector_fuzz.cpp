@@ -61,7 +61,7 @@ class Collector final : public reliable::StoreProvider {
   public:
     explicit Collector(bool keyed)
         : m_key(keyed ? std::optional(wire::SipKey{1, 2}) : std::nullopt)
-        , m_receiver(*this, {.secret = {3, 4}, .key = m_key, .forgeries_max = 16}) {}
+        , m_receiver(*this, {.secret = {3, 4}, .key = m_key}) {}
 
     [[nodiscard]] std::unique_ptr<reliable::SessionStore> open(const reliable::Peer& peer,
                                                                std::uint64_t session) override {

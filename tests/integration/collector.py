@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: MIT
 """`remora record` as a process: killed at any instant, stopped, started twice, and as a service. The packets are those
 of a recorded run, sent again."""
+import contextlib
 import json
+import os
+import pathlib
 import random
+import re
 import shutil
 import signal
 import struct
 import time
 
-from support import recorded
+from support import recorded, sandbox
+from support.acknowledged import DATA, HELLO_ACK, RECORDS_MAX, Machine
 from support.cases import case, expect
-from support.collectors import export_end, packets, record, send
+from support.collectors import export_end, packets, record, send, started
+from support.context import REMORA, ROOT
 
 
 def datagrams():
@@ -120,6 +126,75 @@ def collector_says_what_was_too_much(ctx):
     expect("at most 4096 bytes (--session-bytes)" in said, said)
     ctx.remora("record", "--out", ctx.dir / "a", "--serve", ctx.dir / "b", codes=(1,))
     ctx.remora("record", codes=(1,))
+
+
+def held_by(process):
+    """The open files of a process, and the bytes of its memory that are in use."""
+    pages = int(pathlib.Path(f"/proc/{process.pid}/statm").read_text().split()[1])
+    return len(os.listdir(f"/proc/{process.pid}/fd")), pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@case
+def collector_keeps_its_limits_in_a_flood(ctx):
+    """A machine opens more sessions than there are places, each with 16 streams: one packet, and windows without their
+    first one. The collector holds at most a quarter of its descriptors and 64 MiB, and the next machine is served."""
+    run = recorded.control()
+    image = (run / "0trace.dat").read_bytes()
+    records = json.loads((run / "manifest.json").read_text())["chunks"][0]["records"]
+    image += next(packets(export_end(1, records), 1))[24:]
+    with record(ctx, "--serve", ctx.dir / "served", "--json") as (process, address), contextlib.ExitStack() as flood:
+        _, memory = held_by(process)
+        for session in range(80):
+            machine = flood.enter_context(Machine(address, session))
+            for stream in range(16):
+                expect(machine.hello(stream) == HELLO_ACK, f"session {session} was refused")
+                machine.tell(DATA, image[:16], stream=stream)
+                for seq in (2, 3):
+                    machine.tell(DATA, image[:16 * RECORDS_MAX], seq=seq, stream=stream)
+        begin = time.monotonic()
+        with Machine(address, 0xAB) as machine:
+            expect(machine.export(image), f"not acknowledged: {(ctx.dir / 'log').read_text()}")
+        delay_s = time.monotonic() - begin
+        files, after = held_by(process)
+        limit = int(re.search(r"Max open files +(\d+)", pathlib.Path(f"/proc/{process.pid}/limits").read_text())[1])
+        print(f"{files} of {limit} descriptors, {(after - memory) >> 10} KiB, {delay_s:.2f} s for {len(image)} bytes")
+        expect(files <= min(limit, 1024) // 4, f"{files} files are open")
+        expect(after - memory <= 64 << 20, f"{after - memory} bytes")
+        while '"session_closed"' not in (ctx.dir / "log").read_text():
+            expect(ctx.left_s() > 0 and process.poll() is None, (ctx.dir / "log").read_text())
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        process.wait(20)
+    closed = [json.loads(line) for line in (ctx.dir / "log").read_text().splitlines() if '"session_closed"' in line]
+    expect([one["records"] for one in closed if one["complete"]] == [records], f"{closed}")
+
+
+@case
+def collector_in_its_sandbox(ctx):
+    """The service as systemd would execute it: a user without rights who may write the state directory alone. It takes
+    a trace that is acknowledged and one that is not, and does not start where it could acknowledge nothing."""
+    ready = ctx.dir / "tmp/ready"
+    command, state, _ = sandbox.command_in_sandbox(ROOT / "host/collector/remora-record.service.in", ROOT / REMORA,
+                                                   ctx.dir, ["--ready-file", str(ready)])
+    sent, records = datagrams()
+    run = recorded.control()
+    image = (run / "0trace.dat").read_bytes() + next(packets(export_end(1, records // 3), 1))[24:]
+    with started(ctx, command, ready) as (process, address):
+        with Machine(address) as machine:
+            expect(machine.export(image), f"not acknowledged: {(ctx.dir / 'log').read_text()}")
+        send(address, sent)
+        while (ctx.dir / "log").read_text().count("session_closed") < 2:
+            expect(ctx.left_s() > 0 and process.poll() is None, (ctx.dir / "log").read_text())
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        expect(process.wait(20) == 0, (ctx.dir / "log").read_text())
+    events = [json.loads(line) for line in (ctx.dir / "log").read_text().splitlines() if line.startswith("{")]
+    closed = [(event["complete"], event["records"]) for event in events if event["event"] == "session_closed"]
+    expect(sorted(closed) == [(True, records // 3), (True, records)], f"{closed}")
+    expect(len(list(state.iterdir())) == 2 and not list(state.parent.glob("*.journal")), f"{list(state.iterdir())}")
+    (state / "journal").write_text("")
+    done = ctx.run(*command, codes=(1,))
+    expect(f"{state}/journal" in done.stderr, done.stderr)
 
 
 @case(timeout_s=400)

@@ -50,18 +50,56 @@ class Store final : public reliable::SessionStore {
             return false;
         }
         m_disk.boundary();
-        StoredStream& stream = m_session.streams[number];
-        require(mark.bytes == stream.bytes.size(), "a mark counts other bytes than were appended");
-        require(mark.lost == stream.lost, "a mark counts other losses than were announced");
-        require(mark.packets >= stream.mark.packets, "a mark goes back");
-        stream.mark = mark;
+        check(number, mark);
+        m_session.streams[number].mark = mark;
         m_disk.boundary();
         return true;
     }
 
+    [[nodiscard]] reliable::SyncState begin_sync(std::uint16_t number, const reliable::Mark& mark) override {
+        if (m_disk.full || m_disk.stuck || m_disk.flush_time.value == 0) {
+            return SessionStore::begin_sync(number, mark);
+        }
+        m_disk.boundary();
+        check(number, mark);
+        require(!m_flushes.contains(number), "a stream is flushed twice at a time");
+        m_flushes[number] = {.mark = mark, .ends = m_disk.clock() + m_disk.flush_time};
+        return reliable::SyncState::pending;
+    }
+
+    [[nodiscard]] reliable::SyncState sync_state(std::uint16_t number) override {
+        const auto flush = m_flushes.find(number);
+        if (flush != m_flushes.end() && m_disk.clock() < flush->second.ends) {
+            return reliable::SyncState::pending;
+        }
+        if (flush != m_flushes.end()) {
+            if (m_disk.full || m_disk.stuck) {
+                m_flushes.erase(flush);
+                return reliable::SyncState::failed;
+            }
+            m_session.streams[number].mark = flush->second.mark;
+            m_flushes.erase(flush);
+            m_disk.boundary();
+        }
+        return reliable::SyncState::done;
+    }
+
   private:
+    struct Flush {
+        reliable::Mark mark;
+        lib::Nanoseconds ends;
+    };
+
+    void check(std::uint16_t number, const reliable::Mark& mark) {
+        const StoredStream& stream = m_session.streams[number];
+        require(mark.bytes == stream.bytes.size(), "a mark counts other bytes than were appended");
+        require(mark.lost == stream.lost, "a mark counts other losses than were announced");
+        require(mark.packets >= stream.mark.packets, "a mark goes back");
+    }
+
     const Disk& m_disk;
     StoredSession& m_session;
+    std::map<std::uint16_t, Flush> m_flushes; // that have not ended
 };
 
 } // namespace

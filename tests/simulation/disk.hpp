@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/collector/reliable/store.hpp"
+#include "lib/units.hpp"
 
 #include <array>
 #include <cstddef>
@@ -47,6 +48,10 @@ class Disk final : public reliable::StoreProvider {
 
     bool full = false;  // appends and syncs fail
     bool stuck = false; // syncs alone fail
+
+    // A flush takes this long, and does not keep the collector waiting; 0: it is done at once.
+    lib::Nanoseconds flush_time;
+    std::function<lib::Nanoseconds()> clock;
 
     // Called before and after each append and each sync, so that a row can kill the collector there: it throws Killed.
     std::function<void()> at_boundary;

@@ -134,6 +134,8 @@ void Guest::check_carried() {
 World::World(std::uint64_t seed)
     : random(seed)
     , now(lib::milliseconds(1 + seed % 1'000)) {
+    disk.clock = [this] { return now; };
+    disk.flush_time = lib::milliseconds(random.chance(0.5) ? 0 : random.between(1, 40));
     start_collector();
 }
 

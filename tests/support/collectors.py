@@ -47,9 +47,16 @@ def record(ctx, *options, program=REMORA, port=0, log="log", mode="w"):
     """A collector that is ready, until it ends or whoever uses it kills it; and the address at which it receives. What
     it says is in the file `log`."""
     ready = ctx.dir / "ready"
+    command = [ROOT / program, "record", "--listen", f"127.0.0.1:{port}", "--ready-file", ready, *options]
+    with started(ctx, command, ready, log=log, mode=mode) as collector:
+        yield collector
+
+
+@contextlib.contextmanager
+def started(ctx, command, ready, log="log", mode="w"):
+    """A collector by its whole command, which writes the file `ready`."""
     ready.unlink(missing_ok=True)
     with open(ctx.dir / log, mode, encoding="utf-8") as said:
-        command = [ROOT / program, "record", "--listen", f"127.0.0.1:{port}", "--ready-file", ready, *options]
         process = subprocess.Popen([str(word) for word in command], stdout=said, stderr=said, stdin=subprocess.DEVNULL)
         try:
             while not ready.exists() or not ready.read_text():

@@ -5,6 +5,7 @@ import re
 import struct
 
 from viewers import traces
+from support.acknowledged import crc32c
 from support.cases import case, expect, expect_equal
 
 MAGIC = b"TRACER-V1.0\0"
@@ -18,16 +19,6 @@ EXPERTS = ("gap", "late", "duplicate", "cut", "length", "version", "magic", "crc
 def packet(number, body, *, records=None, size=None, magic=MAGIC):
     count = len(body) // 16 if records is None else records
     return magic + struct.pack("<III", number, count, 24 + len(body) if size is None else size) + body
-
-
-def crc32c(data):
-    """Bit by bit, as RFC 3720 defines it."""
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
 
 
 TYPES = {"HELLO": 1, "HELLO_ACK": 2, "DATA": 3, "ACK": 4, "FIN": 5, "FIN_ACK": 6, "UNKNOWN": 7, "ABORT": 8}

@@ -8,7 +8,8 @@
 // stream, then appends the mark to the journal and flushes it, so a mark in the journal describes bytes that are on the
 // disk. open() reads the journal up to a last entry that is not whole, makes it durable (a killed process may not
 // have), cuts each stream to its last mark and compares its CRC. A loss is where the mark before it ends. A session of
-// which nothing has come has no file. The journal is locked while a store exists. Links are not followed.
+// which nothing has come has no file. The directory is locked while it is used, and no link is followed. A file is only
+// open while it is flushed; of the streams, the kOpenMax of all sessions that were written last.
 //
 // After a flush that failed, the system may consider the pages written. What is not durable is then read back, compared
 // with its CRC and written again before the next flush. If it is not what was written, the store takes and promises
@@ -81,22 +82,33 @@ class FileStores final : public StoreProvider {
         std::uint64_t session_bytes = std::uint64_t{1} << 30U; // of all streams of a session and its journal
     };
 
-    static constexpr std::size_t kMarkBytes = JournalEntry::kBytes; // added to a journal by each sync()
+    // Says who flushes: begin_sync() itself, or a thread beside it.
+    enum class Flushes : std::uint8_t {
+        at_once,
+        aside,
+    };
 
-    // Called once for each store that takes nothing more; why: the reason.
+    static constexpr std::size_t kMarkBytes = JournalEntry::kBytes; // added to a journal by each sync()
+    static constexpr std::size_t kOpenMax = 8;                      // streams that are open, of all sessions together
+
+    // Called for what limits or ends a store, and for each store once; why: the reason. With Flushes::aside, also by
+    // that thread.
     using Report = std::function<void(const std::string& why)>;
 
-    // Precondition: the directory exists.
     explicit FileStores(std::string directory)
         : FileStores(std::move(directory), Limits{}, {}) {}
 
-    FileStores(std::string directory, const Limits& limits, Report report = {})
-        : m_directory(std::move(directory))
-        , m_limits(limits)
-        , m_report(std::move(report)) {}
+    FileStores(std::string directory, const Limits& limits, Report report = {}, Flushes flushes = Flushes::at_once);
+    FileStores(const FileStores&) = delete;
+    FileStores& operator=(const FileStores&) = delete;
+    ~FileStores() override; // no store may exist any more
 
-    // Returns null if another process has the session, a file is damaged or no regular file, or the disk fails; why()
-    // states the reason.
+    // Makes the directory, if it does not exist, and locks it, which open() does otherwise. Returns false if that
+    // fails; why() states the reason.
+    [[nodiscard]] bool make();
+
+    // Returns null if a file is damaged or no regular file, the disk fails, or another process uses the directory;
+    // why() states the reason.
     [[nodiscard]] std::unique_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) override;
 
     // Returns the sessions that have a journal in the directory, in no particular order.
@@ -106,7 +118,10 @@ class FileStores final : public StoreProvider {
 
     // Deletes the files of a session that is not continued any more; its store may still exist. Returns the bytes of
     // the files.
-    std::uint64_t remove(const Peer& peer, std::uint64_t session) const;
+    std::uint64_t remove(const Peer& peer, std::uint64_t session);
+
+    // Returns a descriptor that becomes readable when a flush has ended; -1 if there is none.
+    [[nodiscard]] int event() const;
 
     [[nodiscard]] const std::string& why() const { return m_why; }
 
@@ -114,10 +129,16 @@ class FileStores final : public StoreProvider {
     [[nodiscard]] static std::string name_of(const Peer& peer, std::uint64_t session);
 
   private:
+    struct Place;
+    class FileStore;
+    class Flusher;
+
     std::string m_directory;
     Limits m_limits;
     Report m_report;
     std::string m_why;
+    std::unique_ptr<Place> m_place;
+    Flushes m_flushes;
 };
 
 } // namespace host::collector::reliable

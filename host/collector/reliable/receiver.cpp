@@ -1,253 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "host/collector/reliable/receiver.hpp"
 
-#include "lib/crc32c.hpp"
-
 #include <algorithm>
 #include <utility>
 
 namespace host::collector::reliable {
-
-namespace {
-
-template <typename Body>
-Reply reply_to(const wire::Header& header, wire::PacketType type, std::uint64_t seq, const Body& body) {
-    Reply reply{.header = {.type = type, .stream = header.stream, .seq = seq, .stamp = header.stamp}};
-    wire::encode_body(body, reply.body);
-    return reply;
-}
-
-} // namespace
-
-Session::Session(std::unique_ptr<SessionStore> store)
-    : m_store(std::move(store)) {}
-
-std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hello& hello, lib::Nanoseconds now) {
-    auto& place = m_streams[header.stream];
-    if (place == nullptr) {
-        place = std::make_unique<Stream>();
-        place->durable = m_store->durable(header.stream);
-        place->received = place->durable;
-        m_any = m_any || place->durable.packets != 0;
-        m_counters.lost += place->durable.lost;
-    }
-    Stream& stream = *place;
-    if (stream.hello_stamp != header.stamp) {
-        // A sender that begins again also sends again what is in the window, perhaps with other contents, from another
-        // boot.
-        for (Slot& slot : stream.window) {
-            slot = {};
-        }
-        stream.hello_stamp = header.stamp;
-        stream.newest_stamp = 0;
-        stream.push_until = 0;
-        stream.unanswered = 0;
-        stream.acknowledge_at.reset();
-    }
-    // A sender of which nothing has been acknowledged has lost nothing, so a loss, and with it the stream, belongs to
-    // another run.
-    const bool other_run =
-        (header.flags & wire::kFlagFresh) != 0 && (holds_more_than(header.stream) || stream.received.lost != 0);
-    const bool loses = header.seq > stream.received.packets && !stream.received.ended;
-    if (loses || stream.durable != stream.received) {
-        if (m_hello_sync_at && now - *m_hello_sync_at < kHelloSyncInterval) {
-            return std::nullopt;
-        }
-        m_hello_sync_at = now;
-    }
-    if (loses) {
-        // What is before the gap is made durable first, so that a mark states where the gap is.
-        if (!make_durable(header.stream)) {
-            return std::nullopt;
-        }
-        const std::uint64_t lost = header.seq - stream.received.packets;
-        m_store->lost(header.stream, lost);
-        stream.received.packets = header.seq;
-        stream.received.lost += lost;
-        m_counters.lost += lost;
-    }
-    if (!make_durable(header.stream)) {
-        return std::nullopt;
-    }
-    const bool lossy = stream.durable.lost != 0;
-    Reply reply = reply_to(
-        header, wire::PacketType::hello_ack, stream.durable.packets,
-        wire::HelloAck{.cookie = hello.cookie,
-                       .crc32c = lossy ? static_cast<std::uint32_t>(stream.durable.lost) : stream.durable.crc32c,
-                       .window = wire::kWindowPackets});
-    reply.header.flags = static_cast<std::uint8_t>((stream.durable.ended || other_run ? wire::kFlagEnded : 0) |
-                                                   (lossy ? wire::kFlagLost : 0));
-    return reply;
-}
-
-// Returns whether packets of other streams are held: a sender of which nothing has been acknowledged may have sent this
-// stream only.
-bool Session::holds_more_than(std::uint16_t number) const {
-    for (std::uint16_t i = 0; i < wire::kStreamsMax; ++i) {
-        const Mark mark = m_streams[i] != nullptr ? m_streams[i]->received : m_store->durable(i);
-        if (i != number && mark.packets != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-std::optional<Reply> Session::data(const wire::Header& header, std::span<const std::byte> records,
-                                   lib::Nanoseconds now) {
-    Stream& stream = *m_streams[header.stream];
-    const std::uint64_t next = stream.received.packets;
-    if (header.seq >= next + wire::kWindowPackets || stream.received.ended) {
-        ++m_counters.out_of_window;
-        return std::nullopt;
-    }
-    stream.newest_stamp = std::max(stream.newest_stamp, header.stamp);
-    if ((header.flags & wire::kFlagPush) != 0) {
-        stream.push_until = std::max(stream.push_until, header.seq + 1);
-    }
-    const bool in_order = header.seq == next;
-    m_counters.early += header.seq > next ? 1 : 0;
-    Slot& slot = stream.window[header.seq % wire::kWindowPackets];
-    bool duplicate = header.seq < next;
-    m_any = true;
-    if (!duplicate && slot.empty()) {
-        slot.assign(records.begin(), records.end());
-    } else {
-        duplicate = true;
-        ++m_counters.duplicates;
-    }
-    const bool whole = advance(header.stream, now);
-    const bool pushed = stream.push_until > stream.durable.packets && stream.push_until <= stream.received.packets;
-    if (pushed || stream.received.bytes - stream.durable.bytes >= kSyncBytes) {
-        static_cast<void>(make_durable(header.stream));
-    }
-    Reply reply = acknowledgement(header.stream);
-    reply.header.stamp = header.stamp;
-    const bool asked = (header.flags & wire::kFlagAsk) != 0;
-    const bool at_once = !in_order || duplicate || !whole || pushed || asked || stream.received.packets != next + 1;
-    if (at_once || ++stream.unanswered == kAcknowledgeEvery) {
-        stream.unanswered = 0;
-        stream.acknowledge_at.reset();
-        return reply;
-    }
-    if (!stream.acknowledge_at) {
-        stream.acknowledge_at = now + kAcknowledgeAfter;
-    }
-    return std::nullopt;
-}
-
-bool Session::advance(std::uint16_t number, lib::Nanoseconds now) {
-    Stream& stream = *m_streams[number];
-    for (;;) {
-        Slot& slot = stream.window[stream.received.packets % wire::kWindowPackets];
-        if (slot.empty()) {
-            stream.full = false;
-            return true;
-        }
-        if (!m_store->append(number, slot)) {
-            ++m_counters.no_space;
-            stream.full = true;
-            return false;
-        }
-        if (stream.received == stream.durable) {
-            stream.dirty_since = now;
-        }
-        ++stream.received.packets;
-        stream.received.bytes += slot.size();
-        stream.received.crc32c = lib::crc32c(slot, stream.received.crc32c);
-        ++m_counters.packets;
-        m_counters.bytes += slot.size();
-        slot = {}; // frees its memory, too, because most packets come in order
-    }
-}
-
-bool Session::make_durable(std::uint16_t number) {
-    Stream& stream = *m_streams[number];
-    if (stream.durable == stream.received) {
-        return true;
-    }
-    stream.sync_failed = !m_store->sync(number, stream.received);
-    if (stream.sync_failed) {
-        ++m_counters.no_space;
-        return false;
-    }
-    stream.durable = stream.received;
-    return true;
-}
-
-// The stamp is that of the newest packet unless the caller sets another.
-Reply Session::acknowledgement(std::uint16_t number) {
-    const Stream& stream = *m_streams[number];
-    wire::Ack ack{.received = 0,
-                  .not_durable = static_cast<std::uint32_t>(stream.received.packets - stream.durable.packets),
-                  .window = stream.full || stream.sync_failed ? 0 : static_cast<std::uint32_t>(wire::kWindowPackets)};
-    for (std::uint64_t i = 0; i + 1 < wire::kWindowPackets; ++i) {
-        const Slot& slot = stream.window[(stream.received.packets + 1 + i) % wire::kWindowPackets];
-        ack.received |= std::uint64_t{!slot.empty()} << i;
-    }
-    const wire::Header header{.stream = number, .stamp = stream.newest_stamp};
-    return reply_to(header, wire::PacketType::ack, stream.received.packets, ack);
-}
-
-// The answer has the totals of the receiver: both sides compare them.
-std::optional<Reply> Session::fin(const wire::Header& header, const wire::Totals& totals) {
-    Stream& stream = *m_streams[header.stream];
-    const bool equal = header.seq == stream.received.packets && totals.bytes == stream.received.bytes &&
-                       totals.crc32c == stream.received.crc32c && stream.received.lost == 0;
-    m_counters.duplicates += stream.fin ? 1 : 0;
-    stream.fin = true;
-    stream.received.ended = stream.durable.ended || equal;
-    m_streams_announced = std::min<std::size_t>(totals.streams, wire::kStreamsMax);
-    if (!make_durable(header.stream)) {
-        return std::nullopt;
-    }
-    return reply_to(header, wire::PacketType::fin_ack, stream.durable.packets,
-                    wire::Totals{.bytes = stream.durable.bytes,
-                                 .crc32c = stream.durable.crc32c,
-                                 .streams = static_cast<std::uint32_t>(m_streams_announced)});
-}
-
-std::optional<Reply> Session::due(lib::Nanoseconds now) {
-    for (std::uint16_t i = 0; i < wire::kStreamsMax; ++i) {
-        if (m_streams[i] == nullptr) {
-            continue;
-        }
-        Stream& stream = *m_streams[i];
-        if (stream.received != stream.durable && now - stream.dirty_since >= kSyncAfter) {
-            stream.dirty_since = now; // if the sync fails, it is tried again a second later
-            static_cast<void>(make_durable(i));
-        }
-        if (stream.acknowledge_at && now >= *stream.acknowledge_at) {
-            stream.acknowledge_at.reset();
-            stream.unanswered = 0;
-            return acknowledgement(i);
-        }
-    }
-    return std::nullopt;
-}
-
-bool Session::disk_full() const {
-    return std::ranges::any_of(
-        m_streams, [](const auto& stream) { return stream != nullptr && (stream->full || stream->sync_failed); });
-}
-
-bool Session::sync_all() {
-    bool all = true;
-    for (std::uint16_t i = 0; i < wire::kStreamsMax; ++i) {
-        all = (m_streams[i] == nullptr || make_durable(i)) && all;
-    }
-    return all;
-}
-
-std::size_t Session::ended_streams() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(m_streams, [](const auto& stream) { return stream != nullptr && stream->fin; }));
-}
-
-bool Session::complete() const {
-    const auto whole =
-        std::ranges::count_if(m_streams, [](const auto& stream) { return stream != nullptr && stream->durable.ended; });
-    return m_streams_announced != 0 && static_cast<std::size_t>(whole) == m_streams_announced;
-}
 
 std::span<const std::byte> Receiver::handle(std::span<const std::byte> datagram_untrusted, const Peer& peer,
                                             lib::Nanoseconds now) {
@@ -261,11 +18,10 @@ std::span<const std::byte> Receiver::handle(std::span<const std::byte> datagram_
     Entry* const entry = find(peer, header.session);
     const bool early = wire::before_session(header.type);
     if (!early && entry == nullptr) {
-        return unknown(header, now);
+        return unknown(header, peer, now);
     }
-    // The limit only holds with a shared key, because without one a stranger could silence the collector.
-    if ((m_options.key && m_counters.unauthentic >= m_options.forgeries_max) ||
-        !wire::authentic(header, early ? master_key() : &entry->key, datagram_untrusted, covers())) {
+    // Wrong MACs are counted and change nothing, because a limit would let any stranger silence the collector.
+    if (!wire::authentic(header, early ? master_key() : &entry->key, datagram_untrusted, covers())) {
         ++m_counters.unauthentic;
         return {};
     }
@@ -273,13 +29,14 @@ std::span<const std::byte> Receiver::handle(std::span<const std::byte> datagram_
         entry->heard = now;
     }
     std::optional<Reply> reply;
+    const std::uint64_t before = entry != nullptr ? entry->session.counters().packets : 0;
     switch (header.type) {
     case wire::PacketType::hello:
         return hello(header, wire::decode_body<wire::Hello>(datagram_untrusted), peer, now);
     case wire::PacketType::data:
     case wire::PacketType::fin:
         if (!entry->session.is_open(header.stream)) {
-            return unknown(header, now);
+            return unknown(header, peer, now);
         }
         reply = header.type == wire::PacketType::data
                     ? entry->session.data(header, datagram_untrusted.subspan(wire::kHeaderBytes), now)
@@ -292,6 +49,9 @@ std::span<const std::byte> Receiver::handle(std::span<const std::byte> datagram_
     case wire::PacketType::abort:
         ++m_counters.malformed; // only the receiver sends these
         break;
+    }
+    if (entry->session.counters().packets != before) {
+        entry->progressed = now;
     }
     return reply ? encoded(*reply, header.session, &entry->key) : std::span<const std::byte>{};
 }
@@ -323,7 +83,7 @@ std::span<const std::byte> Receiver::hello(const wire::Header& header, const wir
         const auto opened = open(peer, header.session, now);
         if (!opened) {
             ++m_counters.refused;
-            return rarely(wire::PacketType::abort, header, wire::Refusal{.reason = opened.error()}, now);
+            return rarely(wire::PacketType::abort, header, peer, wire::Refusal{.reason = opened.error()}, now);
         }
         entry = opened.value();
     }
@@ -335,18 +95,19 @@ std::span<const std::byte> Receiver::hello(const wire::Header& header, const wir
 }
 
 // The MAC of such a packet cannot be checked, because its session key is not known.
-std::span<const std::byte> Receiver::unknown(const wire::Header& header, lib::Nanoseconds now) {
+std::span<const std::byte> Receiver::unknown(const wire::Header& header, const Peer& peer, lib::Nanoseconds now) {
     ++m_counters.unknown;
-    return rarely(wire::PacketType::unknown, header, wire::Totals{}, now);
+    return rarely(wire::PacketType::unknown, header, peer, wire::Totals{}, now);
 }
 
 template <typename Body>
-std::span<const std::byte> Receiver::rarely(wire::PacketType type, const wire::Header& header, const Body& body,
-                                            lib::Nanoseconds now) {
-    if (m_unknown_at && now - *m_unknown_at < kUnknownInterval) {
+std::span<const std::byte> Receiver::rarely(wire::PacketType type, const wire::Header& header, const Peer& peer,
+                                            const Body& body, lib::Nanoseconds now) {
+    lib::Nanoseconds& from = m_unknown_from[cookie(peer, header.session, 0) / 2 % kUnknownPlaces];
+    if (now < from) {
         return {};
     }
-    m_unknown_at = now;
+    from = now + kUnknownInterval;
     Reply reply{.header = {.type = type, .stream = header.stream, .seq = header.seq, .stamp = header.stamp}};
     wire::encode_body(body, reply.body);
     return encoded(reply, header.session, master_key());
@@ -355,7 +116,8 @@ std::span<const std::byte> Receiver::rarely(wire::PacketType type, const wire::H
 void Receiver::tick(lib::Nanoseconds now, const std::function<void(const Peer&, std::span<const std::byte>)>& send) {
     for (const auto& entry : m_sessions) {
         while (const auto reply = entry->session.due(now)) {
-            send(entry->peer, encoded(*reply, entry->number, &entry->key));
+            const bool early = wire::before_session(reply->header.type);
+            send(entry->peer, encoded(*reply, entry->number, early ? master_key() : &entry->key));
         }
     }
 }
@@ -376,7 +138,7 @@ Receiver::Entry* Receiver::find(const Peer& peer, std::uint64_t session) {
 
 lib::Result<Receiver::Entry*, wire::RefusalReason> Receiver::open(const Peer& peer, std::uint64_t session,
                                                                   lib::Nanoseconds now) {
-    if (m_sessions.size() == kSessionsMax && !make_space(now)) {
+    if (m_sessions.size() == kSessionsMax && !make_space(peer, now)) {
         ++m_counters.table_full;
         return wire::RefusalReason::sessions;
     }
@@ -388,42 +150,39 @@ lib::Result<Receiver::Entry*, wire::RefusalReason> Receiver::open(const Peer& pe
     return m_sessions.back().get();
 }
 
-// Forgets an ended or empty session, or the one that has been silent for the longest time. What it received is made
-// durable first, and its store states whether it ended.
-bool Receiver::make_space(lib::Nanoseconds now) {
-    const auto rank = [now](const auto& entry) {
-        const lib::Nanoseconds silence = now - entry->heard;
-        const bool over = entry->session.ended() || (entry->session.empty() && silence >= kEmptyMax);
-        return over ? kSilentMax + silence : silence;
-    };
-    const auto oldest = std::ranges::max_element(m_sessions, {}, rank);
-    if (rank(*oldest) < kSilentMax || !(*oldest)->session.sync_all()) {
+// Forgets the session that gives up its place. Its sender has what is not durable. A sender has ended if its store
+// states that it has, and if it has not asked again for a while.
+bool Receiver::make_space(const Peer& newcomer, lib::Nanoseconds now) {
+    std::vector<Occupant> occupants;
+    for (const auto& entry : m_sessions) {
+        occupants.push_back(
+            {.ipv4 = entry->peer.ipv4,
+             .bytes = entry->session.bytes(),
+             .silence = now - entry->progressed,
+             .over = entry->session.ended() && entry->session.make_all_durable() && now - entry->heard >= kEndedFor});
+    }
+    const auto replaced = Admission::replaced(occupants, newcomer.ipv4);
+    if (!replaced) {
         return false;
     }
-    const bool ended = (*oldest)->session.ended();
-    const Peer peer = (*oldest)->peer;
-    const std::uint64_t session = (*oldest)->number;
-    m_sessions.erase(oldest);
-    if (ended) {
-        m_provider.forgotten(peer, session);
-    }
+    const auto entry = m_sessions.begin() + static_cast<std::ptrdiff_t>(*replaced);
+    const Peer peer = (*entry)->peer;
+    const std::uint64_t session = (*entry)->number;
+    m_sessions.erase(entry);
+    ++m_counters.replaced;
+    m_provider.forgotten(peer, session, occupants[*replaced].over);
     return true;
 }
 
-bool Receiver::drop(const Peer& peer, std::uint64_t session) {
-    const auto found = std::ranges::find_if(
-        m_sessions, [&](const auto& entry) { return entry->number == session && entry->peer == peer; });
-    if (found == m_sessions.end() || !(*found)->session.sync_all()) {
-        return found == m_sessions.end();
-    }
-    m_sessions.erase(found);
-    return true;
+void Receiver::drop(const Peer& peer, std::uint64_t session) {
+    std::erase_if(m_sessions, [&](const auto& entry) { return entry->number == session && entry->peer == peer; });
 }
 
 void Receiver::forget_ended(lib::Nanoseconds now, lib::Nanoseconds silence,
                             const std::function<bool(const Entry&)>& release) {
     std::erase_if(m_sessions, [&](const auto& entry) {
-        return entry->session.ended() && now - entry->heard >= silence && entry->session.sync_all() && release(*entry);
+        return entry->session.ended() && now - entry->heard >= silence && entry->session.make_all_durable() &&
+               release(*entry);
     });
 }
 

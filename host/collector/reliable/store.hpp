@@ -39,6 +39,12 @@ struct Loss {
     friend bool operator==(const Loss&, const Loss&) = default;
 };
 
+enum class SyncState : std::uint8_t {
+    done,
+    pending,
+    failed,
+};
+
 class SessionStore {
   public:
     SessionStore() = default;
@@ -62,6 +68,17 @@ class SessionStore {
 
     // Makes everything appended to the stream durable, then the mark, which describes it. Returns false if that failed.
     [[nodiscard]] virtual bool sync(std::uint16_t stream, const Mark& mark) = 0;
+
+    // Begins what sync() does and returns its state; sync_state() returns it later. One sync of a stream may be pending
+    // at a time. Meanwhile more may be appended, which the mark does not describe.
+    [[nodiscard]] virtual SyncState begin_sync(std::uint16_t stream, const Mark& mark) {
+        return sync(stream, mark) ? SyncState::done : SyncState::failed;
+    }
+
+    [[nodiscard]] virtual SyncState sync_state(std::uint16_t /*stream*/) { return SyncState::done; }
+
+    // Returns when nothing is pending.
+    virtual void wait() {}
 };
 
 class StoreProvider {
@@ -75,8 +92,8 @@ class StoreProvider {
     // Only one store of a session may exist at a time.
     [[nodiscard]] virtual std::unique_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) = 0;
 
-    // Called when an ended session is not received any more and its store has been destroyed.
-    virtual void forgotten(const Peer& /*peer*/, std::uint64_t /*session*/) {}
+    // Called when a session has given up its place and its store has been destroyed. ended: it is not continued.
+    virtual void forgotten(const Peer& /*peer*/, std::uint64_t /*session*/, bool /*ended*/) {}
 };
 
 } // namespace host::collector::reliable

@@ -2,7 +2,7 @@
 // Puts datagrams back into the order of their packet numbers. A small window waits for stragglers; a number that does
 // not come while the window fills is given up as lost, and its late arrival is counted but not used. Packet numbers of
 // a session start at 1. A number that comes again is compared with the first by content: it is a duplicate of the
-// network only if both are the same. Memory: at most kWindow datagrams, kGapsMax gaps and kRemembered checksums (256
+// network only if both are the same. Memory: at most kWindow datagrams, kGapsMax gaps and kRemembered checksums (128
 // KiB).
 //
 //   delivered ... n-1 | n (missing)  n+1  n+2 ... n+kWindow |          a packet beyond the window gives n up
@@ -21,13 +21,13 @@ namespace host::formats::dat {
 
 class PacketOrder {
   public:
-    static constexpr std::uint32_t kWindow = 64;
+    static constexpr std::uint32_t kWindow = 256; // what 1,280 packets a second need if some take 200 ms longer
     // A number that is further ahead is not a loss but invalid.
     static constexpr std::uint32_t kJumpMax = 1U << 20;
     static constexpr std::size_t kGapsMax = 4096;
-    // The checksums of so many delivered packets are kept, which are 60 MiB of trace. No network delays a packet for
+    // The checksums of so many delivered packets are kept, which are 30 MiB of trace. No network delays a packet for
     // longer.
-    static constexpr std::size_t kRemembered = 65536;
+    static constexpr std::size_t kRemembered = 32768;
 
     struct Counts {
         std::uint64_t delivered = 0;

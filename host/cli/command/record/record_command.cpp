@@ -164,7 +164,7 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
                                    {.directory = serve ? nullptr : directory,
                                     .serve = serve ? directory : nullptr,
                                     .limits = limits_of(options),
-                                    .replace = options.force,
+                                    .force = options.force,
                                     .idle_timeout = serve && !idle ? kServeIdle : idle,
                                     .timeout = duration(options.timeout_s),
                                     .stop = &stop_requested(),
@@ -184,6 +184,31 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
 // Returns what is wrong with the options of publishing together; empty: nothing.
 std::string publishing_fault(const RecordOptions& options) {
     return options.publishing != nullptr ? options.publishing->fault(!options.serve.empty()) : "";
+}
+
+// Opens the directory, or returns why it cannot be used.
+lib::Result<std::shared_ptr<collector::SessionDirectory>, std::string> open_directory(const RecordOptions& options,
+                                                                                      Context context) {
+    using collector::ReliableSessions;
+    const bool serve = !options.serve.empty();
+    const auto old = serve           ? collector::OldSession::leave
+                     : options.force ? collector::OldSession::replace
+                                     : collector::OldSession::keep;
+    const std::string& path = serve ? options.serve : options.directory;
+    auto directory = collector::SessionDirectory::open(path, old);
+    if (!directory && directory.error().cause == lib::Error::exists && ReliableSessions::can_continue(path)) {
+        context.err.print("remora record: {}: continues the session that an earlier collector left, from {}\n",
+                          text::escaped(path), text::escaped(ReliableSessions::journals_of(path)));
+        context.err.flush();
+        directory = collector::SessionDirectory::open(path, collector::OldSession::replace);
+    }
+    if (!directory) {
+        return directory_error(path, directory.error());
+    }
+    if (const std::string fault = serve ? ReliableSessions::prepare(path) : ""; !fault.empty()) {
+        return fmt::format("{} (what is acknowledged is kept there first)", text::escaped(fault));
+    }
+    return directory.value();
 }
 
 ExitStatus record(const RecordOptions& options, Context context) {
@@ -218,20 +243,9 @@ ExitStatus record(const RecordOptions& options, Context context) {
     if (const auto bound = socket.bind(address.value()); !bound) {
         return refuse(context, bind_error(bound.error(), options.listen, address.value()));
     }
-    const auto old = !options.serve.empty() ? collector::OldSession::leave
-                     : options.force        ? collector::OldSession::replace
-                                            : collector::OldSession::keep;
-    const std::string& path = options.serve.empty() ? options.directory : options.serve;
-    auto directory = collector::SessionDirectory::open(path, old);
-    if (!directory && directory.error().cause == lib::Error::exists &&
-        collector::ReliableSessions::can_continue(path)) {
-        context.err.print("remora record: {}: continues the session that an earlier collector left, from {}\n",
-                          text::escaped(path), text::escaped(collector::ReliableSessions::journals_of(path)));
-        context.err.flush();
-        directory = collector::SessionDirectory::open(path, collector::OldSession::replace);
-    }
+    const auto directory = open_directory(options, context);
     if (!directory) {
-        return refuse(context, directory_error(path, directory.error()));
+        return refuse(context, directory.error());
     }
     if (!socket.granted_enough()) {
         context.err.print("remora record: the receive buffer is {} KiB of {} KiB wanted; if packets are lost: "

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <set>
 
@@ -38,25 +38,33 @@ void pass(std::uint64_t ms) {
     virtual_time = virtual_time + lib::milliseconds(ms);
 }
 
+constexpr std::size_t kJournals = 100;
+
 class Machines : public testing::Test {
   protected:
     Machines() { virtual_time = lib::milliseconds(1'000'000); }
 
-    ReliableSessions& open(bool alone = false, bool replace = false, std::optional<wire::SipKey> key = {}) {
+    ReliableSessions& open(bool alone = false, bool beside = false, std::optional<wire::SipKey> key = {}) {
         m_sessions.reset();
         m_sessions = std::make_unique<ReliableSessions>(
             ReliableSessions::Options{.journals = m_path,
                                       .limits = m_limits,
                                       .alone = alone,
-                                      .replace = replace,
+                                      .beside = beside,
                                       .key = key,
-                                      .clock = &clock},
+                                      .clock = &clock,
+                                      .journals_max = kJournals},
             ReliableSessions::Calls{
                 .deliver =
                     [this](const Address& sender, std::uint32_t number, std::span<const std::byte> records) {
                         m_delivered.push_back(fmt::format("{}/{:x}: {} of {}", sender.port, sender.session.value(),
                                                           number, records.size()));
                         m_records.insert(m_records.end(), records.begin(), records.end());
+                        return m_has_place;
+                    },
+                .open_beside =
+                    [this](const Address& sender, std::uint64_t boot_id) {
+                        m_beside.push_back(fmt::format("{:x} of boot {:x}", sender.session.value(), boot_id));
                         return m_has_place;
                     },
                 .send =
@@ -141,7 +149,7 @@ class Machines : public testing::Test {
     // The journal of an earlier collector, with a stream of so many bytes.
     void leave(std::uint64_t session, const Bytes& stream, bool ended, std::uint64_t lost = 0, std::size_t lost_at = 0,
                std::uint16_t number = 0) {
-        filesystem::create_directory(m_path);
+        m_sessions.reset();
         reliable::FileStores stores(m_path);
         const auto store = stores.open(kPeer, session);
         ASSERT_NE(store, nullptr) << stores.why();
@@ -158,6 +166,7 @@ class Machines : public testing::Test {
     }
 
     TemporaryDirectory m_directory;
+    Lines m_beside;
     std::string m_path = m_directory / "all.journal";
     Limits m_limits;
     Usage m_usage;
@@ -251,10 +260,23 @@ TEST_F(Machines, PassesOnWhatAnEarlierCollectorReceived) {
     EXPECT_EQ(files(), (Lines{"000000000000000b-7f000001-10000-0.trc", "000000000000000b-7f000001-10000.journal"}));
 }
 
-TEST_F(Machines, ReplacesWhatAnEarlierCollectorReceived) {
-    leave(0xA, Bytes(160), true);
+// It may be the only copy.
+TEST_F(Machines, NeverDeleteWhatAnEarlierCollectorReceived) {
+    const Bytes image = support::ChunkBuilder(0).event(1'000, "ipoint").bytes();
+    leave(0xA, image, true);
+    m_has_place = false;
     open(true, true).begin();
     EXPECT_TRUE(delivered().empty());
+    m_settled = {0xA};
+    m_sessions->tick();
+    m_sessions->remove_journals();
+    EXPECT_EQ(files().size(), 2U) << "there was no place for it";
+    m_has_place = true;
+    m_usage.bytes = 0;
+    open(true, true).begin();
+    EXPECT_EQ(delivered().size(), 1U);
+    EXPECT_THAT(m_beside, testing::Contains(testing::StartsWith("a of boot ")));
+    m_settled = {};
     m_sessions->tick();
     EXPECT_EQ(files().size(), 2U) << "not settled";
     m_settled = {0xA};
@@ -295,7 +317,8 @@ TEST_F(Machines, PassOnAllThatEndedBeforeIfNoSingleRunIsRecorded) {
     leave(0xA, image, true);
     leave(0xB, image, true);
     open(true).begin();
-    EXPECT_EQ(delivered().size(), 1U) << "the run of one machine";
+    EXPECT_EQ(delivered().size(), 2U);
+    EXPECT_EQ(m_beside.size(), 1U) << "the run of one machine, and another one beside it";
 }
 
 TEST_F(Machines, FillTheDiskUpToTheLimitOfAllSessions) {
@@ -466,23 +489,49 @@ TEST_F(Machines, JournalBesideTheDirectoryOfTheirSessions) {
     EXPECT_EQ(ReliableSessions::journals_of(""), ".journal");
 }
 
+// A service may write to its directory alone.
+TEST_F(Machines, JournalInAServedDirectory) {
+    const std::string served = m_directory / "all";
+    filesystem::create_directory(served);
+    EXPECT_EQ(ReliableSessions::prepare(served), "");
+    EXPECT_TRUE(filesystem::is_directory(served + "/journal"));
+    filesystem::remove(served + "/journal");
+    leave(0xA, Bytes(160), true); // beside it, as earlier versions did
+    EXPECT_EQ(ReliableSessions::prepare(served), "");
+    EXPECT_FALSE(filesystem::exists(m_path));
+    EXPECT_TRUE(filesystem::exists(served + "/journal/000000000000000a-7f000001-10000.journal"));
+}
+
+// Another user may have put a link there.
+TEST_F(Machines, FollowNoLinkToTheirJournals) {
+    filesystem::create_directory(m_directory / "elsewhere");
+    filesystem::create_directory_symlink(m_directory / "elsewhere", m_path);
+    open();
+    EXPECT_EQ(hello(0xA), wire::PacketType::abort);
+    EXPECT_THAT(m_refused, testing::ElementsAre(testing::HasSubstr(m_path)));
+    EXPECT_TRUE(filesystem::is_empty(m_directory / "elsewhere"));
+    filesystem::create_directory(m_directory / "all");
+    filesystem::create_directory_symlink(m_directory / "elsewhere", m_directory / "all/journal");
+    EXPECT_THAT(ReliableSessions::prepare(m_directory / "all"), testing::HasSubstr("all/journal"));
+}
+
 // --- reports ------------------------------------------------------------------------------------------------------
 
-TEST_F(Machines, AreRefusedWhenSixtyFourOthersAreOpen) {
+TEST_F(Machines, AreRefusedIfSixtyFourOthersProgress) {
     open();
     for (std::uint64_t session = 1; session <= 64; ++session) {
         ASSERT_EQ(hello(session), wire::PacketType::hello_ack);
+        data(session, 10);
     }
     m_sessions->tick();
     EXPECT_TRUE(m_refused.empty());
     EXPECT_EQ(hello(65), wire::PacketType::abort);
     m_sessions->tick();
     m_sessions->tick();
-    EXPECT_EQ(m_refused, Lines{"a machine is refused: 64 acknowledged sessions are open, and all were heard of in the "
-                               "last five minutes"});
+    EXPECT_EQ(m_refused, Lines{"a machine is refused: 64 acknowledged sessions are open, and all of them progress"});
 }
 
-TEST_F(Machines, WithAnotherKeyAreReportedOnce) {
+TEST_F(Machines, WithAnotherKeyAreReportedEachThousandTimesMore) {
     open(false, false, wire::SipKey{1, 2});
     Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
     wire::encode({.type = wire::PacketType::hello, .session = 1}, nullptr, packet);
@@ -492,11 +541,15 @@ TEST_F(Machines, WithAnotherKeyAreReportedOnce) {
         m_sessions->take(packet, {kPeer.ipv4, kPeer.port});
         m_sessions->tick();
     }
-    EXPECT_EQ(m_refused, Lines{"datagrams come that are not authentic: the machine has another key than --key, or "
-                               "another machine forges them"});
+    const std::string cause = " not authentic: the machine has another key than --key, or another machine forges them";
+    EXPECT_EQ(m_refused, Lines{"a datagram came that is" + cause});
     EXPECT_EQ(m_sessions->malformed(), 3U);
     m_sessions->take(Bytes(3), {kPeer.ipv4, kPeer.port});
     EXPECT_EQ(m_sessions->malformed(), 4U);
+    for (int i = 3; i < 3'000; ++i) {
+        m_sessions->take(packet, {kPeer.ipv4, kPeer.port});
+    }
+    EXPECT_EQ(m_refused, (Lines{"a datagram came that is" + cause, "1024 datagrams came that are" + cause}));
 }
 
 TEST_F(Machines, WithoutAKeyAreNotReportedAsForgers) {
@@ -509,32 +562,36 @@ TEST_F(Machines, WithoutAKeyAreNotReportedAsForgers) {
     EXPECT_TRUE(m_refused.empty());
 }
 
-// Five thousand machines that say HELLO and nothing else.
+// Three hundred machines that say HELLO and nothing else.
 TEST_F(Machines, OfWhichNothingCameTakeNoPlaceForever) {
     open();
-    for (std::uint64_t session = 1; session <= ReliableSessions::kSessionsMax + 200; ++session) {
+    for (std::uint64_t session = 1; session <= 3 * kJournals; ++session) {
         pass(1'000);
         ASSERT_EQ(hello(session), wire::PacketType::hello_ack) << session;
     }
     EXPECT_TRUE(m_refused.empty());
 }
 
-// Of which something came: there is an end to what is remembered of them.
-TEST_F(Machines, AreNoMoreThanFourThousandInALifetime) {
-    const support::WithFlushes none(
-        {.of_file = [](int) { return 0; }, .of_file_system = {}, .of_name = [](int) { return 0; }});
+// Of which something came, and which did not end: the oldest that are written elsewhere make room for others.
+TEST_F(Machines, KeepNoMoreJournalsThanTheLimit) {
     open();
     std::uint64_t session = 1;
-    for (; session <= ReliableSessions::kSessionsMax; ++session) {
+    for (; session <= kJournals; ++session) {
         pass(10'000);
         ASSERT_EQ(hello(session), wire::PacketType::hello_ack) << session;
         data(session, 1);
-        fin(session, 1);
     }
     EXPECT_TRUE(m_refused.empty());
     pass(10'000);
-    EXPECT_EQ(hello(session), wire::PacketType::abort);
-    EXPECT_EQ(m_refused, Lines{"4096 acknowledged sessions since the start: start the collector again"});
+    EXPECT_EQ(hello(session), wire::PacketType::abort) << "the journals are the only copies";
+    EXPECT_EQ(m_refused, Lines{m_path + " has 100 journals of sessions that have not ended: move some elsewhere"});
+    m_settled = {1, 2, 3};
+    for (int i = 0; i < 3; ++i) {
+        pass(10'000);
+        ASSERT_EQ(hello(session + static_cast<std::uint64_t>(i)), wire::PacketType::hello_ack) << i;
+        data(session + static_cast<std::uint64_t>(i), 1);
+    }
+    EXPECT_EQ(files().size(), 2 * kJournals);
 }
 
 } // namespace acknowledged_machines_test

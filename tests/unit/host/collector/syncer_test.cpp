@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <semaphore>
 #include <sys/syscall.h>
@@ -68,8 +69,8 @@ class Syncing : public testing::Test {
 
     // A job with a file of its own.
     void push_file(const OfSession& session, std::uint64_t bytes, std::optional<Manifest> manifest = {}) {
-        trace::Descriptor file(::open((m_directory / "file").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-        m_syncer->push({session.directory, session.durability, std::move(file), std::move(manifest), bytes});
+        { const std::ofstream file(session.directory->path() + "/file"); }
+        m_syncer->push({session.directory, session.durability, "file", std::move(manifest), bytes});
     }
 
     void push_manifest(const OfSession& session, const std::string& reason) {

@@ -48,7 +48,7 @@ class Served {
         : m_limits{.sessions = sessions}
         , m_table(nullptr, SessionDirectory::open(path, OldSession::leave).value(), m_limits, m_observer)
         , m_sessions(
-              {.journals = ReliableSessions::journals_of(path), .limits = m_limits, .key = {}, .clock = &clock},
+              {.journals = ReliableSessions::journals_in(path), .limits = m_limits, .key = {}, .clock = &clock},
               {.deliver =
                    [this](const Address& sender, std::uint32_t number, std::span<const std::byte> records) {
                        return m_table.take(sender, number, records, now());

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -152,16 +153,16 @@ TEST_F(Storing, RefusesAStreamThatIsNotWhatItsJournalSays) {
     EXPECT_NE(m_stores.open(kPeer, 0xAB), nullptr);
 }
 
-TEST_F(Storing, OneProcessHasASessionAndNoLinkIsFollowed) {
+TEST_F(Storing, OneProcessHasTheDirectoryAndNoLinkIsFollowed) {
     {
         const auto store = m_stores.open(kPeer, 0xAB);
         ASSERT_NE(store, nullptr);
         ASSERT_TRUE(store->append(1, Bytes(16)));
+        EXPECT_NE(m_stores.open(kPeer, 0xAC), nullptr);
+        EXPECT_NE(m_stores.open({kPeer.ipv4, 20001}, 0xAB), nullptr);
         FileStores other(m_directory.path());
-        EXPECT_EQ(other.open(kPeer, 0xAB), nullptr);
+        EXPECT_EQ(other.open(kPeer, 0xAC), nullptr);
         EXPECT_THAT(other.why(), HasSubstr("another process"));
-        EXPECT_NE(other.open(kPeer, 0xAC), nullptr);
-        EXPECT_NE(other.open({kPeer.ipv4, 20001}, 0xAB), nullptr);
         filesystem::create_symlink(m_directory.path() + "/elsewhere", stream());
         EXPECT_FALSE(store->append(0, Bytes(16)));
         EXPECT_FALSE(filesystem::exists(m_directory.path() + "/elsewhere"));
@@ -169,6 +170,74 @@ TEST_F(Storing, OneProcessHasASessionAndNoLinkIsFollowed) {
     filesystem::remove(journal());
     filesystem::create_symlink(m_directory.path() + "/elsewhere", journal());
     EXPECT_EQ(m_stores.open(kPeer, 0xAB), nullptr);
+}
+
+std::ptrdiff_t open_files() {
+    return std::distance(filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+// However many sessions and streams a machine opens.
+TEST_F(Storing, HasFewFilesOpen) {
+    ASSERT_TRUE(m_stores.make());
+    const std::ptrdiff_t before = open_files();
+    std::vector<std::unique_ptr<SessionStore>> sessions;
+    for (std::uint64_t session = 0; session < 10; ++session) {
+        sessions.push_back(m_stores.open(kPeer, session));
+    }
+    for (std::uint8_t turn = 1; turn <= 2; ++turn) {
+        for (const auto& session : sessions) {
+            for (std::uint16_t stream = 0; stream < 20; ++stream) {
+                ASSERT_TRUE(session->append(stream, Bytes(16, std::byte{turn})));
+            }
+        }
+    }
+    EXPECT_EQ(open_files() - before, std::ptrdiff_t{FileStores::kOpenMax});
+    const Bytes twice = [] {
+        Bytes bytes(32, std::byte{1});
+        std::fill(bytes.begin() + 16, bytes.end(), std::byte{2});
+        return bytes;
+    }();
+    for (std::uint64_t session = 0; session < 10; ++session) {
+        ASSERT_TRUE(sessions[session]->sync(7, {.packets = 2, .bytes = 32, .crc32c = lib::crc32c(twice)}));
+        EXPECT_EQ(read_file(m_stores.stream_path(kPeer, session, 7)), twice);
+    }
+    sessions.clear();
+    EXPECT_EQ(open_files(), before);
+}
+
+// Few streams are flushed one by one, many together.
+TEST_F(Storing, FlushesBesideItsCaller) {
+    for (const std::uint16_t streams : {std::uint16_t{2}, std::uint16_t{40}}) {
+        FileStores stores(m_directory / std::to_string(streams), {}, {}, FileStores::Flushes::aside);
+        std::vector<std::unique_ptr<SessionStore>> sessions;
+        const Bytes packet(16, std::byte{5});
+        const Mark mark{.packets = 1, .bytes = 16, .crc32c = lib::crc32c(packet)};
+        for (std::uint64_t session = 0; session < 3; ++session) {
+            sessions.push_back(stores.open(kPeer, session));
+            for (std::uint16_t stream = 0; stream < streams; ++stream) {
+                ASSERT_TRUE(sessions.back()->append(stream, packet));
+                ASSERT_EQ(sessions.back()->begin_sync(stream, mark), SyncState::pending);
+            }
+        }
+        pollfd event{.fd = stores.event(), .events = POLLIN, .revents = 0};
+        EXPECT_EQ(::poll(&event, 1, -1), 1) << "the end of a flush wakes who waits for it";
+        ASSERT_TRUE(sessions[0]->append(0, packet)) << "what comes meanwhile belongs to no mark";
+        for (const auto& session : sessions) {
+            session->wait();
+            for (std::uint16_t stream = 0; stream < streams; ++stream) {
+                EXPECT_EQ(session->sync_state(stream), SyncState::done);
+                EXPECT_EQ(session->durable(stream), mark);
+            }
+        }
+        static_cast<void>(sessions[1]->begin_sync(0, {.packets = 2, .bytes = 16, .crc32c = mark.crc32c, .lost = 1}));
+        sessions.clear(); // waits
+        const auto again = stores.open(kPeer, 1);
+        ASSERT_NE(again, nullptr) << stores.why();
+        EXPECT_EQ(again->durable(0).lost, 1U);
+        EXPECT_EQ(again->durable(1), mark);
+        EXPECT_EQ(read_file(stores.stream_path(kPeer, 0, 0)).size(), 32U);
+        EXPECT_EQ(stores.open(kPeer, 0)->durable(0), mark);
+    }
 }
 
 TEST_F(Storing, TakesNoMoreThanItsLimit) {

@@ -24,6 +24,18 @@ struct Disk {
     bool full = false;
     std::uint64_t room = ~std::uint64_t{0}; // packets; then it is full
     int syncs = 0;
+    bool aside = false;                    // flushes end with end_flushes()
+    std::map<std::uint16_t, Mark> flushes; // that have not ended
+    std::map<std::uint16_t, SyncState> ended;
+
+    void end_flushes() {
+        for (const auto& [stream, mark] : std::exchange(flushes, {})) {
+            ended[stream] = stuck.contains(stream) ? SyncState::failed : SyncState::done;
+            if (!stuck.contains(stream)) {
+                marks[stream] = mark;
+            }
+        }
+    }
 };
 
 class DiskStore final : public SessionStore {
@@ -55,6 +67,18 @@ class DiskStore final : public SessionStore {
             m_disk.marks[stream] = mark;
         }
         return synced;
+    }
+
+    [[nodiscard]] SyncState begin_sync(std::uint16_t stream, const Mark& mark) override {
+        if (!m_disk.aside) {
+            return SessionStore::begin_sync(stream, mark);
+        }
+        EXPECT_TRUE(m_disk.flushes.emplace(stream, mark).second) << "two flushes of a stream at a time";
+        return SyncState::pending;
+    }
+
+    [[nodiscard]] SyncState sync_state(std::uint16_t stream) override {
+        return m_disk.flushes.contains(stream) ? SyncState::pending : m_disk.ended[stream];
     }
 
   private:
@@ -223,7 +247,7 @@ TEST_F(OneSession, MakesDurableWhatIsPushed) {
     EXPECT_EQ(disk.syncs, 1) << "that was not pushed";
 }
 
-TEST_F(OneSession, MakesDurableAfterASecondOrFourMebibytes) {
+TEST_F(OneSession, MakesDurableAfterASecondOrSoManyBytes) {
     ASSERT_TRUE(hello().has_value());
     static_cast<void>(data(0));
     now = now + lib::milliseconds(999);
@@ -243,7 +267,97 @@ TEST_F(OneSession, MakesDurableAfterASecondOrFourMebibytes) {
     EXPECT_EQ(disk.marks[0].crc32c, lib::crc32c(disk.bytes[0]));
     EXPECT_EQ(disk.marks[0].bytes, disk.bytes[0].size());
     static_cast<void>(data(kPackets + 1, 0, 0, wire::kRecordsMax));
-    EXPECT_EQ(disk.syncs, 2) << "four mebibytes that are not durable";
+    EXPECT_EQ(disk.syncs, 2) << "that many bytes that are not durable";
+}
+
+// Of one session, on all of its streams: what never comes in order takes no more memory.
+TEST_F(OneSession, HoldsNoMorePacketsThatWaitThanTwoWindows) {
+    for (std::uint16_t stream = 0; stream < wire::kStreamsMax; ++stream) {
+        ASSERT_TRUE(hello(0, 0, stream).has_value());
+        for (std::uint64_t seq = 1; seq < wire::kWindowPackets; ++seq) {
+            static_cast<void>(data(seq, 0, stream));
+        }
+    }
+    EXPECT_EQ(session.early_packets(), Session::kEarlyMax);
+    EXPECT_TRUE(data(0, wire::kFlagAsk, 63).has_value()) << "what is in order is taken";
+    EXPECT_EQ(disk.bytes[63].size(), tracer::kRecordBytes);
+    static_cast<void>(data(0));
+    EXPECT_EQ(session.early_packets(), Session::kEarlyMax - 63) << "a stream continues";
+    ASSERT_TRUE(hello(0, 0, 1).has_value());
+    EXPECT_EQ(session.early_packets(), Session::kEarlyMax - 126) << "its sender sends them again";
+}
+
+// --- a disk that is flushed beside the receiver ------------------------------------------------------------------
+
+TEST_F(OneSession, AnswersAPushedPacketWhenItIsDurable) {
+    ASSERT_TRUE(hello().has_value());
+    disk.aside = true;
+    EXPECT_FALSE(data(0, wire::kFlagPush).has_value());
+    EXPECT_FALSE(session.due(now).has_value());
+    static_cast<void>(data(1));
+    EXPECT_EQ(body_of<wire::Ack>(data(0, wire::kFlagPush)).not_durable, 2U) << "it is sent again and answered at once";
+    disk.end_flushes();
+    const auto reply = session.due(now);
+    ASSERT_TRUE(reply.has_value());
+    EXPECT_EQ(reply->header.seq, 2U);
+    EXPECT_EQ(body_of<wire::Ack>(reply).not_durable, 1U) << "what came during the flush";
+    EXPECT_FALSE(session.due(now).has_value());
+}
+
+TEST_F(OneSession, AnswersHelloAndFinWhenEverythingIsDurable) {
+    ASSERT_TRUE(hello().has_value());
+    disk.aside = true;
+    static_cast<void>(data(0));
+    EXPECT_FALSE(hello().has_value());
+    EXPECT_FALSE(session.due(now).has_value());
+    disk.end_flushes();
+    const auto greeted = session.due(now);
+    ASSERT_TRUE(greeted.has_value());
+    EXPECT_EQ(greeted->header.type, PacketType::hello_ack);
+    EXPECT_EQ(greeted->header.stamp, now.value);
+    EXPECT_EQ(greeted->header.seq, 1U);
+    static_cast<void>(data(1));
+    EXPECT_FALSE(fin(2).has_value());
+    EXPECT_FALSE(session.make_all_durable());
+    disk.end_flushes();
+    const auto ended = session.due(now);
+    ASSERT_TRUE(ended.has_value());
+    EXPECT_EQ(ended->header.type, PacketType::fin_ack);
+    EXPECT_TRUE(session.complete());
+    EXPECT_TRUE(session.make_all_durable());
+}
+
+TEST_F(OneSession, AppendsNoMoreThanMayWaitForTheDisk) {
+    ASSERT_TRUE(hello().has_value());
+    disk.aside = true;
+    std::uint64_t seq = 0;
+    while (disk.bytes[0].size() < Session::kUnsyncedMax) {
+        static_cast<void>(data(seq++, 0, 0, wire::kRecordsMax));
+    }
+    EXPECT_FALSE(data(seq, wire::kFlagAsk, 0, wire::kRecordsMax).has_value()) << "it waits for the disk";
+    EXPECT_EQ(disk.bytes[0].size(), Session::kUnsyncedMax);
+    disk.end_flushes();
+    const auto reply = session.due(now);
+    ASSERT_TRUE(reply.has_value());
+    EXPECT_EQ(reply->header.seq, seq + 1);
+    EXPECT_EQ(body_of<wire::Ack>(reply).window, wire::kWindowPackets) << "the disk is not full";
+}
+
+TEST_F(OneSession, SaysThatAFlushBesideItHasFailed) {
+    ASSERT_TRUE(hello().has_value());
+    disk.aside = true;
+    EXPECT_FALSE(data(0, wire::kFlagPush).has_value());
+    disk.stuck = {0};
+    disk.end_flushes();
+    EXPECT_EQ(body_of<wire::Ack>(session.due(now)).window, 0U);
+    EXPECT_TRUE(session.disk_full());
+    disk.stuck = {};
+    now = now + Session::kSyncAfter;
+    static_cast<void>(session.due(now));
+    disk.end_flushes();
+    static_cast<void>(session.due(now));
+    EXPECT_FALSE(session.disk_full());
+    EXPECT_EQ(disk.marks[0].packets, 1U);
 }
 
 TEST_F(OneSession, ClosesTheWindowOfAFullDisk) {

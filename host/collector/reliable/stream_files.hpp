@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+// The files of one session of FileStores: how they are written, flushed, and read again after a restart.
+#pragma once
+
+#include "host/collector/reliable/file_store.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/byte_source.hpp"
+#include "lib/crc32c.hpp"
+#include "tracer/reliable/packet.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fcntl.h>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace host::collector::reliable {
+
+// The open directory, which all stores share. What is opened in it is no link, and neither is the directory itself.
+struct FileStores::Place {
+    Place(std::string named, const Report& to)
+        : path(std::move(named))
+        , report(to) {}
+
+    std::string path;
+    const Report& report;
+    trace::Descriptor directory;
+    trace::Descriptor event;          // becomes readable when a flush has ended; none without a flusher
+    std::unique_ptr<Flusher> flusher; // null: each sync() flushes at once
+
+    void wake() const {
+        constexpr std::uint64_t kOne = 1;
+        static_cast<void>(::write(event.number(), &kOne, sizeof(kOne))); // fails if it is readable already
+    }
+
+    // Returns a file for reading and writing, which is made if it does not exist. If it cannot be opened or is no
+    // regular file, errno states why.
+    [[nodiscard]] trace::Descriptor open(const std::string& name) const {
+        constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+        trace::Descriptor file(::openat(directory.number(), name.c_str(), kFlags, 0644));
+
+        struct stat state {};
+
+        if (file && (::fstat(file.number(), &state) != 0 || !S_ISREG(state.st_mode))) {
+            errno = EINVAL;
+            return {};
+        }
+        return file;
+    }
+
+    // Returns the file, which stays open until kOpenMax others have been used; -1 if it cannot be opened.
+    [[nodiscard]] int kept_open(const std::string& name) {
+        const auto found = std::ranges::find(m_open, name, &std::pair<std::string, trace::Descriptor>::first);
+        if (found != m_open.end()) {
+            m_open.splice(m_open.begin(), m_open, found);
+            return m_open.front().second.number();
+        }
+        trace::Descriptor file = open(name);
+        if (!file) {
+            return -1;
+        }
+        if (m_open.size() == kOpenMax) {
+            m_open.pop_back();
+        }
+        m_open.emplace_front(name, std::move(file));
+        return m_open.front().second.number();
+    }
+
+    // Closes the files of a session.
+    void close(const std::string& name) {
+        std::erase_if(m_open, [&name](const auto& file) { return file.first.starts_with(name); });
+    }
+
+  private:
+    std::list<std::pair<std::string, trace::Descriptor>> m_open; // the one used last is the first
+};
+
+inline bool write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+        offset += static_cast<std::uint64_t>(written);
+    }
+    return true;
+}
+
+// Returns how many bytes were read: fewer than requested if the file ends or cannot be read.
+inline std::size_t read_some(const trace::Descriptor& file, std::span<std::byte> out, std::uint64_t offset) {
+    std::size_t done = 0;
+    while (done < out.size()) {
+        const ssize_t count =
+            ::pread(file.number(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count <= 0) {
+            break;
+        }
+        done += static_cast<std::size_t>(count);
+    }
+    return done;
+}
+
+// So that a session at its limit can still end.
+inline constexpr std::uint64_t kEntriesSpared = 2 * tracer::reliable::kStreamsMax;
+inline constexpr std::size_t kPieceBytes = 64 * 1024; // how much is read in one call
+
+inline std::string stream_file(const std::string& session, std::uint16_t number) {
+    return fmt::format("{}-{}.trc", session, number);
+}
+
+inline std::string journal_file(const std::string& session) {
+    return session + ".journal";
+}
+
+// The receiving thread appends. A sync() may be executed by another thread; what both use is in m_marks, under the
+// lock, which nothing holds while it waits for the disk.
+class FileStores::FileStore final : public SessionStore {
+  public:
+    FileStore(Place& place, std::string name, const FileStores::Limits& limits)
+        : m_place(place)
+        , m_name(std::move(name))
+        , m_limits(limits) {}
+
+    ~FileStore() override;
+
+    FileStore(const FileStore&) = delete;
+    FileStore& operator=(const FileStore&) = delete;
+
+    // Opens what an earlier process has left. Returns what is wrong; empty if everything agrees with the journal.
+    [[nodiscard]] std::string load() {
+        struct stat state {};
+
+        if (::fstatat(m_place.directory.number(), journal_file(m_name).c_str(), &state, AT_SYMLINK_NOFOLLOW) != 0 &&
+            errno == ENOENT) {
+            return {}; // nothing of the session has come yet
+        }
+        const trace::Descriptor journal = m_place.open(journal_file(m_name));
+        if (!journal) {
+            return fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno));
+        }
+        if (std::string wrong = read_journal(journal); !wrong.empty()) {
+            return wrong;
+        }
+        if (::ftruncate(journal.number(), static_cast<off_t>(m_journal_bytes)) != 0 || !flush_last_entry(journal)) {
+            return fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno));
+        }
+        for (std::uint16_t i = 0; i < tracer::reliable::kStreamsMax; ++i) {
+            if (m_streams[i].mark.bytes == 0) {
+                continue;
+            }
+            if (std::string wrong = reopen(i); !wrong.empty()) {
+                return wrong;
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] Mark durable(std::uint16_t stream) const override {
+        const std::scoped_lock lock(m_lock);
+        return m_streams.at(stream).mark;
+    }
+
+    [[nodiscard]] std::vector<Loss> losses(std::uint16_t stream) const override {
+        const std::scoped_lock lock(m_lock);
+        return m_streams.at(stream).losses;
+    }
+
+    [[nodiscard]] bool append(std::uint16_t number, std::span<const std::byte> records) override {
+        Stream& stream = m_streams.at(number);
+        if (m_failed || !within_limit(records.size(), m_limits.session_bytes) || !begun()) {
+            return false;
+        }
+        const int file = m_place.kept_open(stream_file(m_name, number));
+        // An earlier process may have left bytes without a mark.
+        if (file < 0 || (stream.bytes == 0 && ::ftruncate(file, 0) != 0)) {
+            return false;
+        }
+        m_new_names = m_new_names || stream.bytes == 0;
+        if (!write_all(file, records, stream.bytes)) {
+            return false; // a part may be written; the next attempt writes at the same position
+        }
+        stream.bytes += records.size();
+        m_bytes += records.size();
+        return true;
+    }
+
+    void lost(std::uint16_t /*stream*/, std::uint64_t /*packets*/) override {} // the next mark states it
+
+    [[nodiscard]] bool sync(std::uint16_t number, const Mark& mark) override {
+        ASSERT(mark.bytes == m_streams.at(number).bytes);
+        if (is_nothing(mark)) {
+            return true;
+        }
+        return flush_alone(number, mark);
+    }
+
+    [[nodiscard]] SyncState begin_sync(std::uint16_t number, const Mark& mark) override;
+
+    [[nodiscard]] SyncState sync_state(std::uint16_t number) override {
+        const std::scoped_lock lock(m_lock);
+        return m_streams.at(number).state;
+    }
+
+    void wait() override;
+
+  private:
+    friend class FileStores::Flusher;
+
+    struct Stream {
+        std::uint64_t bytes = 0; // appended bytes
+        // These belong to whoever executes sync(), and are read under the lock by the others.
+        Mark mark;
+        std::vector<Loss> losses;
+        bool unflushed = false; // the last flush failed
+        SyncState state = SyncState::done;
+    };
+
+    [[nodiscard]] bool is_nothing(const Mark& mark) const {
+        return m_journal_bytes == 0 && mark.packets == 0; // there is nothing to continue
+    }
+
+    // Executes a sync().
+    [[nodiscard]] bool flush_alone(std::uint16_t number, const Mark& mark) {
+        if (!may_mark() || !flush(number, mark) || !sync_directory() || !write_mark(number, mark, 0) ||
+            !flush_journal()) {
+            return false;
+        }
+        count_marks(1);
+        take_mark(number, mark);
+        return true;
+    }
+
+    [[nodiscard]] bool may_mark() {
+        return !m_failed && begun() &&
+               within_limit(JournalEntry::kBytes, m_limits.session_bytes + kEntriesSpared * JournalEntry::kBytes);
+    }
+
+    // Returns whether the journal exists; makes it at the first call.
+    [[nodiscard]] bool begun() {
+        if (!m_begun) {
+            m_begun = static_cast<bool>(m_place.open(journal_file(m_name)));
+            m_new_names = true;
+            if (!m_begun) {
+                fail(fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno)));
+            }
+        }
+        return m_begun;
+    }
+
+    // Returns whether this number of further bytes is within the limit. Reports the first time that it is not.
+    [[nodiscard]] bool within_limit(std::size_t more, std::uint64_t bytes_max) {
+        if (m_bytes + m_journal_bytes + more <= bytes_max) {
+            return true;
+        }
+        if (!m_limit_reported.exchange(true) && m_place.report) {
+            m_place.report(fmt::format("{}: cut off by a limit: a session has at most {} bytes (--session-bytes)",
+                                       path_of(m_name), m_limits.session_bytes));
+        }
+        return false;
+    }
+
+    void take_mark(std::uint16_t number, const Mark& mark) {
+        const std::scoped_lock lock(m_lock);
+        Stream& stream = m_streams[number];
+        if (mark.lost > stream.mark.lost) {
+            stream.losses.push_back({.at_byte = stream.mark.bytes, .packets = mark.lost - stream.mark.lost});
+        }
+        stream.mark = mark;
+    }
+
+    void set_state(std::uint16_t number, SyncState state) {
+        const std::scoped_lock lock(m_lock);
+        m_streams[number].state = state;
+    }
+
+    [[nodiscard]] bool flush(std::uint16_t number, const Mark& mark) {
+        Stream& stream = m_streams[number];
+        if (mark.bytes == stream.mark.bytes && !stream.unflushed) {
+            return true;
+        }
+        const trace::Descriptor file = m_place.open(stream_file(m_name, number));
+        if (!file) {
+            return false;
+        }
+        if (stream.unflushed && !write_again(file, stream, mark)) {
+            fail(fmt::format("{}: the disk has not kept what was written; start the collector again, it continues at "
+                             "what is durable",
+                             path_of(stream_file(m_name, number))));
+            return false;
+        }
+        stream.unflushed = ::fdatasync(file.number()) != 0;
+        return !stream.unflushed;
+    }
+
+    // Writes what follows the last mark once more. Returns false if it is not what was appended.
+    [[nodiscard]] static bool write_again(const trace::Descriptor& file, const Stream& stream, const Mark& mark) {
+        std::vector<std::byte> piece(kPieceBytes);
+        std::uint32_t crc = stream.mark.crc32c;
+        for (std::uint64_t at = stream.mark.bytes; at < mark.bytes;) {
+            const std::uint64_t size = std::min<std::uint64_t>(mark.bytes - at, piece.size());
+            const auto part = std::span(piece).first(static_cast<std::size_t>(size));
+            if (read_some(file, part, at) != part.size() || !write_all(file.number(), part, at)) {
+                return false;
+            }
+            crc = lib::crc32c(part, crc);
+            at += size;
+        }
+        return crc == mark.crc32c;
+    }
+
+    // Writes an entry after `before` others that do not count yet. It counts when the journal is flushed.
+    [[nodiscard]] bool write_mark(std::uint16_t number, const Mark& mark, std::size_t before) {
+        const trace::Descriptor journal = m_place.open(journal_file(m_name));
+        return journal && write_all(journal.number(), JournalEntry{number, mark}.encode(),
+                                    m_journal_bytes + before * JournalEntry::kBytes);
+    }
+
+    [[nodiscard]] bool flush_journal() {
+        const trace::Descriptor journal = m_place.open(journal_file(m_name));
+        return journal && ::fdatasync(journal.number()) == 0;
+    }
+
+    void count_marks(std::size_t entries) { m_journal_bytes += entries * JournalEntry::kBytes; }
+
+    // A process that was killed may not have flushed the last entry that it wrote, so that is flushed now.
+    [[nodiscard]] bool flush_last_entry(const trace::Descriptor& journal) {
+        JournalEntry::Bytes last{};
+        const std::uint64_t at = m_journal_bytes - JournalEntry::kBytes;
+        return m_journal_bytes == 0 || (read_some(journal, last, at) == last.size() &&
+                                        write_all(journal.number(), last, at) && ::fdatasync(journal.number()) == 0);
+    }
+
+    void fail(const std::string& why) {
+        m_failed = true;
+        if (m_place.report) {
+            m_place.report(why);
+        }
+    }
+
+    // The process may have been killed while it wrote the last entry, so only that entry may be wrong. Any other wrong
+    // entry is damage. Then nothing is cut to the mark before it, because the sender has forgotten what the later marks
+    // promise.
+    [[nodiscard]] std::string read_journal(const trace::Descriptor& journal) {
+        struct stat state {};
+
+        if (::fstat(journal.number(), &state) != 0) {
+            return fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno));
+        }
+        const auto size = static_cast<std::uint64_t>(state.st_size);
+        for (; size - m_journal_bytes >= JournalEntry::kBytes; m_journal_bytes += JournalEntry::kBytes) {
+            JournalEntry::Bytes entry{};
+            const bool is_last = size - m_journal_bytes < 2 * JournalEntry::kBytes;
+            const bool is_read = read_some(journal, entry, m_journal_bytes) == entry.size();
+            const auto read = is_read ? JournalEntry::decode(entry) : std::nullopt;
+            if (read) {
+                take_mark(read->stream, read->mark);
+            } else if (is_read && is_last) {
+                break;
+            } else {
+                return fmt::format("{}: damaged at byte {}; keep its files, and record elsewhere",
+                                   path_of(journal_file(m_name)), m_journal_bytes.load());
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::string path_of(const std::string& name) const { return m_place.path + '/' + name; }
+
+    // Cuts the stream of an earlier process to its mark, and compares its checksum with the mark.
+    [[nodiscard]] std::string reopen(std::uint16_t number) {
+        Stream& stream = m_streams.at(number);
+        const std::string path = path_of(stream_file(m_name, number));
+        const trace::Descriptor file = m_place.open(stream_file(m_name, number));
+        if (!file) {
+            return fmt::format("{}: {}", path, std::strerror(errno));
+        }
+        std::vector<std::byte> piece(kPieceBytes);
+        std::uint32_t crc = 0;
+        while (stream.bytes < stream.mark.bytes) {
+            const std::uint64_t left = stream.mark.bytes - stream.bytes;
+            const auto wanted =
+                std::span(piece).first(static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size())));
+            if (read_some(file, wanted, stream.bytes) != wanted.size()) {
+                return fmt::format("{}: shorter than its journal says; remove its files or record elsewhere", path);
+            }
+            crc = lib::crc32c(wanted, crc);
+            stream.bytes += wanted.size();
+        }
+        if (crc != stream.mark.crc32c) {
+            return fmt::format("{}: its checksum is not that of its journal; remove its files or record elsewhere",
+                               path);
+        }
+        m_bytes += stream.bytes;
+        if (::ftruncate(file.number(), static_cast<off_t>(stream.bytes)) != 0) {
+            return fmt::format("{}: {}", path, std::strerror(errno));
+        }
+        return {};
+    }
+
+    // Makes new names durable, because the name of a stream must be durable before a mark of it is written.
+    [[nodiscard]] bool sync_directory() {
+        if (m_new_names.exchange(false) && ::fsync(m_place.directory.number()) != 0) {
+            // A second attempt would not notice what the first one has lost.
+            fail(fmt::format("{}: {}", m_place.path, std::strerror(errno)));
+        }
+        return !m_failed;
+    }
+
+    Place& m_place;
+    std::string m_name; // without the ending of a file
+    FileStores::Limits m_limits;
+    mutable std::mutex m_lock;
+    std::array<Stream, tracer::reliable::kStreamsMax> m_streams;
+    std::atomic<std::uint64_t> m_journal_bytes = 0; // of entries that are durable
+    std::uint64_t m_bytes = 0;                      // in all streams
+    std::atomic<bool> m_begun = false;              // the journal exists
+    std::atomic<bool> m_new_names = false;          // a file was made since the directory was flushed
+    std::atomic<bool> m_failed = false;             // nothing more is taken or promised
+    std::atomic<bool> m_limit_reported = false;
+};
+
+} // namespace host::collector::reliable
