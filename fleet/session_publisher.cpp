@@ -70,6 +70,7 @@ void store(const std::string& directory, const NodeName& from, std::uint64_t boo
                               {"started", static_cast<std::uint64_t>(std::max<std::int64_t>(published.started_s, 0))},
                               {"chunks", published.chunks},
                               {"differing", published.differing},
+                              {"stream", published.stream},
                               {"session", published.session}};
     if (const auto saved = formats::dat::save_text(json.dump(2) + '\n', parent, file.filename().string()); !saved) {
         throw NetworkFailure{saved.error(),
@@ -96,7 +97,8 @@ Published published_of(const std::string& directory, const NodeName& from, std::
     return {.chunks = number_of(json, "chunks"),
             .differing = number_of(json, "differing"),
             .session = session != json.end() && session->is_boolean() && session->get<bool>(),
-            .started_s = static_cast<std::int64_t>(number_of(json, "started"))};
+            .started_s = static_cast<std::int64_t>(number_of(json, "started")),
+            .stream = text_of(json, "stream")};
 }
 
 std::optional<NodeName> node_of_session(const std::string& directory) {
@@ -131,8 +133,18 @@ std::size_t SessionPublisher::left() const {
     return m_manifest.chunks.size() - std::min(m_published.chunks, m_manifest.chunks.size());
 }
 
-void SessionPublisher::save() const {
+// The stream may have been made by the first message.
+void SessionPublisher::save() {
+    m_published.stream = stream();
     store(m_directory, m_from, m_manifest.boot_id, m_published);
+}
+
+std::string SessionPublisher::stream() const {
+    auto name = m_outlet.stream();
+    if (!name) {
+        fail(name.error().cause, name.error().text);
+    }
+    return std::move(name.value());
 }
 
 // Reads the manifest if it has changed.
@@ -167,6 +179,9 @@ void SessionPublisher::look() {
     m_looked = true;
     if (first) {
         m_published = published_of(m_directory, m_from, m_manifest.boot_id);
+        if (m_published != Published{} && m_published.stream != stream()) {
+            m_published = {.started_s = m_published.started_s}; // another stream has nothing of it
+        }
         m_published_before = m_published.session;
     }
     if (m_published.chunks > m_manifest.chunks.size()) {

@@ -27,6 +27,7 @@ struct Published {
     std::size_t differing = 0;  // chunks among them that were left out because the file differs from the manifest
     bool session = false;       // the manifest is published, too, and nothing is left
     std::int64_t started_s = 0; // stated in all messages of the session
+    std::string stream;         // into which they were published (Outlet::stream())
 
     friend bool operator==(const Published&, const Published&) = default;
 };
@@ -41,7 +42,7 @@ struct Published {
 [[nodiscard]] lib::Result<void, NetworkFailure> announce_session(const std::string& directory, const NodeName& from);
 
 // Returns the progress of the session of this boot, published as this node's. All is zero if the file is about another
-// one, or missing.
+// one, or missing. The caller compares the stream: another one has none of the session.
 [[nodiscard]] Published published_of(const std::string& directory, const NodeName& from, std::uint64_t boot_id);
 
 class SessionPublisher {
@@ -79,7 +80,8 @@ class SessionPublisher {
     void look();
     void publish_chunks(std::size_t bytes);
     void publish_manifest();
-    void save() const;
+    void save();
+    [[nodiscard]] std::string stream() const;
     [[noreturn]] void fail(lib::Error cause, std::string_view text) const;
 
     // Returns nothing if the chunk is left out.

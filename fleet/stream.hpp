@@ -32,6 +32,9 @@ class Outlet {
 
     // Returns the largest body that a message can have beside its headers.
     [[nodiscard]] virtual std::size_t body_bytes_max() const = 0;
+
+    // Returns a text that is the same as long as messages are stored in the same stream. Errors: those of publish().
+    [[nodiscard]] virtual lib::Result<std::string, NetworkFailure> stream() = 0;
 };
 
 // Each message is given until it is acknowledged or rejected; one that is given back, or whose loader ends, is given

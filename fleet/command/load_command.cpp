@@ -11,7 +11,9 @@
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
 
+#include <chrono>
 #include <memory>
+#include <thread>
 
 namespace host::cli {
 
@@ -33,6 +35,9 @@ struct LoadOptions {
 };
 
 using OpenSource = lib::Result<std::shared_ptr<fleet::Source>, trace::Refusal>;
+
+// A loader that runs until it is stopped waits for its store, and asks for it this often.
+constexpr std::chrono::milliseconds kStoreAway{500};
 
 OpenSource open_source(const LoadOptions& options, const fleet::Credentials& credentials) {
     if (fleet::is_server(options.from) || options.from.find("://") != std::string::npos) {
@@ -86,20 +91,27 @@ ExitStatus load(const LoadOptions& options, Context context) {
     if (!source) {
         return complain(source.error().text);
     }
-    const auto store = fleet::open_store(options.to, store_credentials.value(), fleet::OpenMode::write);
-    if (!store) {
-        return complain(store.error().text, trace::status_of(store.error().cause));
-    }
     catch_stop_signals();
     const auto say = [context](std::string_view line) {
         context.err.print("remora load: {}\n", line);
         context.err.flush();
     };
-    fleet::Loader loader(*source.value(), *store.value(),
-                         {.batch_messages = options.batch,
-                          .until_empty = options.until_empty || !fleet::is_server(options.from),
-                          .stop = &stop_requested(),
-                          .report = say});
+    const bool until_empty = options.until_empty || !fleet::is_server(options.from);
+    auto store = fleet::open_store(options.to, store_credentials.value(), fleet::OpenMode::write);
+    if (!store && !until_empty && store.error().cause == lib::Error::unreachable) {
+        say(fmt::format("waits: {}", store.error().text));
+    }
+    while (!store && !until_empty && store.error().cause == lib::Error::unreachable && stop_requested() == 0) {
+        std::this_thread::sleep_for(kStoreAway);
+        store = fleet::open_store(options.to, store_credentials.value(), fleet::OpenMode::write);
+    }
+    if (!store) {
+        return stop_requested() != 0 ? ExitStatus::clean
+                                     : complain(store.error().text, trace::status_of(store.error().cause));
+    }
+    fleet::Loader loader(
+        *source.value(), *store.value(),
+        {.batch_messages = options.batch, .until_empty = until_empty, .stop = &stop_requested(), .report = say});
     const auto done = loader.run();
     report(options, loader.counts(), context);
     if (!done) {

@@ -62,6 +62,7 @@ class NatsOutlet final : public Outlet {
         }
         m_replies = nullptr;
         m_connection = nullptr;
+        m_stream.clear();
         auto connection = std::make_shared<NatsConnection>(m_addresses, m_credentials);
         m_replies = std::make_shared<NatsReplies>(connection);
         m_connection = std::move(connection);
@@ -99,6 +100,25 @@ class NatsOutlet final : public Outlet {
     }
 
     [[nodiscard]] std::size_t body_bytes_max() const override { return m_body_max; }
+
+    // A stream that was deleted and made again is another one, so the time at which it was made names it. Messages may
+    // be stored in a stream of another name, or this user may not ask about streams: then the server's address is
+    // for it.
+    [[nodiscard]] lib::Result<std::string, NetworkFailure> stream() override {
+        return caught([this] {
+            connect();
+            if (m_stream.empty()) {
+                jsStreamInfo* info = nullptr;
+                static_cast<void>(js_GetStreamInfo(&info, m_connection->streams(), kStream.data(), nullptr, nullptr));
+                const NatsOwned<jsStreamInfo> owned(info);
+                if (info == nullptr) {
+                    return m_addresses; // asked again the next time
+                }
+                m_stream = fmt::format("{} of {}", kStream, info->Created);
+            }
+            return m_stream;
+        });
+    }
 
   private:
     // States what the server answered in one attempt.
@@ -187,6 +207,7 @@ class NatsOutlet final : public Outlet {
     std::shared_ptr<NatsConnection> m_connection;
     std::shared_ptr<NatsReplies> m_replies;
     std::size_t m_body_max = 0; // limit of the last server
+    std::string m_stream;       // of the connection; empty: not known
 };
 
 } // namespace

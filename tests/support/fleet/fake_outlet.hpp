@@ -37,6 +37,9 @@ class FakeOutlet final : public host::fleet::Outlet {
 
     [[nodiscard]] std::size_t body_bytes_max() const override { return body_max; }
 
+    [[nodiscard]] lib::Result<std::string, host::fleet::NetworkFailure> stream() override { return name; }
+
+    std::string name = "REMORA";
     std::vector<host::fleet::Message> messages; // stored, in their order
     std::size_t attempts = 0;                   // messages that came, duplicates with them
     std::size_t body_max = std::size_t{1} << 20;

@@ -147,6 +147,20 @@ TEST_F(SessionPublisherTest, PublishesNothingTwiceAfterARestart) {
     EXPECT_TRUE(again.published_before());
 }
 
+// To another server, or after its stream was deleted and made again.
+TEST_F(SessionPublisherTest, BeginsAnewForAnotherStream) {
+    add();
+    EXPECT_TRUE(publisher().next(1'000'000, true).value());
+    outlet.name = "REMORA again";
+    outlet.messages.clear();
+    auto again = publisher();
+    EXPECT_TRUE(again.next(1'000'000, true).value());
+    EXPECT_FALSE(again.published_before());
+    EXPECT_EQ(ids(), (std::vector<std::string>{kThreeAndSession.front(), kThreeAndSession.back()}));
+    EXPECT_TRUE(publisher().next(1'000'000, true).value());
+    EXPECT_EQ(outlet.attempts, 4U) << "there already";
+}
+
 TEST_F(SessionPublisherTest, BeginsAnewForAnotherNodeOrAnotherBoot) {
     add();
     EXPECT_TRUE(publisher().next(1'000'000, true).value());
