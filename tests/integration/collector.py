@@ -148,9 +148,9 @@ def collector_keeps_its_limits_in_a_flood(ctx):
             machine = flood.enter_context(Machine(address, session))
             for stream in range(16):
                 expect(machine.hello(stream) == HELLO_ACK, f"session {session} was refused")
-                machine.tell(DATA, image[:16], stream=stream)
+                machine.post(DATA, image[:16], stream=stream)
                 for seq in (2, 3):
-                    machine.tell(DATA, image[:16 * RECORDS_MAX], seq=seq, stream=stream)
+                    machine.post(DATA, image[:16 * RECORDS_MAX], seq=seq, stream=stream)
         begin = time.monotonic()
         with Machine(address, 0xAB) as machine:
             expect(machine.export(image), f"not acknowledged: {(ctx.dir / 'log').read_text()}")

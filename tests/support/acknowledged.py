@@ -84,7 +84,7 @@ class Machine:
     def __exit__(self, *_):
         self.socket.close()
 
-    def tell(self, kind, body, **fields):
+    def post(self, kind, body, **fields):
         """Sends a packet whose answer is not waited for."""
         self.socket.send(packet(kind, body, session=self.session, key=self.key if kind in (DATA, FIN) else None,
                                 **fields))
@@ -96,7 +96,7 @@ class Machine:
             while self.socket.recv(2048):
                 pass
         self.socket.settimeout(self.patience_s)
-        self.tell(kind, body, **fields)
+        self.post(kind, body, **fields)
         try:
             answer = self.socket.recv(2048)
         except TimeoutError:
