@@ -78,7 +78,7 @@ void Reading::explain_late(const TraceInput& input) {
         {}, [&](const trace::Names&, std::uint32_t context) { return contexts.contains(context); });
     watch.listen([&](const analyse::why::Found& found) {
         const schedule::Job& job = found.job->account.job;
-        if (m_head.late.size() == kExplainedJobs || !m_axis.wants(job.release, *job.end)) {
+        if (m_head.late.size() == kExplainedJobs || !m_axis.wants(job.release.value_or(*job.end), *job.end)) {
             return;
         }
         m_head.late.push_back({.context = job.context,
