@@ -72,7 +72,7 @@ class CommandLine : public testing::Test {
         return chunk;
     }
 
-    std::string write(const Bytes& bytes) const { return m_directory.write("0trace.dat", bytes); }
+    std::string write(std::span<const std::byte> bytes) const { return m_directory.write("0trace.dat", bytes); }
 
     support::TemporaryDirectory m_directory;
     std::string m_out;

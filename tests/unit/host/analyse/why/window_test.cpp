@@ -316,20 +316,20 @@ TEST_F(WhyWindow, CountsOnlyWhatIsDueLaterForTheOrder) {
 // Task 10 precedes it only because its deadline was postponed; high would have run in any case.
 TEST_F(WhyWindow, CountsLoadThatPrecedesAPostponedDeadlineForTheServer) {
     WhyScene scene(kDated, R"(0 server 9 CBS capacity 40 period 100 for dated, budget 9 40, switch idle
-                              10 release dated due 110, idle -> dated
-                              50 exhaust 9, due dated 210, release 10 due 150, dated -> 10
+                              10 server_active 7 9, server_deadline 9 110, release dated due 110, idle -> dated
+                              50 exhaust 9, server_deadline 9 210, due dated 210, release 10 due 150, dated -> 10
                               80 complete 10, release high due 180, 10 -> high; 100 complete high, high -> dated
                               150 complete dated)");
-    EXPECT_THAT(items(scene), ElementsAre("10..10 until kernel by unknown ? #12",
-                                          "10..50 own execution of 7 by task 7 total 40 postponed #12",
-                                          "50..80 preceding load by task 10 total 30 postponed #20",
-                                          "80..100 preceding load by task 5 total 20 #27",
+    EXPECT_THAT(items(scene), ElementsAre("10..10 until kernel by unknown ? #14",
+                                          "10..50 own execution of 7 by task 7 total 40 postponed #14",
+                                          "50..80 preceding load by task 10 total 30 postponed #23",
+                                          "80..100 preceding load by task 5 total 20 #30",
                                           "100..150 own execution of 7 by task 7 arrived 10 excess 40 total 90 "
-                                          "postponed #32"));
-    EXPECT_THAT(causes(scene), ElementsAre("own_overrun gain 40 took 40 of 7 longest 50 at #32 greatest 90",
-                                           "server_budget gain 30 took 30 of 9 longest 30 at #20 decisive",
-                                           "execution gain 140 took 50 of ? longest 50 at #32",
-                                           "load gain 50 took 50 of ? longest 30 at #20 task 10 task 5"));
+                                          "postponed #35"));
+    EXPECT_THAT(causes(scene), ElementsAre("own_overrun gain 40 took 40 of 7 longest 50 at #35 greatest 90",
+                                           "server_budget gain 30 took 30 of 9 longest 30 at #23 decisive",
+                                           "execution gain 140 took 50 of ? longest 50 at #35",
+                                           "load gain 50 took 50 of ? longest 30 at #23 task 10 task 5"));
 }
 
 // A polling or deferrable server postpones nothing: what ran after its budget was used up would have run in any case.

@@ -195,7 +195,8 @@ TEST_F(WhyCommand, SaysHowTheRunEnded) {
     ASSERT_EQ(remora({"summary", path}), 0) << m_err;
     EXPECT_EQ(m_out.find("panic in task sensor"), 0U) << m_out;
     EXPECT_THAT(m_out, HasSubstr("; but the run ended badly\n"));
-    ASSERT_EQ(remora({"why", write("REMORA: panic: a.cpp:1: x\n  called from 0x10\n"), "--crash"}), 0) << m_err;
+    constexpr std::string_view kConsole = "REMORA: panic: a.cpp:1: x\n  called from 0x10\n";
+    ASSERT_EQ(remora({"why", write(std::as_bytes(std::span(kConsole))), "--crash"}), 0) << m_err;
     EXPECT_EQ(m_out, "panic: a.cpp:1: x\n  where        0x10\n\n");
 }
 
