@@ -228,10 +228,11 @@ TRACEPARSER_API void traceparser_destroy(struct traceparser_state** state);
 TRACEPARSER_API int traceparser_debug(struct traceparser_state* state, FILE* stream, unsigned flags);
 
 /*
- * Calls f for each event of this external class and number, or of numbers from event1 to event2. f receives
- * user. Several callbacks may be registered for one event; they are called in the order of registration. Returns 0; or
- * -1 with errno EINVAL if state or f is NULL, if class or event is unknown (_TRACEPARSER_INFO_ERROR has the reason), or
- * if event1 is greater than event2. With _NTO_TRACE_EMPTY and event 0, f is called once, after the header, with zeros.
+ * Calls f for each event of this external class and number, or of those numbers from event1 to event2 that exist. f
+ * receives user. Several callbacks may be registered for one event; they are called in the order of registration.
+ * Returns 0; or -1 with errno EINVAL if state or f is NULL, if the class is unknown or none of the events exists
+ * (_TRACEPARSER_INFO_ERROR has the reason), or if event1 is greater than event2. With _NTO_TRACE_EMPTY and event 0, f
+ * is called once, after the header, with zeros.
  */
 TRACEPARSER_API int traceparser_cs(struct traceparser_state* state, void* user, tracep_callb_func_t f, unsigned class_,
                                    unsigned event);

@@ -5,6 +5,7 @@
 #include "foreign/kev/event_names.hpp"
 #include "foreign/kev/slot.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -32,13 +33,48 @@ External thread_external(unsigned event) {
                                     : External{_NTO_TRACE_THREAD, 1U << event};
 }
 
-// Returns whether the event is one bit, at most `last`.
-bool is_bit(unsigned event, unsigned last) {
-    return std::has_single_bit(event) && event <= last;
-}
+// The external events of a class, which may be each bit of a range or each number.
+struct Numbers {
+    unsigned first = 0;
+    unsigned last = 0;
+    bool is_bits = false;
+    traceparser_error_t error = _TRACEPARSER_UNKNOWN_CLASS; // if none of them is asked for
 
-bool is_call(unsigned event) {
-    return (event & ~_NTO_TRACE_KERCALL64) < _TRACE_MAX_KER_CALL_NUM;
+    [[nodiscard]] bool has_any(unsigned event1, unsigned event2) const {
+        const unsigned from = std::max(event1, first);
+        return from <= last && (is_bits ? std::bit_ceil(from) : from) <= std::min(event2, last);
+    }
+};
+
+Numbers numbers_of(unsigned class_number) {
+    switch (class_number) {
+    case _NTO_TRACE_CONTROL:
+        return {_NTO_TRACE_CONTROLTIME, _NTO_TRACE_CONTROLBUFFER, true, _TRACEPARSER_UNKNOWN_CONTROL_EVENT};
+    case _NTO_TRACE_KERCALL:
+    case _NTO_TRACE_KERCALLENTER:
+    case _NTO_TRACE_KERCALLEXIT:
+    case _NTO_TRACE_KERCALLINT:
+        return {_NTO_TRACE_KERCALLFIRST, _NTO_TRACE_KERCALLLAST, false, _TRACEPARSER_UNKNOWN_KER_CALL_EVENT};
+    case _NTO_TRACE_INT:
+    case _NTO_TRACE_INTENTER:
+    case _NTO_TRACE_INTEXIT:
+    case _NTO_TRACE_INT_HANDLER_ENTER:
+    case _NTO_TRACE_INT_HANDLER_EXIT:
+        return {_NTO_TRACE_INTFIRST, _NTO_TRACE_INTLAST, false, _TRACEPARSER_UNKNOWN_INT_EVENT};
+    case _NTO_TRACE_PROCESS:
+        return {_NTO_TRACE_PROCCREATE, _NTO_TRACE_PROCTHREAD_NAME, true, _TRACEPARSER_UNKNOWN_PR_TH_EVENT};
+    case _NTO_TRACE_THREAD:
+    case _NTO_TRACE_VTHREAD:
+        return {_NTO_TRACE_THDEAD, _NTO_TRACE_THDESTROY, true, _TRACEPARSER_UNKNOWN_PR_TH_EVENT};
+    case _NTO_TRACE_USER:
+        return {_NTO_TRACE_USERFIRST, _NTO_TRACE_USERLAST, false, _TRACEPARSER_UNKNOWN_USR_EVENT};
+    case _NTO_TRACE_SYSTEM:
+        return {_NTO_TRACE_SYS_RESERVED, _NTO_TRACE_SYS_LAST, false, _TRACEPARSER_UNKNOWN_CONTAINER_EVENT};
+    case _NTO_TRACE_COMM:
+        return {_NTO_TRACE_COMM_SMSG, _NTO_TRACE_COMM_LAST, false, _TRACEPARSER_UNKNOWN_COMM_EVENT};
+    default:
+        return {_NTO_TRACE_EMPTYEVENT, _NTO_TRACE_EMPTYEVENT};
+    }
 }
 
 } // namespace
@@ -76,42 +112,12 @@ External external_of(unsigned internal_class, unsigned internal_event, std::span
 }
 
 std::optional<traceparser_error_t> registration_error(unsigned class_number, unsigned event1, unsigned event2) {
-    const auto unless = [&](bool right, traceparser_error_t error) {
-        return right && event1 <= event2 ? std::nullopt : std::optional(error);
-    };
-    switch (class_number) {
-    case _NTO_TRACE_EMPTY:
-        return unless(event1 == 0 && event2 == 0, _TRACEPARSER_UNKNOWN_CLASS);
-    case _NTO_TRACE_CONTROL:
-        return unless(is_bit(event1, _NTO_TRACE_CONTROLBUFFER) && is_bit(event2, _NTO_TRACE_CONTROLBUFFER),
-                      _TRACEPARSER_UNKNOWN_CONTROL_EVENT);
-    case _NTO_TRACE_KERCALL:
-    case _NTO_TRACE_KERCALLENTER:
-    case _NTO_TRACE_KERCALLEXIT:
-    case _NTO_TRACE_KERCALLINT:
-        return unless(is_call(event1) && is_call(event2), _TRACEPARSER_UNKNOWN_KER_CALL_EVENT);
-    case _NTO_TRACE_INT:
-    case _NTO_TRACE_INTENTER:
-    case _NTO_TRACE_INTEXIT:
-    case _NTO_TRACE_INT_HANDLER_ENTER:
-    case _NTO_TRACE_INT_HANDLER_EXIT:
-        return unless(true, _TRACEPARSER_UNKNOWN_INT_EVENT);
-    case _NTO_TRACE_PROCESS:
-        return unless(is_bit(event1, _NTO_TRACE_PROCTHREAD_NAME) && is_bit(event2, _NTO_TRACE_PROCTHREAD_NAME),
-                      _TRACEPARSER_UNKNOWN_PR_TH_EVENT);
-    case _NTO_TRACE_THREAD:
-    case _NTO_TRACE_VTHREAD:
-        return unless(is_bit(event1, _NTO_TRACE_THDESTROY) && is_bit(event2, _NTO_TRACE_THDESTROY),
-                      _TRACEPARSER_UNKNOWN_PR_TH_EVENT);
-    case _NTO_TRACE_USER:
-        return unless(event2 <= _NTO_TRACE_USERLAST, _TRACEPARSER_UNKNOWN_USR_EVENT);
-    case _NTO_TRACE_SYSTEM:
-        return unless(event1 != 0 && event2 <= _NTO_TRACE_SYS_LAST, _TRACEPARSER_UNKNOWN_CONTAINER_EVENT);
-    case _NTO_TRACE_COMM:
-        return unless(event2 <= _NTO_TRACE_COMM_LAST, _TRACEPARSER_UNKNOWN_COMM_EVENT);
-    default:
-        return _TRACEPARSER_UNKNOWN_CLASS;
-    }
+    const Numbers numbers = numbers_of(class_number);
+    const bool is_wide_call = numbers.error == _TRACEPARSER_UNKNOWN_KER_CALL_EVENT &&
+                              event1 <= (_NTO_TRACE_KERCALL64 | _NTO_TRACE_KERCALLLAST) &&
+                              event2 >= _NTO_TRACE_KERCALL64;
+    const bool is_known = class_number < kClassUnknown && (is_wide_call || numbers.has_any(event1, event2));
+    return is_known && event1 <= event2 ? std::nullopt : std::optional(numbers.error);
 }
 
 std::span<const unsigned> members_of(const unsigned& class_number) {

@@ -31,7 +31,8 @@ struct External {
 [[nodiscard]] External external_of(unsigned internal_class, unsigned internal_event,
                                    std::span<const std::uint32_t> words);
 
-// Returns the error of registering for these events, or nothing if they exist.
+// Returns the error of registering for these events, or nothing if any of them exists: a program may name a range that
+// is as wide as an event's number can be.
 [[nodiscard]] std::optional<traceparser_error_t> registration_error(unsigned class_number, unsigned event1,
                                                                     unsigned event2);
 

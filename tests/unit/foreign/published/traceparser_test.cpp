@@ -151,17 +151,32 @@ TEST_F(Traceparser, RefusesUnknownClassesAndEventsAtRegistration) {
     };
     EXPECT_EQ(error(_TRACE_PR_TH_C, 1, 1), 0U) << "an internal class";
     EXPECT_EQ(error(17, 0, 0), 0U);
-    EXPECT_EQ(error(_NTO_TRACE_THREAD, 0, 26), 1U) << "states are bits";
+    EXPECT_EQ(error(_NTO_TRACE_THREAD, 9, 15), 1U) << "states are bits";
+    EXPECT_EQ(error(_NTO_TRACE_THREAD, 0x0200'0001, 0xFFFF'FFFF), 1U);
     EXPECT_EQ(error(_NTO_TRACE_PROCESS, 3, 3), 1U);
     EXPECT_EQ(error(_NTO_TRACE_CONTROL, 3, 3), 2U);
     EXPECT_EQ(error(_NTO_TRACE_KERCALLENTER, 128, 128), 3U);
     EXPECT_EQ(error(_NTO_TRACE_INTENTER, 5, 4), 4U);
     EXPECT_EQ(error(_NTO_TRACE_SYSTEM, 0, 0), 5U);
-    EXPECT_EQ(error(_NTO_TRACE_USER, 0, 1024), 6U);
+    EXPECT_EQ(error(_NTO_TRACE_USER, 1024, 2000), 6U);
     EXPECT_EQ(error(_NTO_TRACE_COMM, 12, 12), 7U);
     EXPECT_EQ(traceparser_cs(m_state, nullptr, nullptr, _NTO_TRACE_USER, 1), -1);
     EXPECT_EQ(traceparser_cs(nullptr, nullptr, remember, _NTO_TRACE_USER, 1), -1);
     EXPECT_EQ(traceparser_cs(m_state, nullptr, remember, _NTO_TRACE_KERCALLENTER, 9 | _NTO_TRACE_KERCALL64), 0);
+}
+
+// A program may name every number that an event can have, in each class.
+TEST_F(Traceparser, RegistersForWhatExistsInARange) {
+    for (unsigned class_number = _NTO_TRACE_EMPTY; class_number <= _NTO_TRACE_INT_HANDLER_EXIT; ++class_number) {
+        EXPECT_EQ(traceparser_cs_range(m_state, nullptr, remember, class_number, 0, 1023), 0) << class_number;
+    }
+    traceparser_init(m_state);
+    ASSERT_EQ(traceparser_cs_range(m_state, &m_calls, remember, _NTO_TRACE_THREAD, 0, 1023), 0);
+    ASSERT_EQ(traceparser_cs_range(m_state, &m_calls, remember, _NTO_TRACE_PROCESS, 3, 0xFFFF'FFFF), 0);
+    ASSERT_EQ(traceparser_cs_range(m_state, &m_calls, remember, _NTO_TRACE_SYSTEM, 0, _NTO_TRACE_SYS_LAST), 0);
+    ASSERT_EQ(traceparser_cs_range(m_state, &m_calls, remember, _NTO_TRACE_KERCALLEXIT, 0, 600), 0);
+    ASSERT_EQ(parse(sample().bytes), 0) << traceparser_error_text(m_state);
+    EXPECT_THAT(m_calls.first_words(), ElementsAre(1, 7, 9, 1));
 }
 
 TEST_F(Traceparser, EachBadHeaderHasItsErrorCode) {
