@@ -115,6 +115,7 @@ install: ## install: PREFIX=/usr/local DESTDIR=: programs, library, headers, man
 	@install -m 644 $(TRACE_LIBRARY) $(COMPAT_LIBRARIES) $(INSTALLED)/lib
 	@cp -P --remove-destination $(COMPAT_LINKS) $(INSTALLED)/lib
 	@install -D -m 644 -t $(INSTALLED)/include/remora/compat foreign/published/*.h
+	@for name in traceparser trace; do install -D -m 644 foreign/published/traceparser.h $(INSTALLED)/include/remora/compat/sys/$$name.h; done
 	@for header in $(TRACE_HEADERS); do install -D -m 644 $$header $(INSTALLED)/include/remora/$$header; done
 	$(call pkg_config,remora-trace,Reads traces of Remora and S.Ha.R.K. and of QNX and tlog as one stream of events,,-lremora-trace $(TRACE_LIBRARY_LIBS))
 	$(call pkg_config,libtraceparser,The published C interface to QNX .kev files,/compat,-ltraceparser,$(TRACEPARSER_PRIVATE_LIBS))

@@ -60,7 +60,7 @@ typedef enum tlog_type {
     TLOG_EVENT_9 = 39
 } TLOG_TYPE;
 
-/* Each of the three returns 0, or -1 if it fails; tlog_last_error() (tlog_event.h) then states the reason, and the
+/* Each of these returns 0, or -1 if it fails; tlog_last_error() (tlog_event.h) then states the reason, and the
  * program continues. They may be called from any thread. Pairs nest by process, so two threads that log pairs at the
  * same time need locks. */
 
@@ -69,8 +69,20 @@ typedef enum tlog_type {
 int tlog_initialize(void);
 
 /* Records an event of this type at this time, in 16 bytes of memory. type: TLOG_EVENT_..., 10 to 39. -1: the type is
- * another one, the call is not between the other two, or there is no memory. */
+ * another one, the call is not between tlog_initialize and tlog_finalize, or there is no memory. */
 int tlog_log(int type);
+
+/* Does the same, and records an argument, which arg2 of the event is. */
+int tlog_log2(int type, int arg2);
+
+/* Names the file that tlog_finalize and tlog_flush of node 0 write: it may be called at any time before, and counts
+ * instead of TLOG_FILE. -1: name is null or empty, or there is no memory. */
+int tlog_log_filename(char* name);
+
+/* Writes the file with what node 0 has recorded so far, so that a program that does not reach tlog_finalize leaves it;
+ * tlog_finalize writes it anew. On other nodes it has no effect. -1: the call is not between tlog_initialize and
+ * tlog_finalize, or the file cannot be written. */
+int tlog_flush(void);
 
 /* Ends the recording and writes the file. -1: the file cannot be written to its end, a node has ended before (its last
  * events are not in the file), or events were lost. */

@@ -20,6 +20,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace host::compat {
@@ -65,7 +66,8 @@ bool for_each_block(std::uint16_t node, const auto& events, auto take) {
     for (std::size_t first = 0; first < events.size(); first += kRecordsPerBlock) {
         Block block{};
         for (std::size_t i = 0; i < kRecordsPerBlock && first + i < events.size(); ++i) {
-            tlog::encode({.process = node, .type = events[first + i].type, .seconds = events[first + i].seconds},
+            const auto& event = events[first + i];
+            tlog::encode({.process = node, .type = event.type, .arg2 = event.arg2, .seconds = event.seconds},
                          std::span(block).subspan(i * tlog::kRecordBytes));
         }
         if (!take(block)) {
@@ -131,20 +133,20 @@ bool TlogRecorder::answer(TlogLink& link) {
     return difference.has_value();
 }
 
-bool TlogRecorder::log(int type) {
+bool TlogRecorder::log(int type, int arg2) {
     if (!is_event(type)) {
         fail("%d is no type of an event: 10 to 39 are", type);
         return false;
     }
     const std::uint64_t lost = m_lost;
-    append(static_cast<std::uint8_t>(type));
+    append(static_cast<std::uint8_t>(type), static_cast<std::uint32_t>(arg2));
     return m_lost == lost;
 }
 
 // The correction may move a node's first times a little before 0, or before each other.
-void TlogRecorder::append(std::uint8_t type) {
+void TlogRecorder::append(std::uint8_t type, std::uint32_t arg2) {
     try {
-        m_events.push_back({std::max(seconds(), m_events.empty() ? 0.0 : m_events.back().seconds), type});
+        m_events.push_back({std::max(seconds(), m_events.empty() ? 0.0 : m_events.back().seconds), arg2, type});
     } catch (const std::bad_alloc&) {
         fail("memory has run out: the event is lost");
         ++m_lost;
@@ -158,6 +160,20 @@ bool TlogRecorder::finish(const char* file_name) {
         fail("%llu events are lost: memory had run out", static_cast<unsigned long long>(m_lost));
     }
     return done && m_lost == 0;
+}
+
+bool TlogRecorder::flush(const char* file_name) {
+    if (m_peers.node != 0) {
+        return true;
+    }
+    std::FILE* const file = std::fopen(file_name, "wb");
+    const bool written =
+        file != nullptr && for_each_block(0, m_events, [file](const Block& block) { return write_block(block, file); });
+    if ((file != nullptr && std::fclose(file) != 0) || !written) {
+        fail("%s: %s", file_name, std::strerror(errno)); // NOLINT(concurrency-mt-unsafe): glibc's is safe enough
+        return false;
+    }
+    return true;
 }
 
 bool TlogRecorder::send_events(TlogLink& link) {
@@ -221,6 +237,7 @@ using host::compat::TlogRecorder;
 
 std::mutex g_lock;
 std::optional<TlogRecorder> g_recorder; // between tlog_initialize and tlog_finalize
+std::string g_file_name;                // by tlog_log_filename
 
 double steady_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -229,6 +246,21 @@ double steady_seconds() {
 // Returns 0 or -1, as the published calls do.
 int result_of(bool success) {
     return success ? 0 : -1;
+}
+
+const char* file_name() {
+    const char* const name = std::getenv("TLOG_FILE"); // NOLINT(concurrency-mt-unsafe): read only
+    return !g_file_name.empty() ? g_file_name.c_str() : name != nullptr ? name : "trace.log";
+}
+
+// Calls step(recorder) if the program records.
+int with_recorder(const char* call, auto step) {
+    const std::lock_guard guard(g_lock);
+    if (!g_recorder) {
+        fail("%s without tlog_initialize", call);
+        return -1;
+    }
+    return result_of(step(*g_recorder));
 }
 
 } // namespace
@@ -258,22 +290,37 @@ int tlog_initialize(void) {
 }
 
 int tlog_log(int type) {
+    return tlog_log2(type, 0);
+}
+
+int tlog_log2(int type, int arg2) {
+    return with_recorder("tlog_log", [&](TlogRecorder& recorder) { return recorder.log(type, arg2); });
+}
+
+int tlog_log_filename(char* name) {
     const std::lock_guard guard(g_lock);
-    if (!g_recorder) {
-        fail("tlog_log without tlog_initialize");
+    if (name == nullptr || *name == '\0') {
+        fail("tlog_log_filename without a name");
         return -1;
     }
-    return result_of(g_recorder->log(type));
+    try {
+        g_file_name = name;
+    } catch (const std::bad_alloc&) {
+        fail("memory has run out");
+        return -1;
+    }
+    return 0;
+}
+
+int tlog_flush(void) {
+    return with_recorder("tlog_flush", [](TlogRecorder& recorder) { return recorder.flush(file_name()); });
 }
 
 int tlog_finalize(void) {
-    const std::lock_guard guard(g_lock);
-    if (!g_recorder) {
-        fail("tlog_finalize without tlog_initialize");
-        return -1;
-    }
-    const char* const name = std::getenv("TLOG_FILE"); // NOLINT(concurrency-mt-unsafe): read only
-    const bool done = g_recorder->finish(name != nullptr ? name : "trace.log");
-    g_recorder.reset();
-    return result_of(done);
+    return with_recorder("tlog_finalize", [](TlogRecorder& recorder) {
+        const bool done = recorder.finish(file_name());
+        g_recorder.reset();
+        g_file_name.clear();
+        return done;
+    });
 }

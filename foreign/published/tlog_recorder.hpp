@@ -32,9 +32,13 @@ class TlogRecorder {
     // All nodes together adjust the clocks, then record START. Returns false, with fail(), if a node is gone.
     [[nodiscard]] bool start();
 
-    // Records an event. Returns false, with fail(), if the type is no event's, or if there is no memory (the event is
-    // counted as lost).
-    [[nodiscard]] bool log(int type);
+    // Records an event with an argument. Returns false, with fail(), if the type is no event's, or if there is no
+    // memory (the event is counted as lost).
+    [[nodiscard]] bool log(int type, int arg2 = 0);
+
+    // Node 0 writes its own events so far; the others do nothing. Returns false, with fail(), if the file cannot be
+    // written to its end.
+    [[nodiscard]] bool flush(const char* file_name);
 
     // All nodes together record END; node 0 writes the file, its own events first, then those of the others by number.
     // Returns false, with fail(), if the file cannot be written to its end, if a node is gone (its last events are not
@@ -46,6 +50,7 @@ class TlogRecorder {
   private:
     struct Entry {
         double seconds;
+        std::uint32_t arg2;
         std::uint8_t type;
     };
 
@@ -56,7 +61,7 @@ class TlogRecorder {
 
     [[nodiscard]] bool measure(TlogLink& link);
     [[nodiscard]] bool answer(TlogLink& link);
-    void append(std::uint8_t type);
+    void append(std::uint8_t type, std::uint32_t arg2 = 0);
     [[nodiscard]] bool send_events(TlogLink& link);
     [[nodiscard]] static Copied copy_events(TlogLink& link, std::FILE* file);
     [[nodiscard]] bool write_file(const char* file_name);

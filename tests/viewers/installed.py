@@ -149,7 +149,8 @@ def files(ctx):
     """Programs, C headers, manual page and completion are where a system looks for them."""
     prefix = install(ctx)
     for name in ("bin/remora", "bin/traceprinter", "bin/tlogdump",
-                 "include/remora/compat/traceparser.h", "include/remora/compat/tlog_event.h",
+                 "include/remora/compat/traceparser.h", "include/remora/compat/sys/traceparser.h",
+                 "include/remora/compat/sys/trace.h", "include/remora/compat/tlog_event.h",
                  "share/man/man1/remora.1", "share/bash-completion/completions/remora"):
         expect((prefix / name).stat().st_size > 0, f"{name} is empty")
     page = ctx.run("man", "--warnings", "-P", "cat", "-l", prefix / "share/man/man1/remora.1")

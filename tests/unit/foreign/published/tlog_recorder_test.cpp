@@ -191,7 +191,33 @@ TEST_F(TlogCalls, RecordOneProcess) {
     tlog_close(profile);
 }
 
+// The file that the program names counts; what was flushed is there although the recording has not ended.
+TEST_F(TlogCalls, RecordArgumentsIntoTheNamedFile) {
+    std::string named = m_directory / "named.log";
+    ASSERT_EQ(tlog_log_filename(named.data()), 0);
+    ASSERT_EQ(tlog_initialize(), 0) << tlog_last_error();
+    EXPECT_EQ(tlog_log2(TLOG_EVENT_2, -7), 0);
+    EXPECT_EQ(tlog_flush(), 0) << tlog_last_error();
+    EXPECT_EQ(tlog_log2(40, 1), -1);
+    const auto events = [&named] {
+        tlog_exec_profile* const profile = tlog_read_file(named.data(), 1);
+        EXPECT_NE(profile, nullptr) << tlog_last_error();
+        EXPECT_EQ(tlog_get_event(profile, 0, 1)->log_type, TLOG_EVENT_2);
+        EXPECT_EQ(tlog_get_event(profile, 0, 1)->arg2, -7);
+        const int count = tlog_get_N_events(profile, 0);
+        tlog_close(profile);
+        return count;
+    };
+    EXPECT_EQ(events(), 2);
+    EXPECT_EQ(tlog_finalize(), 0) << tlog_last_error();
+    EXPECT_EQ(events(), 3);
+    EXPECT_EQ(std::fopen(m_file.c_str(), "rb"), nullptr) << "TLOG_FILE";
+    EXPECT_EQ(tlog_log_filename(nullptr), -1);
+}
+
 TEST_F(TlogCalls, OutOfOrderAreErrors) {
+    EXPECT_EQ(tlog_flush(), -1);
+    EXPECT_EQ(tlog_log2(TLOG_EVENT_1, 1), -1);
     EXPECT_EQ(tlog_log(TLOG_EVENT_1), -1);
     EXPECT_THAT(tlog_last_error(), HasSubstr("without tlog_initialize"));
     EXPECT_EQ(tlog_finalize(), -1);
