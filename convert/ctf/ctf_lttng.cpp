@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // ctf-lttng is a CTF 1.8 trace that claims to come from lttng-modules 2.11, so that Trace Compass opens it as a kernel
 // trace, with its views of control flow, resources, interrupts and critical path. Beside our events, under their own
-// names, it contains the Linux kernel's events that these views read, derived from the changes of the schedule. Stamps
-// are nanoseconds since the start. Sources: lttng-modules 2.11 (instrumentation/events), Trace Compass
-// (LttngEventLayout and its kernel state provider).
+// names (those that an application or another system has named after "remora:"), it contains the Linux kernel's events
+// that these views read, derived from the changes of the schedule. Stamps are nanoseconds since the start. Sources:
+// lttng-modules 2.11 (instrumentation/events), Trace Compass (LttngEventLayout and its kernel state provider).
 #include "convert/rows.hpp"
 
 #include "convert/ctf/ctf_text.hpp"
@@ -59,6 +59,9 @@ consteval std::uint16_t id_of(std::string_view name) {
     return static_cast<std::uint16_t>(CtfTrace::kFirstOwnId + index);
 }
 
+// No event of the Linux kernel has a colon in its name: a typed event may be named as any of them.
+constexpr std::string_view kOwnPrefix = "remora:";
+
 constexpr std::uint8_t kTaskDead = 64;
 constexpr std::int32_t kStatusUnknown = 0; // in lttng_statedump_process_state; the first switch shows the state
 constexpr std::int32_t kModeSyscall = 2;
@@ -67,7 +70,7 @@ constexpr std::int32_t kTypeKernelThread = 1;
 class CtfLttng final : public Writer, private ChangeHandler {
   public:
     explicit CtfLttng(Destination& destination)
-        : m_trace(destination, CtfTrace::Clock::nanoseconds) {}
+        : m_trace(destination, CtfTrace::Clock::nanoseconds, kOwnPrefix) {}
 
     void add(const trace::Event& event) override {
         CtfStream* const stream = m_trace.stream(event.cpu);

@@ -96,9 +96,8 @@ class Enumerators {
             return;
         }
         std::string own(label);
-        if (!m_seen.insert(own).second) {
+        while (!m_seen.insert(own).second) {
             own += fmt::format("#{}", value);
-            m_seen.insert(own);
         }
         m_text += fmt::format("{}{} = {}", m_text.empty() ? " " : ", ", quoted(own), value);
     }
@@ -246,14 +245,16 @@ std::string record_fields(const tracer::EventRow& row) {
 
 std::string declared_fields(const tracer::EventDeclaration& declaration) {
     std::string out;
+    // A reader compares a name with those before it after it has removed an underscore from some of them: "__x" is a
+    // duplicate of "_x".
     std::set<std::string> seen;
     for (std::size_t i = 0; i < declaration.field_count && i < tracer::kFieldsMax; ++i) {
         const tracer::FieldDeclaration& field = declaration.items[i];
         std::string name = identifier(field.name.view());
-        if (!seen.insert(name).second) {
+        while (seen.contains(name) || seen.contains(name.substr(1))) {
             name += fmt::format("_{}", i);
-            seen.insert(name);
         }
+        seen.insert({name, name.substr(1)});
         out += fmt::format(" {} {};", type_of(field), name);
     }
     return out;

@@ -280,7 +280,7 @@ std::uint16_t CtfTrace::new_class(std::string_view name, std::string_view fields
         return 0;
     }
     fmt::memory_buffer text;
-    append_event(text, name, m_next_id, fields);
+    append_event(text, fmt::format("{}{}", m_prefix, name), m_next_id, fields);
     m_classes.append(text.data(), text.size());
     return m_next_id++;
 }
@@ -384,7 +384,7 @@ namespace {
 class Ctf final : public Writer {
   public:
     explicit Ctf(Destination& destination)
-        : m_trace(destination, CtfTrace::Clock::ticks) {}
+        : m_trace(destination, CtfTrace::Clock::ticks, "") {}
 
     void add(const trace::Event& event) override { m_trace.add(event); }
 

@@ -110,9 +110,12 @@ class CtfTrace {
         nanoseconds, // since the start of the trace
     };
 
-    CtfTrace(Destination& destination, Clock clock)
+    // prefix: of the names that an application or another system has given to events. With one, none of them is taken
+    // for an event that the readers of the format know.
+    CtfTrace(Destination& destination, Clock clock, std::string_view prefix)
         : m_destination(destination)
-        , m_clock(clock) {}
+        , m_clock(clock)
+        , m_prefix(prefix) {}
 
     // Adds one of our events, or another system's, under its own name.
     void add(const trace::Event& event);
@@ -173,6 +176,7 @@ class CtfTrace {
 
     Destination& m_destination;
     Clock m_clock;
+    std::string_view m_prefix;
     std::vector<std::unique_ptr<CtfStream>> m_streams; // by processor
     std::size_t m_open = 0;
     lib::Result<void, Failure> m_opened{};

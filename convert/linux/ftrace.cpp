@@ -17,8 +17,10 @@
 #include "host/text/digits.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
+#include <string_view>
 
 namespace host::convert::linux {
 
@@ -41,6 +43,12 @@ constexpr std::string_view kHead = "#\n"
                                    "#              | |         |   ||||      |              |\n";
 
 constexpr std::size_t kNameWidth = 16;
+// Readers of this text take events of these names for those of Linux, whatever their words are.
+constexpr auto kReadByName = std::to_array<std::string_view>(
+    {"sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_pi_setprio", "sched_process_exit",
+     "sched_process_free", "sched_process_fork", "irq_handler_entry", "irq_handler_exit", "softirq_entry",
+     "softirq_exit", "cpu_frequency", "cpu_idle", "print", "tracing_mark_write", "task_rename", "task_newtask"});
+
 constexpr std::size_t kLineMax = 256; // a line without task, name and words
 
 // Returns the letter for a task that leaves its processor.
@@ -154,7 +162,7 @@ class Ftrace final : public Writer, private ChangeHandler {
 
   private:
     // Returns the name of an event. In names of typed events, which come from the trace, characters that would end the
-    // name are replaced. Valid until the next call.
+    // name are replaced, and a name of Linux is marked as ours. Valid until the next call.
     std::string_view event_title() {
         if (!m_event->is_sound()) {
             return ": damaged: ";
@@ -165,7 +173,8 @@ class Ftrace final : public Writer, private ChangeHandler {
         m_title = text::escaped(trace::event_name(*m_event));
         std::ranges::replace_if(
             m_title, [](char character) { return character == ':' || character == ' '; }, '_');
-        m_title = fmt::format(": {}: ", m_title);
+        const bool is_of_linux = std::ranges::find(kReadByName, m_title) != kReadByName.end();
+        m_title = fmt::format(": {}{}: ", is_of_linux ? "remora_" : "", m_title);
         return m_title;
     }
 

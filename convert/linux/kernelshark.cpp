@@ -56,9 +56,9 @@ class Data {
         return passed(sizeof(value));
     }
 
-    // Writes a text into a field of `bytes` bytes; it is cut and ends in a zero.
+    // Writes a text into a field of `bytes` bytes; it is cut between two characters and ends in a zero.
     Data& text(std::string_view text, std::size_t bytes) {
-        const std::size_t size = std::min(text.size(), bytes - 1);
+        const std::size_t size = text::cut(text, bytes - 1).size();
         std::memcpy(m_at, text.data(), size);
         std::memset(m_at + size, 0, bytes - size);
         return passed(bytes);
@@ -155,7 +155,7 @@ class KernelShark final : public Writer, private ChangeHandler {
     }
 
     void add_text(std::uint32_t id, std::string_view text) {
-        text = text.substr(0, kTextBytesMax);
+        text = text::cut(text, kTextBytesMax);
         data(id, 4 + text.size() + 1).put(location(4, text)).text(text, text.size() + 1);
     }
 

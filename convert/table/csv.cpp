@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT
 // Writes CSV (RFC 4180) with fixed columns, for scripts and spreadsheets:
 //
-//   ticks,time_ns,cpu,family,code,event,state,words
+//   ticks,time_ns,cpu,family,code,event,state,words,task,parameters
 //
 // ticks: the stamp. time_ns: since the start of the trace; empty if the clock's rate is unknown. family, code: the low
 // four bits of a record's code, and the code itself (hexadecimal; 0x8000 more if the record was logged past the
 // filters); class and event of a .kev event; 0 and log_type of a tlog event. words: the payload as 32-bit hexadecimal
 // words with blanks between them: par1 and par2 of a record, or the bytes of a long event's payload, four to a word,
-// little-endian, filled up with zeros.
+// little-endian, filled up with zeros. task: the name of the task that a parameter of the record is. parameters: the
+// parameters or fields with their names and what they mean, as in the other formats with text.
 #include "convert/rows.hpp"
 #include "host/text/format.hpp"
 
+#include "convert/writer/event_words.hpp"
 #include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 #include "lib/assert.hpp"
 #include "tracer/record/record.hpp"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace host::convert::table {
@@ -33,6 +37,7 @@ class Csv final : public Writer {
   public:
     explicit Csv(Destination& destination)
         : m_file(destination.file())
+        , m_tasks(kContexts)
         , m_pieces(256) {
         for (const tracer::EventRow& row : tracer::kEvents) {
             const auto family = static_cast<unsigned>(row.family());
@@ -42,13 +47,15 @@ class Csv final : public Writer {
     }
 
     lib::Result<void, Failure> begin(const Survey* /*survey*/) override {
-        m_file.append("ticks,time_ns,cpu,family,code,event,state,words\n");
+        m_file.append("ticks,time_ns,cpu,family,code,event,state,words,task,parameters\n");
         return {};
     }
 
     void add(const trace::Event& event) override {
         const std::string_view name = trace::event_name(event);
-        char* const begin = m_file.room(kFixedBytesMax + 2 * name.size() + kWordBytes * word_count(event));
+        const std::string_view task = task_of(event);
+        char* const begin = m_file.room(kFixedBytesMax + 4 * name.size() + kWordBytes * word_count(event) +
+                                        task.size() + EventWords::kShortMax);
         char* at = text::put_decimal(begin, event.ticks.value);
         *at++ = ',';
         if (event.timed) {
@@ -61,8 +68,7 @@ class Csv final : public Writer {
             event.origin == trace::Origin::record && event.row->shape == tracer::Shape::simple) {
             at = put_word(m_pieces[event.code].put(at), event.par1);
             at = put_word(put(at, " "), event.par2);
-            *at++ = '\n';
-            m_file.used(static_cast<std::size_t>(at - begin));
+            finish(begin, at, task, event);
             return;
         }
         *at++ = ',';
@@ -72,16 +78,53 @@ class Csv final : public Writer {
         at = record ? text::put_hexadecimal(at, fast | event.code, fast != 0 ? 4 : 2)
                     : text::put_hexadecimal(at, event.number, event.number > 0xFF ? 4 : 2);
         *at++ = ',';
-        at = text::put_csv(at, name);
+        at = put(at, text::csv_field(name));
         *at++ = ',';
         at = put(at, trace::state_name(event.state));
         *at++ = ',';
-        at = put_words(at, event);
-        *at++ = '\n';
-        m_file.used(static_cast<std::size_t>(at - begin));
+        finish(begin, put_words(at, event), task, event);
     }
 
   private:
+    static constexpr std::size_t kContexts = 0x1'0000;
+
+    // Returns the name of the task that the record is about, as a field; empty if there is none.
+    std::string_view task_of(const trace::Event& event) {
+        if (event.row == nullptr || event.names == nullptr || !event.is_sound()) {
+            return "";
+        }
+        const bool is_first = event.row->par1.unit == tracer::Unit::context;
+        if (!is_first && event.row->par2.unit != tracer::Unit::context) {
+            return "";
+        }
+        const std::uint32_t context = is_first ? event.par1 : event.par2;
+        if (context >= kContexts) {
+            return "";
+        }
+        Task& task = m_tasks[context];
+        if (task.version != event.names->version()) {
+            task = {event.names->version(), text::csv_field(event.names->find(tracer::Unit::context, context))};
+        }
+        return task.field;
+    }
+
+    // Writes the last two fields at `at` and ends the line that began at `begin`.
+    void finish(char* begin, char* at, std::string_view task, const trace::Event& event) {
+        *at++ = ',';
+        at = put(at, task);
+        *at++ = ',';
+        char* const end = m_words.put_short(at, event);
+        const bool is_plain =
+            end != nullptr && std::string_view(at, end).find_first_of(",\"\n") == std::string_view::npos;
+        if (is_plain) {
+            *end = '\n';
+            m_file.used(static_cast<std::size_t>(end + 1 - begin));
+            return;
+        }
+        m_file.used(static_cast<std::size_t>(at - begin));
+        m_file.append(text::csv_field(m_words.of(event)) + '\n');
+    }
+
     static std::size_t word_count(const trace::Event& event) {
         return std::max<std::size_t>({2, event.words.size(), (event.payload.size() + 3) / 4});
     }
@@ -113,7 +156,14 @@ class Csv final : public Writer {
         return word;
     }
 
+    struct Task {
+        std::uint64_t version = 0; // of the names
+        std::string field;
+    };
+
     OutputFile& m_file;
+    EventWords m_words;
+    std::vector<Task> m_tasks;             // by context
     std::vector<text::ShortText> m_pieces; // by code: a sound record's text from the processor to its words
 };
 

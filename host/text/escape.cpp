@@ -42,12 +42,13 @@ bool is_printable(std::string_view character) {
                                 [&](const Range& range) { return number >= range.first && number <= range.last; });
 }
 
-std::string with_escapes(std::string_view rest, std::string_view backslash) {
+std::string with_escapes(std::string_view rest, std::string_view backslash, bool keeps_lines = false) {
     std::string out;
     out.reserve(rest.size());
     while (!rest.empty()) {
         const Utf8Front front = utf8_front(rest);
-        const bool printable = front.valid && is_printable(rest.substr(0, front.bytes));
+        const bool printable =
+            (front.valid && is_printable(rest.substr(0, front.bytes))) || (keeps_lines && rest.front() == '\n');
         if (rest.front() == '\\') {
             out.append(backslash);
         } else if (printable) {
@@ -69,12 +70,28 @@ std::string made_printable(std::string_view text_untrusted) {
 }
 
 std::string escaped(std::string_view text_untrusted) {
-    const bool cut = text_untrusted.size() > kEscapedInputMax;
-    std::string out = with_escapes(text_untrusted.substr(0, kEscapedInputMax), "\\\\");
-    if (cut) {
+    std::string out = with_escapes(cut(text_untrusted, kEscapedInputMax), "\\\\");
+    if (text_untrusted.size() > kEscapedInputMax) {
         out.append("...");
     }
     return out;
+}
+
+std::string csv_field(std::string_view text_untrusted) {
+    std::string text = with_escapes(text_untrusted, "\\", true);
+    const char first = text.empty() ? 'a' : text.front();
+    const bool is_signed = first == '+' || first == '-';
+    if (first == '=' || first == '@' || (is_signed && !number_of<double>(std::string_view(text).substr(1)))) {
+        text.insert(0, 1, '\'');
+    }
+    if (text.find_first_of(",\"\n") == std::string::npos) {
+        return text;
+    }
+    std::string quoted = "\"";
+    for (const char character : text) {
+        quoted.append(character == '"' ? 2 : 1, character);
+    }
+    return quoted + '"';
 }
 
 // --- xml -------------------------------------------------------------------------------------------------------------

@@ -54,6 +54,19 @@ struct Utf8Front {
     return number;
 }
 
+// Returns the beginning of a text, of at most so many bytes, without a part of a character of UTF-8 at its end.
+[[nodiscard]] constexpr std::string_view cut(std::string_view text, std::size_t bytes_max) {
+    if (text.size() <= bytes_max) {
+        return text;
+    }
+    std::size_t bytes = bytes_max;
+    while (bytes != 0 && bytes_max - bytes < 3 && (static_cast<std::uint8_t>(text[bytes]) & 0xC0U) == 0x80) {
+        --bytes;
+    }
+    // Bytes that are not UTF-8 have no beginning of a character that ends after bytes_max.
+    return text.substr(0, utf8_front(text.substr(bytes)).bytes > bytes_max - bytes ? bytes : bytes_max);
+}
+
 namespace detail {
 
 constexpr std::uint64_t each_byte(std::uint8_t value) {
@@ -150,27 +163,10 @@ inline constexpr std::size_t kEscapedInputMax = 256;
     return word + '\'';
 }
 
-// Writes one field of CSV (RFC 4180) and returns where it ends. A field with a comma, a quote or a line break is
-// quoted, and a quote in it is doubled. Needs twice the size of the text and two bytes more.
-[[nodiscard]] inline char* put_csv(char* at, std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-        return put(at, text);
-    }
-    *at++ = '"';
-    for (const char character : text) {
-        if (character == '"') {
-            *at++ = '"';
-        }
-        *at++ = character;
-    }
-    *at++ = '"';
-    return at;
-}
-
-[[nodiscard]] inline std::string csv_field(std::string_view text) {
-    std::string field(2 * text.size() + 2, '\0');
-    field.resize(static_cast<std::size_t>(put_csv(field.data(), text) - field.data()));
-    return field;
-}
+// Returns one field of CSV (RFC 4180). A field with a comma, a quote or a line break is quoted, and a quote in it is
+// doubled. What would act on a terminal is escaped as in made_printable(), except line breaks. A text that a
+// spreadsheet would take for a formula begins with an apostrophe; numbers stay as they are. It takes at most 4 bytes
+// for each of the text, and 3 more.
+[[nodiscard]] std::string csv_field(std::string_view text_untrusted);
 
 } // namespace host::text

@@ -374,14 +374,9 @@ class JsonWriter {
     void long_string(std::string_view text) {
         plain("\"");
         while (!text.empty()) {
-            std::size_t bytes = std::min(text.size(), kPieceBytes);
-            for (int i = 0; i < 3 && bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80;
-                 ++i) {
-                --bytes;
-            }
-            const std::string_view piece = text.substr(0, bytes);
-            write(json_room(bytes), [piece](char* at) { return put_json(at, piece); });
-            text.remove_prefix(bytes);
+            const std::string_view piece = cut(text, kPieceBytes);
+            write(json_room(piece.size()), [piece](char* at) { return put_json(at, piece); });
+            text.remove_prefix(piece.size());
         }
         blank("\"");
     }

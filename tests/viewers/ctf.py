@@ -178,6 +178,23 @@ def hostile_names(ctx):
 
 
 @case
+def fields_that_differ_by_little(ctx):
+    """Fields of one event whose names are equal once a reader has removed underscores, or once the characters that an
+    identifier cannot have are replaced."""
+    names = ["_x", "x", "__x", "a", "a", "a_4", "a b", "a_b"]
+    fields = [(3, 0, field, "") for field in names]
+    records = traces.typed(1000, 9, struct.pack(f"<{len(names)}I", *range(100, 100 + len(names))))
+    data = traces.chunk(records, declarations=[(9, "twins", fields)])
+    directory = ctx.convert(traces.store(ctx, "twins.dat", data), "ctf")
+    for program in ("babeltrace2", "babeltrace"):
+        found = re.findall(r"(\w*) = (\d+)", ctx.run(program, directory).stdout.split("twins")[1])
+        values = [int(value) for name, value in found if 100 <= int(value) < 100 + len(names)]
+        expect_equal(values, list(range(100, 100 + len(names))), f"values that {program} shows")
+        shown = [name for name, value in found if 100 <= int(value) < 100 + len(names)]
+        expect_equal(len(set(shown)), len(names), f"names that {program} shows: {shown}")
+
+
+@case
 def falling_stamps(ctx):
     """A stamp that falls is raised to the one before, and counted: readers give up on one that falls."""
     stamps = (1000, 5000, 3000, 6000)

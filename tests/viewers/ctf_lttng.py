@@ -6,7 +6,7 @@ from viewers import traces
 from viewers.ctf import native
 from support.cases import case, counts, expect, expect_equal
 
-LINE = re.compile(r"^\[(\d+)\.(\d{9})\] (?:(\S+) )?(\w+): \{ cpu_id = (\d+) \}(?:, \{ (?:(.*) )?\})?$")
+LINE = re.compile(r"^\[(\d+)\.(\d{9})\] (?:(\S+) )?(?:remora:)?(\w+): \{ cpu_id = (\d+) \}(?:, \{ (?:(.*) )?\})?$")
 
 # What Trace Compass reads by name; without one of them a view stays empty.
 FIELDS = {

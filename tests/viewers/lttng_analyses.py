@@ -3,6 +3,7 @@
 of our records."""
 import json
 import re
+import struct
 
 from viewers import traces
 from viewers.ftrace import read as read_ftrace
@@ -76,3 +77,21 @@ def wake_ups(ctx):
               row["Switch timestamp"]["value"]) for row in rows(ctx, traces.control(), "schedlog", "log")]
     expect_equal(found, expected, "wake-ups")
     expect(len(found) > 100, f"wake-ups: {len(found)}")
+
+
+@case
+def names_of_linux(ctx):
+    """Typed events that an application has named as events of Linux are not taken for these, whatever fields they
+    have."""
+    names = ["sched_switch", "sched_wakeup", "sched_process_fork", "irq_handler_entry", "irq_handler_exit",
+             "softirq_entry", "lttng_statedump_process_state", "syscall_entry_read", "syscall_exit_read",
+             "exit_syscall", "timer_hrtimer_start", "block_rq_issue", "net_dev_xmit", "kmem_mm_page_alloc"]
+    declarations = [(i, name, [(3, 0, "next_tid", "")]) for i, name in enumerate(names)]
+    records = b"".join(traces.record(traces.CONTEXT_SWITCH, 10_000 * i + 1, 1 + i % 2)
+                       + traces.typed(10_000 * i + 2, i % len(names), struct.pack("<I", i)) for i in range(60))
+    data = traces.chunk(records, tasks={1: "one", 2: "two"}, declarations=declarations)
+    trace = traces.store(ctx, "names.dat", data)
+    for command, table in (("cputop", "per-process"), ("schedtop", "top"), ("schedlog", "log")):
+        found = rows(ctx, trace, command, table)
+        if command == "cputop":
+            expect({"one", "two"} <= {row["Process"]["name"] for row in found}, f"tasks of {command}: {found}")

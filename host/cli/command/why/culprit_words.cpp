@@ -21,7 +21,7 @@ constexpr std::size_t kNameBytes = 40;
 
 std::string name_of(const trace::Names& names, Unit unit, std::uint32_t number, std::string_view kind) {
     const std::string_view name = number < schedule::kContexts ? names.find(unit, number) : std::string_view();
-    return name.empty() ? fmt::format("{} {}", kind, number) : text::escaped(name.substr(0, kNameBytes));
+    return name.empty() ? fmt::format("{} {}", kind, number) : text::escaped(text::cut(name, kNameBytes));
 }
 
 } // namespace
@@ -40,7 +40,7 @@ std::string interrupt_of(const trace::Names& names, std::uint32_t vector) {
     }
     const std::string_view name = names.find(Unit::vector, vector);
     return fmt::format("interrupt {}{}", vector,
-                       name.empty() ? "" : fmt::format(" ({})", text::escaped(name.substr(0, kNameBytes))));
+                       name.empty() ? "" : fmt::format(" ({})", text::escaped(text::cut(name, kNameBytes))));
 }
 
 std::string server_of(const trace::Names& names, std::uint32_t server) {

@@ -67,8 +67,9 @@ TEST_F(Commands, ShowTheSamePartOfATrace) {
     EXPECT_EQ(m_out, "");
     const std::string csv = m_directory / "cut.csv";
     ASSERT_EQ(remora({"convert", path, csv, "--to", "csv", "--from-time", "310", "--to-time", "311"}), 0);
-    EXPECT_EQ(support::read_text(csv), "ticks,time_ns,cpu,family,code,event,state,words\n"
-                                       "5310,310,0,2,0x22,task_dispatch,ok,0x0000000c 0x00000000\n");
+    EXPECT_EQ(support::read_text(csv), "ticks,time_ns,cpu,family,code,event,state,words,task,parameters\n"
+                                       "5310,310,0,2,0x22,task_dispatch,ok,0x0000000c 0x00000000,sensor,"
+                                       "context=12 (sensor) level=0 (EDF)\n");
     ASSERT_EQ(remora({"summary", path, "--from", "310", "--to", "311"}), 0);
     EXPECT_THAT(m_out, HasSubstr("part       from 310 ns, before 311 ns"));
     EXPECT_THAT(m_out, Not(HasSubstr("\n  interrupt")));
