@@ -146,8 +146,8 @@ function surfaceOf(view, {left = 100, width = 1100} = {}) {
 }
 
 // Draws one row of the timeline from time to time, and returns what was drawn.
-function drawn(timeline, key, from, to) {
-    const surface = surfaceOf(timeline.view);
+function drawn(timeline, key, from, to, size) {
+    const surface = surfaceOf(timeline.view, size);
     const scale = new Scale(surface, from, to);
     const row = timeline.rows.byKey.get(key);
     row.isShaded = row.shade !== undefined && row.shade(surface, 0, scale, timeline.trace);

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """report: the commands that its cards offer run as they are, in a shell, and give what the card says."""
+import json
 import os
 import re
 import shlex
 
 from viewers import sqlite, traces
 from viewers.browser import chromium
-from viewers.report import report
+from viewers.report import block_of, report
 from support.cases import case, expect, expect_equal
 from support.context import REMORA, ROOT
 
@@ -107,6 +108,37 @@ def of_a_violation_show_its_record(ctx):
                   if line.startswith(">")]
         expect(len(marked) == 1 and f":{shown[0]['record']} " in marked[0], f"{marked}")
         page.driver.save_screenshot(str(ctx.dir / "violations.png"))
+
+
+@case
+def of_a_crash_show_how_the_run_ended(ctx):
+    """A run that panicked: a banner and the panel say first what `remora why --crash` says, and where it was; nothing
+    of the head is green; a job that is picked replaces the panel."""
+    rows = [(traces.CONTEXT_SWITCH, 1), (traces.JOB_RELEASE, 2, 20_000), (traces.CONTEXT_SWITCH, 2),
+            (traces.TASK_END_CYCLE, 2), (traces.CONTEXT_SWITCH, 3), (traces.PANIC, 3)]
+    data = b"".join(traces.record(code, 20_000 + 2400 * i, *rest) for i, (code, *rest) in enumerate(rows))
+    trace = traces.store(ctx, "panic.dat", traces.chunk(data, tasks={1: "idle", 2: "worker", 3: "culprit"}))
+    expected = json.loads(ctx.remora("why", trace, "--crash", "--json").stdout)["crashes"]
+    path = report(ctx, trace, codes=(0, 2))
+    expect_equal(block_of(path)[0]["crashes"], expected, "crashes in the page")
+    text = expected[0]["text"]
+    expect("culprit" in text, f"{expected}")
+    with chromium(ctx) as page:
+        page.open(path).painted()
+        banner = page.run("const p = document.querySelector('#banners p'); return [p.className, p.textContent]")
+        expect(banner[0] == "bad" and text in banner[1], f"{banner}")
+        expect_equal(page.run("return document.querySelectorAll('.chip.good').length"), 0, "green chips")
+        expect_equal(page.text("nav .chosen"), "Crash", "the panel")
+        expect(text in page.text("#side") and "worker" in page.text(".before"), page.text("#side"))
+        page.run("document.querySelector('.crashed').click()")
+        at = page.run("const {times, cursors} = report.view; return times.ns(cursors[0])")
+        expect_equal(at, expected[0]["time_ns"], "the cursor")
+        expect_equal(page.run("return report.rows.byKey.get(report.view.row).label"), "culprit", "the row")
+        said = shell(ctx, offered(page)["why"], codes=(0, 2))
+        expect(text in said, said)
+        page.driver.save_screenshot(str(ctx.dir / "crash.png"))
+        page.run("pickJob(report.timeline, report.trace.tasks.find((task) => task.jobs.count > 0), 0)")
+        expect_equal(page.text("nav .chosen"), "Selection", "the panel after a job was picked")
 
 
 def violating(ctx):

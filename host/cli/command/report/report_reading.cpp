@@ -50,12 +50,19 @@ void Reading::add(const trace::Event& event) {
         m_events.add(event, task_of(event));
     }
     m_oracle.add(event, facts);
+    m_ends.take(event);
 }
 
 void Reading::finish() {
     m_oracle.finish(m_trace.facts());
     m_latencies.finish();
     m_schedule.finish(m_trace.facts().names);
+    for (const analyse::Crash& crash : crashes_in(m_ends, m_trace)) {
+        fmt::memory_buffer text;
+        text::JsonDocument json(text);
+        write_json(json, crash);
+        m_head.crashes.emplace_back(text.data(), text.size());
+    }
     m_finished = true;
 }
 

@@ -3,6 +3,7 @@
 // the last event; of a continuing trace they have what has been read so far.
 #pragma once
 
+#include "host/analyse/crash.hpp"
 #include "host/analyse/oracle/oracle.hpp"
 #include "host/analyse/run_comparison.hpp"
 #include "host/cli/command/trace_input.hpp"
@@ -71,6 +72,7 @@ class Reading {
     report::EventTables m_events{m_axis};
     report::Head m_head;
     analyse::oracle::Oracle m_oracle{[this](const analyse::oracle::Finding& finding) { note(finding); }, std::nullopt};
+    analyse::CrashWatch m_ends;
     std::set<std::uint16_t> m_cpus;
     const formats::Trace& m_trace;
     bool m_finished = false;

@@ -46,6 +46,7 @@ test("a point in time keeps the zeros of its fraction, and groups its millisecon
     assert.equal(times.point(12000005), `12.000005${SPACE}ms`);
     assert.equal(times.point(5), `0.000005${SPACE}ms`);
     assert.equal(times.point(1234500000), `1,234.500000${SPACE}ms`);
+    assert.equal(times.point(999999999999), `999,999.999999${SPACE}ms`);
     assert.equal(new Times(0).point(7.6), "8 ticks");
 });
 

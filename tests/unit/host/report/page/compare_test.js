@@ -33,6 +33,19 @@ test("runs are aligned on the first release that both have", () => {
     assert.equal(comparison.align(null), "aligned on the first release");
 });
 
+test("another choice is shown, and forgets a job of the second run", () => {
+    const {comparison, timeline: {view}} = compared();
+    const heard = [];
+    view.listen("test", (what) => heard.push(what));
+    view.job = {task: 0, index: 0, run: 1};
+    comparison.choose(null);
+    assert.deepEqual([view.job, view.runs.length, heard], [null, 1, ["rows", "pick"]]);
+    view.job = {task: 1, index: 0, run: 0};
+    comparison.choose(comparison.data.pairs[0]);
+    assert.deepEqual([view.job.index, view.runs.length, heard.slice(2)], [0, 2, ["align", "rows", "pick"]]);
+    assert.deepEqual(view.runs.map(({title}) => title), ["x", "y"]);
+});
+
 test("times of the second run are converted by the rate of its clock", () => {
     const {comparison} = compared(before, after, {clock: {khz: 2000000, mode: "x", exact: true}});
     assert.equal(comparison.runs[1].rate, 2);

@@ -101,7 +101,7 @@ test("the tip of a task says what it does, and which job it is", () => {
                              {wait: "", mutex: null, other: 2}]};
     const trace = traceOf([{name: "a", wcet_ns: 15, intervals: [
         [0, 10, RUNNING, 0, 8], [10, 20, READY, 0, 2], [20, 30, WAITING, 1], [30, 40, WAITING, 2],
-        [40, 50, RUNNING, 3, 7]],
+        [40, 50, RUNNING, 3, 7], [50, 55, RUNNING, 3, 5]],
         jobs: [{release: 0, deadline: 25, end: 45, late: 1}, {release: 60}]}, {name: "b"}], {...facts,
         kinds: ["task_wcet_violation"]}, [{name: "marks", of: 0, columns: {at: [35], kind: [0], task: [1], par1: [0],
                                                                            par2: [0], text: [0]}}]);
@@ -113,7 +113,7 @@ test("the tip of a task says what it does, and which job it is", () => {
     assert.deepEqual(tip(22), ["waits 10 ns: mutex tank, held by b", "job 1: response 45 ns"]);
     assert.deepEqual(tip(32), ["waits 10 ns: a delay", "job 1: response 45 ns"]);
     assert.deepEqual(tip(45)[0], "runs 10 ns in the place of b");
-    assert.deepEqual(tip(45)[1], "then: waits for ");
+    assert.deepEqual([tip(45)[1], tip(52)[1]], ["then: waits for ", "then: preempted"]);
     assert.deepEqual(tip(70), ["job 2"]);
     assert.deepEqual(tip(23, 2).slice(2), ["job 1 missed its deadline by 20 ns"]);
     assert.deepEqual(tip(22, 2).slice(2), []);
@@ -146,8 +146,8 @@ test("tips of the other rows name what is there", () => {
                    {event: "e", field: "on", unit: "", boolean: true, fraction_bits: 0}];
     const timeline = timelineOf(traceOf([{name: "a", intervals: [[10, 30, RUNNING, 0, 5]]}], {
         plots, vectors: [[33, "disk"]], mutexes: [[3, "bus"]], servers: [[4, "aux"]]}, [
-        {name: "handlers", of: 0, columns: {begin: [12, 14], end: [20, 16], depth: [1, 2], vector: [32, 33],
-                                            task: [0, 0]}},
+        {name: "handlers", of: 0, columns: {begin: [12, 14, 90, 95], end: [20, 16, 99, 99],
+                                            depth: [1, 2, 1, 2], vector: [32, 33, 34, 34], task: [0, 0, 0, 0]}},
         {name: "holds", of: 3, columns: {begin: [10], end: [30], task: [0], how: [2]}},
         {name: "budget", of: 4, columns: {at: [10], ticks: [5]}},
         {name: "plot", of: 0, columns: {at: [10], value: [zigzag(1234)]}},

@@ -87,6 +87,19 @@ test("releases are arrows up, deadlines arrows down, misses caps with a bar unti
 
 test("the shapes of arrows, waits and runs are exact", () => {
     const surface = surfaceOf(null);
+    missMark(surface, 50, 10);
+    holdBar(surface, 10, 2, 30, "tint", "owner");
+    eventMark(surface, 50, 20, "event");
+    violationMark(surface, 50, 20);
+    const {miss} = THEMES.light;
+    assert.deepEqual(surface.ops.splice(0), [
+        {op: "polygon", points: [45, 10, 55, 10, 55, 13, 50, 17, 45, 13], colour: miss},
+        {op: "line", x: 50, y: 14, x2: 50, y2: 34, colour: miss},
+        {op: "rect", x: 10, y: 6, width: 30, height: 13, colour: "tint", opacity: 0.3},
+        {op: "rect", x: 10, y: 6, width: 3, height: 13, colour: "tint", opacity: undefined},
+        {op: "rect", x: 10, y: 17, width: 30, height: 2, colour: "owner", opacity: undefined},
+        {op: "polygon", points: [50, 15, 54, 20, 50, 25, 46, 20], colour: "event"},
+        {op: "polygon", points: [50, 11, 55, 19, 45, 19], colour: miss}]);
     arrow(surface, 50, 22, 1, "up");
     arrow(surface, 60, 2, 27, "down");
     waitBar(surface, 10, 7, 30, "tint");
@@ -124,9 +137,11 @@ test("a task shows on which of several processors it runs, and where it moved", 
     const seen = (from) => drawn(timeline, "task0", from, from + 1000);
     assert.deepEqual(seen(0).filter(({op}) => op === "text").map(({x, text}) => [x, text]),
                      [[104, "0"], [304, "1"], [504, "1"]]);
-    const wedges = (from) => seen(from).filter(({op, points}) => op === "polygon" && points.length === 6)
-        .map(({points: [x]}) => x);
-    assert.deepEqual([wedges(0), wedges(150), wedges(250)], [[300], [150], []]);
+    const wedges = (from) => seen(from).filter(({op, points}) => op === "polygon" && points.length === 6);
+    assert.deepEqual(wedges(0).map(({points}) => points), [[300, 1, 307, 4.5, 300, 8]]);
+    assert.deepEqual(seen(0).filter(({op, x, x2}) => op === "line" && x === 300 && x2 === 300)
+        .map(({y, y2}) => [y, y2]), [[1, 22]]);
+    assert.deepEqual([wedges(150).map(({points: [x]}) => x), wedges(250)], [[150], []]);
 });
 
 test("where the page has no intervals it draws the buckets", () => {
@@ -212,6 +227,7 @@ test("points in time have one unit, with as many decimals as their span needs", 
     assert.equal(range(-3000000, 307000000), "0.000 \u2013 303.901\u202fms (303.901)");
     assert.equal(range(5033763, 56105763), "5.0338 \u2013 56.1058\u202fms (51.0720)");
     assert.equal(range(75000000, 75000400), "75.000000 \u2013 75.000400\u202fms (0.000400)");
+    assert.equal(rangeText({from: -3, to: 10, times: new Times(0)}, {last: 8}), "0 \u2013 8\u202fticks (8)");
     assert.equal(rangeText({from: 5.2, to: 1999.7, times: new Times(0)}, {last: 5000}),
                  "5 \u2013 2,000\u202fticks (1,995)");
     const axis = (from, to) => {

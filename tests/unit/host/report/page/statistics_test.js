@@ -27,6 +27,9 @@ test("a blocking is described along the chain of holders", () => {
                  + "(an UNBOUNDED inversion)");
     assert.equal(said({by: "self", object: 9, inversion: "unknown"}),
                  "held up by mutex #9 (whether the inversion is bounded is not known)");
+    assert.equal(said({by: "kernel", holder: link("holder"), chain_end: link("victim"), wait: "a delay"}),
+                 "held up by mutex tank, held by holder, which waited in turn for victim, while victim waited for a "
+                 + "delay; meanwhile the kernel switched");
     assert.equal(said({by: "kernel", object: 0}), "held up by a mutex; meanwhile the kernel switched");
 });
 
@@ -83,6 +86,7 @@ test("figures are of the jobs that are released in the span", () => {
     const part = figuresOf(own, own.tasks[0], 100, 300);
     assert.deepEqual([part.jobs, part.indexes], [2, [1, 2]]);
     assert.equal(part.load, 0.4);
+    assert.equal(figuresOf(own, own.tasks[0], 110, 210).load, 0.3);
 });
 
 test("figures are sorted by any column, and back", () => {

@@ -86,9 +86,13 @@ test("the address shows the same again", () => {
     const address = view.address();
     assert.equal(address, "#t=0-200&row=task0&job=0.5&a=10&pin=task1&hide=cpu0&fold=tasks&order=task1.task0"
         + "&by=nothing");
+    assert.equal(viewOf().address(), "#t=0-200");
     const again = viewOf();
+    const heard = [];
+    again.listen("test", (what) => heard.push(what));
     again.goTo(address);
     assert.equal(again.address(), address);
+    assert.deepEqual(heard, ["rows", "pick", "cursors"]); // The span is the same as before.
     assert.deepEqual(again.job, view.job);
     assert.deepEqual(again.cursors, [10, null]);
 });
