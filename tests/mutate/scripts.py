@@ -5,7 +5,7 @@ scripts are written in one style. Each is one edit of one place:
     comparison   < becomes >, === becomes !==          boundary    < becomes <=
     arithmetic   + becomes -, ++ becomes --            condition   of `if` and `while`: negated; of `if`: always true;
     constant     one more, or one less; true, false                && becomes ||
-    statement    one that is a line of its own is      arguments   two neighbours are swapped
+    statement    one that is a line of its own is      arguments   two neighbours are swapped, but of max and min
                  removed                               return      a function returns at once
 
 Text in quotes, regular expressions and comments are not changed; an expression within a template is."""
@@ -28,7 +28,7 @@ NUMBER = re.compile(r"(?<![\w.\\$])(?:0x[0-9A-F]+|\d+(?:\.\d+)?(?:e\d+)?)(?![\w.
 TRUTH = re.compile(r"\b(?:true|false)\b")
 STATEMENT = re.compile(r"(?<=\n) +(?!const |let |return|throw |case |default|import )"
                        r"(?:[\w.\[\]]+[ (+=-]|\+\+|--|break|continue)[^\n]*;(?=\n)")
-CALL = re.compile(r"[\w\]]\(([\w.]+), ([\w.]+)[,)](?! (?:\{|=>))")
+CALL = re.compile(r"(?<!Math\.max)(?<!Math\.min)(?<=[\w\]])\(([\w.]+), ([\w.]+)[,)](?! (?:\{|=>))")
 METHOD = r"    (?:static |get |async )*(?!if|for|while|switch|catch|constructor)\w+"
 BODY = re.compile(rf"(?<=\n)(?:{METHOD}|(?:async )?function \w+)\([^\n]*\) \{{(?=\n)")
 
