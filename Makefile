@@ -18,14 +18,18 @@ comma := ,
 include mk/options.mk mk/flags.mk mk/kernel.mk mk/uefi.mk mk/host.mk mk/tests.mk mk/bench.mk mk/run.mk
 
 .PHONY: help all clean
+# Breaks lines that are wider than a terminal; they continue below the text that two blanks separate from a name.
+WRAPPED = awk '{while (length($$0) > 80) {match($$0, /^ *[^ ]+( [^ ]+)*   */); hang = RLENGTH > 0 && RLENGTH < 40 ? RLENGTH : 26; \
+  for (at = 81; at > hang + 1 && substr($$0, at, 1) != " "; --at) {} if (at <= hang + 1) break; print substr($$0, 1, at - 1); \
+  $$0 = sprintf("%*s%s", hang, "", substr($$0, at + 1))} print}'
 help: ## run: this list
-	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
-	@awk -F ':.*## ' '/^[a-z_.-]+:.*## /{split($$2, text, ": "); topic = text[1]; sub(/^[a-z]*: /, "", $$2); \
+	@{ echo 'usage: make TARGET [VARIABLE=VALUE ...]'; \
+	awk -F ':.*## ' '/^[a-z_.-]+:.*## /{split($$2, text, ": "); topic = text[1]; sub(/^[a-z]*: /, "", $$2); \
 	    lines[topic] = lines[topic] sprintf("  %-22s %s\n", $$1, $$2)} \
 	  END {n = split("build run test figures install", topics, " "); \
-	    for (i = 1; i <= n; ++i) printf "\n%s targets:\n%s", topics[i], lines[topics[i]]}' $(MAKEFILE_LIST)
-	@printf '\nvariables (on the command line, else from shark.cfg; the environment is ignored):\n'
-	@awk -F '#= ' '/^#= /{print "  " $$2}' $(MAKEFILE_LIST)
+	    for (i = 1; i <= n; ++i) printf "\n%s targets:\n%s", topics[i], lines[topics[i]]}' $(MAKEFILE_LIST); \
+	printf '\nvariables (on the command line, else from shark.cfg; the environment is ignored):\n'; \
+	awk -F '#= ' '/^#= /{print "  " $$2}' $(MAKEFILE_LIST); } | $(WRAPPED)
 
 all: kernel host $(EFI) ## build: kernel, loader and host tools
 

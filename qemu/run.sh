@@ -83,7 +83,7 @@ stop_children() {
         stop "$pid"
     done
     if [[ -n $STARTED ]]; then
-        rm -f "$MONITOR".{in,out}
+        rm -f "$MONITOR".{in,out} "$OUT"/run.html.*.partial
         drop_new
         [[ ! -d $NEW ]] || say "what had arrived is in $NEW until the next run" >&2
     fi

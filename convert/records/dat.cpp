@@ -158,7 +158,7 @@ class Compact final : public Writer {
 const FormatRow kCompactRow = {
     .name = "compact",
     .suffix = ".dat",
-    .meaning = "the same chunks written compactly, without loss: a third of the size or less",
+    .meaning = "the same chunks written compactly, without loss: less than half of the size",
     .shape = Destination::Shape::file,
     .needs_survey = true,
     .keeps_stamps = true,

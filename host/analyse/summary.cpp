@@ -231,7 +231,7 @@ std::optional<TracingShare> tracing_share(const std::optional<tracer::TraceCost>
 }
 
 void Tally::give(const ProcessorTime::Stretch& stretch) {
-    if (stretch.task) {
+    if (stretch.task && !stretch.handler) {
         lib::Ticks& busy = m_busy[*stretch.task];
         busy = busy + stretch.length();
     }
@@ -252,9 +252,10 @@ void Tally::add(const trace::Event& event) {
     }
     ++m_counts[event.code];
     ProcessorTime& processor = m_processors[event.cpu];
-    processor.saw(event.ticks);
-    if (ProcessorTime::concerns(event.code)) {
-        give(processor.take(event.code, event.par1));
+    if (ProcessorTime::kEndsStretch[event.code]) {
+        give(processor.take(event));
+    } else {
+        processor.saw(event.ticks);
     }
     if (event.code == kCodeOf<"context_switch">) {
         m_busy.try_emplace(event.par1);

@@ -201,8 +201,8 @@ struct TracingShare {
 
 // Computes the cheapest useful figures of a trace: the number of each event, and how long each task had the processor.
 //
-// The busy time of a task lasts from each context_switch to the task until the next one on the same processor, a gap,
-// or the processor's last record. The time of interrupt handlers is included; Summary excludes it.
+// The busy time of a task is the processor time of Summary: from each context_switch to the task until the next one on
+// the same processor, a gap, or the processor's last record, without the time of interrupt handlers.
 class Tally {
   public:
     // Must be called in time order. Metadata and damaged events are ignored.

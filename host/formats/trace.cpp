@@ -70,6 +70,11 @@ const trace::KernelImage* Trace::symbols() const {
     return m_records != nullptr ? m_records->symbols() : nullptr;
 }
 
+std::string Trace::nothing_text() const {
+    const std::string nothing = "no record of a known event";
+    return manifest() != nullptr && !manifest()->reason.empty() ? nothing + ": " + manifest()->reason : nothing;
+}
+
 std::shared_ptr<const dat::SessionIndex> Trace::index() const {
     return m_records != nullptr ? m_records->index() : nullptr;
 }

@@ -87,6 +87,9 @@ class Trace {
     // source if its ELF file is found. Null if nothing of it is.
     [[nodiscard]] const trace::KernelImage* symbols() const;
 
+    // Returns what to say of a trace without a usable event: of a session also why it is not complete.
+    [[nodiscard]] std::string nothing_text() const;
+
     // Returns the index of a session directory if nothing was reported when it was opened; else null.
     [[nodiscard]] std::shared_ptr<const dat::SessionIndex> index() const;
 

@@ -102,7 +102,7 @@ Walk::~Walk() {
     const bool has_ended = m_trace != nullptr && m_trace->exhausted();
     const bool usable = m_trace != nullptr && (!has_ended || m_trace->facts().usable_events != 0);
     if (has_ended && !usable) {
-        m_diagnostics.report("E-NOTHING", {.file = m_source.m_options.path}, "no record of a known event");
+        m_diagnostics.report("E-NOTHING", {.file = m_source.m_options.path}, m_trace->nothing_text());
     }
     m_source.m_statistics.chunks += facts().chunks.size();
     m_diagnostics.finish();

@@ -247,3 +247,4 @@ def top_shows_what_the_machine_did(ctx):
     expect(looks[-1]["events_total"] == whole["events_total"], f"{totals[-1]} events, not {whole['events_total']}")
     shown = ctx.remora("top", ram, "--once").stdout
     expect("control" in shown and "lost: dropped" in shown, shown)
+    expect(max(map(len, shown.splitlines())) <= 80, shown)

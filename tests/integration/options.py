@@ -36,6 +36,7 @@ def every_variable_that_help_names_is_known(ctx):
     text = ctx.run("make", "help").stdout
     named = sorted(set(re.findall(r"\b([A-Z][A-Z_]+)=", text)) - {"VARIABLE"})
     expect(len(named) > 20, f"{named}")
+    expect(not [line for line in text.splitlines() if len(line) > 80], "make help is wider than a terminal")
     for name in named:
         done = ctx.run("make", "--dry-run", "help", f"{name}=", codes=None)
         expect("unknown variable" not in done.stderr, f"make help names {name}=: {done.stderr}")

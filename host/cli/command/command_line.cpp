@@ -4,6 +4,7 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/nearest.hpp"
+#include "host/text/wrap.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -104,13 +105,16 @@ std::string wrong_before_command(const CLI::App& app, std::span<const char* cons
 
 // CLI11 counts what an option requires and receives.
 std::string mismatch(const CLI::App& command, const CLI::ParseError& error) {
+    const bool counted = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
     for (const CLI::Option* const option : command.get_options()) {
-        if (std::string_view(error.what()).starts_with(option->get_name() + ":")) {
+        if (counted && std::string_view(error.what()).starts_with(option->get_name() + ":")) {
             return fmt::format("{} {}", option->get_name(),
                                option->count() > 1 ? "is given more than once" : "requires a value");
         }
     }
-    return error.what();
+    // What CLI11 says of a missing argument.
+    const std::string_view text = error.what();
+    return text == "TRACE is required" ? "TRACE is required, such as out/udp" : std::string(text);
 }
 
 // Returns what is wrong with the words, and where the valid ones are listed.
@@ -122,11 +126,8 @@ std::string refusal(const CLI::App& app, const CLI::ParseError& error, std::span
     if (!given.empty()) {
         const CLI::App& command = *given.front();
         const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && command.remaining_size() != 0;
-        const bool mismatched = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
         return fmt::format("{0} {1}: {2}; see: {0} {1} --help\n", app.get_name(), command.get_name(),
-                           extras       ? unexpected(command, words)
-                           : mismatched ? mismatch(command, error)
-                                        : error.what());
+                           extras ? unexpected(command, words) : mismatch(command, error));
     }
     const auto word =
         std::ranges::find_if_not(words, [](std::string_view candidate) { return candidate.starts_with("-"); });
@@ -251,7 +252,7 @@ trace::ExitStatus CommandLine::run(int argc, const char* const* argv, std::strin
         std::ostringstream text_out;
         std::ostringstream text_err;
         if (m_app->exit(parse_error, text_out, text_err) == 0) { // --help, --version
-            help = text_out.str();
+            help = text::wrapped(text_out.str());
             if (dynamic_cast<const CLI::CallForHelp*>(&parse_error) != nullptr && !m_app->get_subcommands().empty()) {
                 help += fmt::format("Exit status: see {} --help\n", m_app->get_name());
             }

@@ -186,7 +186,7 @@ inline trace::ExitStatus with_trace(const TraceInput& input, Context context, st
     // A command that stopped early has shown everything that was asked for.
     const bool usable = !opened.value()->exhausted() || opened.value()->facts().usable_events != 0;
     if (!usable) {
-        diagnostics.report("E-NOTHING", {.file = input.path}, "no record of a known event");
+        diagnostics.report("E-NOTHING", {.file = input.path}, opened.value()->nothing_text());
     }
     return worse(used, diagnostics.exit_status(usable));
 }

@@ -86,7 +86,7 @@ bool Selection::contains(const trace::Event& event) {
     const bool of_task =
         m_options.task.empty() || concerns_task(event) || (logged_in && is_task(*event.names, *logged_in));
     m_task_seen = m_task_seen || of_task;
-    m_timed = m_timed || event.timed;
+    note_time(event);
     return of_task && is_of_name(event) && in_span(event);
 }
 
@@ -123,6 +123,10 @@ bool Selection::concerns_task(const trace::Event& event) const {
 std::string Selection::missing(const trace::Names& names) const {
     if (m_spanned && !m_timed) {
         return "no event of the trace has a time, because the rate of its clock is not known: --tsc-khz states it";
+    }
+    if (m_options.from_ns && m_last_ns < *m_options.from_ns) {
+        return fmt::format("nothing is at {} ns or later: the last event of the trace is at {} ns", *m_options.from_ns,
+                           m_last_ns);
     }
     std::vector<std::string> known;
     const auto is_known = [&](std::string_view name) { return std::ranges::find(known, name) != known.end(); };

@@ -41,20 +41,27 @@ class Selection {
     [[nodiscard]] std::string text() const;
 
     [[nodiscard]] bool in_span(const trace::Event& event) const {
-        return !m_spanned || (event.timed && (!m_options.from_ns || event.time_ns >= *m_options.from_ns) &&
-                              (!m_options.to_ns || event.time_ns < *m_options.to_ns));
+        return !m_spanned || (event.timed && in_span(event.time_ns));
+    }
+
+    [[nodiscard]] bool in_span(std::int64_t time_ns) const {
+        return (!m_options.from_ns || time_ns >= *m_options.from_ns) &&
+               (!m_options.to_ns || time_ns < *m_options.to_ns);
     }
 
     // Notes what the event shows about the trace, for missing(): whether it has times, whether the selected task is in
     // it.
     void take_note(const trace::Event& event) {
-        m_timed = m_timed || event.timed;
+        note_time(event);
         m_task_seen = m_task_seen || m_everything || concerns_task(event);
     }
 
     void take_note(std::span<const trace::Event> batch) {
         for (auto event = batch.begin(); event != batch.end() && !(m_timed && m_task_seen); ++event) {
             take_note(*event);
+        }
+        if (!batch.empty()) {
+            note_time(batch.back());
         }
     }
 
@@ -73,10 +80,17 @@ class Selection {
     [[nodiscard]] bool is_about(const trace::Event& event, std::optional<std::uint32_t> context) const;
 
     // Must be called after the whole trace. Returns in one sentence that the selected task or event does not exist,
-    // with the nearest name, or that no event has a time; empty otherwise.
+    // with the nearest name, that no event has a time, or that the trace ends before the span; empty otherwise.
     [[nodiscard]] std::string missing(const trace::Names& names) const;
 
   private:
+    void note_time(const trace::Event& event) {
+        if (event.timed && !event.metadata) {
+            m_timed = true;
+            m_last_ns = event.time_ns;
+        }
+    }
+
     [[nodiscard]] bool is_of_name(const trace::Event& event) const;
     [[nodiscard]] bool concerns_task(const trace::Event& event) const;
 
@@ -86,6 +100,7 @@ class Selection {
     bool m_spanned;
     bool m_everything;
     trace::RunningTasks m_running; // an event of the application concerns the task in which it was logged
+    std::int64_t m_last_ns = 0; // time of the latest event
     bool m_task_seen = false;
     bool m_timed = false;
 };

@@ -4,6 +4,7 @@
 #include "host/formats/dat/manifest.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
+#include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 
@@ -107,6 +108,14 @@ bool write_whole(int descriptor, std::string_view text) {
 
 lib::Result<Manifest, trace::Failure<lib::Error>> load_manifest(const std::string& directory) {
     auto text = trace::read_file(directory + '/' + std::string(kManifestName), kManifestBytesMax);
+    for (const std::string_view session : {"/udp", "/disk"}) { // what `make run` leaves
+        if (!text &&
+            ::access((directory + std::string(session) + '/' + std::string(kManifestName)).c_str(), R_OK) == 0) {
+            return trace::Failure<lib::Error>{
+                lib::Error::not_found,
+                fmt::format("the directory is that of a run; its session is {}{}", text::escaped(directory), session)};
+        }
+    }
     if (!text && text.error().cause == lib::Error::not_found) {
         return trace::Failure<lib::Error>{
             lib::Error::not_found,

@@ -89,13 +89,13 @@ void print_job(Output& out, const DiffView& view, const JobChange& job) {
     for (std::size_t i = 0; i < std::min(kSharesShown, job.shares.size()); ++i) {
         const analyse::ShareChange& share = job.shares[i];
         if (distance(share.ns) >= static_cast<std::uint64_t>(view.tolerance.resolution_ns)) {
-            out.print("    {:<64} {} -> {}\n", share.culprit, ms(share.ns[0]), ms(share.ns[1]));
+            out.print("    {:<46} {} -> {}\n", share.culprit, ms(share.ns[0]), ms(share.ns[1]));
         }
     }
 }
 
 void print_task(Output& out, const DiffView& view, const TaskChange& task) {
-    constexpr auto kRow = "{:<12} {:>6} {:>6} {:>6} {:>15} {:>15} {:>15}\n";
+    constexpr auto kRow = "{:<12} {:>5} {:>6} {:>6} {:>15} {:>15} {:>15}\n";
     for (std::size_t run = 0; run < kMarks.size(); ++run) {
         const TaskFiguresOfRun& of = task.figures[run];
         out.print(fmt::runtime(kRow), run == 0 ? task.task : "", kMarks[run], of.jobs, of.missed, ms(of.mean_ns()),
@@ -117,7 +117,7 @@ void print_tasks(Output& out, const DiffView& view, const std::vector<TaskChange
             continue;
         }
         if (shown++ == 0) {
-            out.print("\n{}\n", out.styled(Style::strong, "task                  jobs missed   mean response  worst "
+            out.print("\n{}\n", out.styled(Style::strong, "task                 jobs missed   mean response  worst "
                                                           "response        blocking"));
         }
         print_task(out, view, task);

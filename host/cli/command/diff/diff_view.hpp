@@ -48,7 +48,8 @@ void print_diff_text(Output& out, const DiffView& view);
 void write_diff_json(fmt::memory_buffer& buffer, const DiffView& view);
 void print_diff_json(Output& out, const DiffView& view);
 
-// Reads a run that is compared with another one from the events of a trace; only the decisions that the user selected.
+// Reads a run that is compared with another one from the events of a trace: the decisions that the user selected, and
+// the jobs of the selected task that were released in the span.
 class RunInput {
   public:
     // All parameters must outlive this object.
@@ -74,6 +75,13 @@ class RunInput {
     void finish(const trace::Names& names) {
         m_reader.finish();
         m_run.names = names;
+        for (auto& [task, jobs] : m_run.jobs) {
+            std::erase_if(jobs, [&](const schedule::JobAccount& account) {
+                return !m_selection.is_task(names, account.job.context) ||
+                       !m_selection.in_span(account.job.release.ns.value_or(0));
+            });
+        }
+        std::erase_if(m_run.jobs, [](const auto& entry) { return entry.second.empty(); });
     }
 
     [[nodiscard]] const Selection& selection() const { return m_selection; }

@@ -6,6 +6,7 @@
 #include "host/cli/command/judge/verdict.hpp"
 #include "host/cli/command/time_text.hpp"
 #include "host/cli/expect/expectation.hpp"
+#include "host/text/wrap.hpp"
 #include "host/trace/byte_source.hpp"
 
 #include <algorithm>
@@ -165,7 +166,8 @@ void print_rules_json(Output& out) {
 
 void print_rules(Output& out) {
     for (const RuleRow& row : kRules) {
-        out.print("{:<21} {} [{}]\n", out.styled(Style::strong, row.name), row.meaning, row.source);
+        const std::string text = text::wrapped(fmt::format("{:<21}  {} [{}]", row.name, row.meaning, row.source));
+        out.print("{}{}\n", out.styled(Style::strong, row.name), text.substr(row.name.size()));
     }
 }
 

@@ -6,6 +6,7 @@
 #include "host/analyse/time_check.hpp"
 #include "host/cli/command/judge/judged_trace.hpp"
 #include "host/schedule/pass.hpp"
+#include "host/text/wrap.hpp"
 
 #include <array>
 #include <memory>
@@ -66,17 +67,18 @@ void check_account(const analyse::Account& account, const std::string& path, ana
 void print_account(Output& out, const analyse::Account& account) {
     out.print("account\n");
     for (const analyse::ProcessorAccount& of : account.processors) {
-        out.print("  {:<12} {} records in {} chunks, {} with the machine's checksum; dropped {}, refused {}, "
-                  "overwritten {}\n",
-                  fmt::format("cpu{}", of.cpu), of.events, of.chunks, of.sealed, of.dropped, of.refused,
-                  of.overwritten);
+        out.print("{}\n", text::wrapped(fmt::format("  {:<12} {} records in {} chunks, {} with the machine's checksum; "
+                                                    "dropped {}, refused {}, overwritten {}",
+                                                    fmt::format("cpu{}", of.cpu), of.events, of.chunks, of.sealed,
+                                                    of.dropped, of.refused, of.overwritten)));
     }
     if (account.totals && account.totals->committed != 0) {
         const tracer::ExportEnd& totals = *account.totals;
-        out.print("  {:<12} {} attempts = {} committed + {} dropped + {} refused; {} records more by the "
-                  "tracer\n",
-                  "machine", totals.committed + totals.dropped + totals.refused, totals.committed, totals.dropped,
-                  totals.refused, totals.tracer_made);
+        out.print("{}\n",
+                  text::wrapped(fmt::format("  {:<12} {} attempts = {} committed + {} dropped + {} refused; {} "
+                                            "records more by the tracer",
+                                            "machine", totals.committed + totals.dropped + totals.refused,
+                                            totals.committed, totals.dropped, totals.refused, totals.tracer_made)));
     }
     if (account.totals) {
         out.print("  {:<12} {} sent{}, {} stored\n", "transfer", account.totals->records,
@@ -85,10 +87,13 @@ void print_account(Output& out, const analyse::Account& account) {
     if (account.captured_chunks) {
         out.print("  {:<12} {} chunks are the same in it\n", "capture", *account.captured_chunks);
     }
-    out.print("  {}\n", account.closes() ? out.styled(Style::good, "closed: every record is here, or counted")
-                        : account.is_open()
-                            ? out.styled(Style::warning, fmt::format("open: {}", *account.unknown)) + kOpenRemedy
-                            : out.styled(Style::bad, fmt::format("does not close: {}", account.faults.front())));
+    const std::string end = account.closes()    ? "closed: every record is here, or counted"
+                            : account.is_open() ? fmt::format("open: {}{}", *account.unknown, kOpenRemedy)
+                                                : fmt::format("does not close: {}", account.faults.front());
+    out.print("{}\n", out.styled(account.closes()    ? Style::good
+                                 : account.is_open() ? Style::warning
+                                                     : Style::bad,
+                                 text::wrapped("  " + end)));
 }
 
 void print_text(Output& out, const analyse::StructureCheck& check) {

@@ -46,7 +46,7 @@ struct RecordOptions {
 constexpr const char* kLimits =
     "Exit status 2: not complete, or not published; 4: the disk is full or a limit was reached (64 open "
     "sessions, 4096 files of a session, "
-    "4096 sessions\nin DIR, --session-bytes, --total-bytes)\n";
+    "4096 sessions in DIR, --session-bytes, --total-bytes)\n";
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50;
 

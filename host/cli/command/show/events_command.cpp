@@ -6,6 +6,7 @@
 #include "host/cli/event/event_lines.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
+#include "host/text/wrap.hpp"
 #include "host/trace/names.hpp"
 #include "tracer/record/event_table.hpp"
 
@@ -31,11 +32,12 @@ std::string parameters(const tracer::EventRow& row) {
 }
 
 void print_text(Output& out) {
-    out.print("{}\n",
-              out.styled(Style::strong, "code  family     event                par1, par2             meaning"));
+    out.print("{}\n", out.styled(Style::strong, "code  family     event                par1, par2; meaning"));
     for (const tracer::EventRow& row : tracer::kEvents) {
-        out.print("0x{:02X}  {:<9}  {:<19}  {:<21}  {}\n", row.code, tracer::kFamilyNames[row.code & 0x0F], row.name,
-                  parameters(row), row.meaning);
+        const std::string line = fmt::format("0x{:02X}  {:<9}  {:<19}  {}", row.code,
+                                             tracer::kFamilyNames[row.code & 0x0F], row.name, parameters(row));
+        out.print("{}\n{}\n", line.substr(0, line.find_last_not_of(' ') + 1),
+                  text::wrapped(fmt::format("      {}", row.meaning)));
     }
 }
 

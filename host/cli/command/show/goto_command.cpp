@@ -86,6 +86,7 @@ class Surroundings {
         if (event.metadata && !is_here) {
             return true;
         }
+        m_last = {event.chunk, event.record, event.time_ns};
         m_kept.push_back(line_of(event, is_here, task));
         if (is_here) {
             m_found = true;
@@ -98,6 +99,11 @@ class Surroundings {
     }
 
     [[nodiscard]] bool found() const { return m_found; }
+
+    // Returns the place of the last event that was read.
+    [[nodiscard]] std::string last() const {
+        return fmt::format("{}:{} at {} ns", m_last.chunk, m_last.record, m_last.time_ns);
+    }
 
     void print(Output& out) const {
         for (const std::string& line : m_kept) {
@@ -118,6 +124,13 @@ class Surroundings {
     EventLines m_lines;
     trace::RunningTasks m_running;
     std::deque<std::string> m_kept;
+
+    struct {
+        std::uint16_t chunk = 0;
+        std::uint64_t record = 0;
+        std::int64_t time_ns = 0;
+    } m_last;
+
     bool m_found = false;
     std::uint64_t m_after = 0;
 };
@@ -131,7 +144,8 @@ trace::ExitStatus go_to(const GotoOptions& options, Context context) {
         }
         if (!surroundings.found()) {
             if (trace.facts().usable_events != 0) {
-                context.err.print("remora goto: no event of the trace is at {}\n", text::escaped(options.place));
+                context.err.print("remora goto: no event of the trace is at {}; the last one is {}\n",
+                                  text::escaped(options.place), surroundings.last());
             }
             return trace::ExitStatus::usage;
         }

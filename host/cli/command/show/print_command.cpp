@@ -193,10 +193,14 @@ void add_print(CommandLine& line, Context context) {
     Command command = line.command("print", "print one line per event, in time order");
     const auto options = std::make_shared<PrintOptions>();
     add_print_options(command, *options);
-    command.footer(examples(
-        {"remora print out/udp --task control --limit 20", "remora print out/udp --family mutex --ticks",
-         "remora print out/udp --from 10ms --to 12ms", "remora print 0trace.dat --json",
-         "remora print out/udp --event block --kernel kernel.elf --disassemble", "remora print - --from tlog"}));
+    command.footer(
+        "Times are since the start of the trace. The values release, deadline and budget are ticks of the "
+        "machine's counter, which --ticks shows of the records, too; priority is that of the task's level, "
+        "of EDF the deadline in us of the counter.\n" +
+        examples({"remora print out/udp --task control --limit 20", "remora print out/udp --family mutex --ticks",
+                  "remora print out/udp --from 10ms --to 12ms", "remora print 0trace.dat --json",
+                  "remora print out/udp --event block --kernel kernel.elf --disassemble",
+                  "remora print - --from tlog"}));
     command.run([options, context] { return print(*options, context); });
 }
 
@@ -208,7 +212,7 @@ void add_attach(CommandLine& line, Context context) {
     add_print_options(command, *options);
     command.footer(
         "FILE may be that of a machine that runs, and of one that has died; the machine does nothing for it. "
-        "Every command\nthat takes a TRACE takes it, too.\n" +
+        "Every command that takes a TRACE takes it, too.\n" +
         examples({"remora attach out/ram --follow", "remora attach out/ram --task control --limit 20",
                   "remora attach guest.core --json"}));
     command.run([options, context] { return print(*options, context); });

@@ -8,6 +8,7 @@
 #include "host/analyse/load.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
+#include "host/text/wrap.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -82,19 +83,21 @@ class Screen {
         }
         const Losses losses = losses_of(facts);
         constexpr double kNsPerMs = 1e6;
-        m_out.print("{}   load {:.1f} %, interrupts {:.1f} %   {} cpu, {:.3f} ms   {} records, {} in all\n",
+        m_out.print("{}   load {:.1f} %, interrupts {:.1f} %   {} cpu, {:.3f} ms\n",
                     m_out.styled(Style::strong,
                                  facts.build ? text::escaped(facts.build->application.view()) : std::string("?")),
                     busy, share(load.interrupts, capacity), load.processors,
-                    static_cast<double>(ns(load.elapsed, facts)) / kNsPerMs, load.events, load.events_total);
-        m_out.print("lost: dropped {}, refused {}, overwritten {}\n\n", losses.dropped, losses.refused,
-                    losses.overwritten);
-        m_out.print("{:<18} {:<10} {:>7} {:>12} {:>10} {:>9} {:>8} {:>6}\n", "task", "state", "cpu %", "cpu ms in all",
+                    static_cast<double>(ns(load.elapsed, facts)) / kNsPerMs);
+        m_out.print("{}\n\n", text::wrapped(fmt::format("{} records, {} in all; lost: dropped {}, refused {}, "
+                                                        "overwritten {}",
+                                                        load.events, load.events_total, losses.dropped, losses.refused,
+                                                        losses.overwritten)));
+        m_out.print("{:<14} {:<10} {:>6} {:>13} {:>10} {:>7} {:>7} {:>5}\n", "task", "state", "cpu %", "cpu ms in all",
                     "dispatched", "jobs", "missed", "new");
         for (const analyse::TaskLoad& task : load.tasks) {
             const std::string_view name = facts.names.find(tracer::Unit::context, task.context);
-            m_out.print("{:<18} {:<10} {:>7.1f} {:>13.3f} {:>10} {:>9} {:>8} {:>6}\n",
-                        name.empty() ? fmt::format("context {}", task.context) : text::escaped(name),
+            m_out.print("{:<14} {:<10} {:>6.1f} {:>13.3f} {:>10} {:>7} {:>7} {:>5}\n",
+                        text::cut(name.empty() ? fmt::format("context {}", task.context) : text::escaped(name), 14),
                         task.runs ? "running" : schedule::state_name(task.state), share(task.cpu_time, capacity),
                         static_cast<double>(ns(task.cpu_time_total, facts)) / kNsPerMs, task.dispatches, task.jobs,
                         task.missed, task.missed_since);

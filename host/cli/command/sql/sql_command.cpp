@@ -9,11 +9,13 @@
 #include "host/sql/tables.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/json_writer.hpp"
+#include "host/text/wrap.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,7 +30,7 @@ namespace {
 // -------------------------------------------------------------------------------------
 
 enum class SqlFormat : std::uint8_t {
-    columns, // aligned; numbers to the right
+    columns, // aligned, numbers to the right; many columns, wider than a terminal, are a block of lines for each row
     csv,     // RFC 4180, with a head
     json,    // an object with the array `rows`, one row to a line
 };
@@ -50,6 +52,7 @@ class SqlOutput {
   private:
     // So many rows are kept to determine the widths of the columns, which later rows use.
     static constexpr std::size_t kRowsKept = 1000;
+    static constexpr std::size_t kColumnsOfTable = 10; // so many are a table, however wide they are
 
     struct Field {
         std::string text;
@@ -58,6 +61,7 @@ class SqlOutput {
 
     void print_kept();
     void print_fields(std::span<const Field> fields);
+    void print_block(std::span<const Field> fields);
     void print_csv(std::span<const sql::Value> values);
     void print_json(std::span<const sql::Value> values);
 
@@ -68,6 +72,7 @@ class SqlOutput {
     std::vector<std::vector<Field>> m_kept;
     std::vector<std::size_t> m_widths;
     bool m_widths_known = false;
+    bool m_blocks = false;
 };
 
 // Texts that a query makes may contain anything, so they are escaped for a terminal.
@@ -152,14 +157,31 @@ void SqlOutput::print_kept() {
         m_widths.push_back(width);
         head.push_back({text::made_printable(m_names[i]), number});
     }
-    print_fields(head);
+    const std::size_t width = std::accumulate(m_widths.begin(), m_widths.end(), 2 * m_widths.size());
+    m_blocks = head.size() > kColumnsOfTable && width > text::kColumns + 2;
+    if (m_blocks) {
+        m_widths.assign(1, std::ranges::max(m_names, {}, &std::string::size).size());
+    } else {
+        print_fields(head);
+    }
     for (const std::vector<Field>& fields : m_kept) {
         print_fields(fields);
     }
     m_kept.clear();
 }
 
+void SqlOutput::print_block(std::span<const Field> fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        m_out.print("{:<{}}  {}\n", text::made_printable(m_names[i]), m_widths.front(), fields[i].text);
+    }
+    m_out.print("\n");
+}
+
 void SqlOutput::print_fields(std::span<const Field> fields) {
+    if (m_blocks) {
+        print_block(fields);
+        return;
+    }
     std::string line;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const std::size_t width = width_of(fields[i].text);

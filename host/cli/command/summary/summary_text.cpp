@@ -3,6 +3,7 @@
 #include "host/cli/command/summary/summary_view.hpp"
 #include "host/cli/command/time_text.hpp"
 #include "host/text/format.hpp"
+#include "host/text/wrap.hpp"
 
 #include "host/text/escape.hpp"
 #include "host/trace/names.hpp"
@@ -18,15 +19,11 @@ namespace host::cli {
 
 namespace {
 
-constexpr std::size_t kHeadingColumns = 100;
+using text::cut;
+using text::kColumns;
 
-std::string cut(std::string text, std::size_t width) {
-    if (text.size() > width) {
-        text.resize(width - 1);
-        text += '~';
-    }
-    return text;
-}
+// A record takes tens of ticks. More than this is what the host did while the machine measured it.
+constexpr double kTicksPerRecordMax = 1000;
 
 std::string percent(lib::Ticks part, lib::Ticks whole) {
     if (whole.value == 0) {
@@ -39,13 +36,20 @@ std::string dash_if_zero(std::uint64_t count) {
     return count != 0 ? grouped(count) : "-";
 }
 
+// Prints a line of the head; what does not fit continues below its text.
+template <typename... Arguments>
+void print_line(Output& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    out.print("{}\n", text::wrapped(fmt::format(format, std::forward<Arguments>(arguments)...)));
+}
+
 void print_heading(Output& out, std::string_view heading) {
     out.print("\n{}\n", out.styled(Style::strong, heading));
 }
 
 void print_tracing(Output& out, const SummaryView& view) {
     if (!view.selection.everything()) {
-        out.print("  part       {} (records and transfer: the whole trace)\n", text::escaped(view.selection.text()));
+        print_line(out, "  part       {} (records and transfer: the whole trace)",
+                   text::escaped(view.selection.text()));
         return;
     }
     const auto& facts = view.trace.facts();
@@ -55,9 +59,12 @@ void print_tracing(Output& out, const SummaryView& view) {
         return;
     }
     const std::string share = tracing->share ? fmt::format("{:.3f} %", 100 * *tracing->share) : "-";
-    out.print("  tracing    about {} of the run: {} records x {:.2f} ticks = {}{} (estimate; clock: {})\n", share,
-              grouped(tracing->records), tracing->ticks_per_record, Times(facts.clock.khz).text(tracing->time),
-              facts.clock.khz == 0 ? " ticks" : "", formats::dat::clock_mode_name(facts.clock.mode));
+    const bool credible = tracing->ticks_per_record <= kTicksPerRecordMax;
+    const std::string_view mode = formats::dat::clock_mode_name(facts.clock.mode);
+    print_line(out, "  tracing    about {} of the run: {} records x {:.2f} ticks = {}{} (estimate; clock: {}{})", share,
+               grouped(tracing->records), tracing->ticks_per_record, Times(facts.clock.khz).text(tracing->time),
+               facts.clock.khz == 0 ? " ticks" : "", mode,
+               credible ? "" : "; not credible: the host took most of this while the machine measured it");
 }
 
 // Prints the layout of the run's compact chunks, and why it was chosen.
@@ -70,7 +77,7 @@ void print_compact(Output& out, const SummaryView& view) {
                                    ? fmt::format("by AUTO: a plain record {:.2f} ticks, setting the timer {}",
                                                  static_cast<double>(cost->plain_ticks_x256) / 256, cost->timer_ticks)
                                    : "as asked";
-    out.print("  compact    layout {} {}\n", formats::dat::layout_name(cost->layout), reason);
+    print_line(out, "  compact    layout {} {}", formats::dat::layout_name(cost->layout), reason);
 }
 
 // Prints by how much the clock was set back in all, and how many steps had which outcome.
@@ -86,8 +93,8 @@ void print_compensation(Output& out, const SummaryView& view) {
             steps += fmt::format("; {} {}", lib::kWords<lib::StepOutcome>[i], grouped(compensation->steps[i]));
         }
     }
-    out.print("  clock      set back by {}{} in all{}\n", times.text(compensation->removed),
-              view.trace.facts().clock.khz == 0 ? " ticks" : "", steps);
+    print_line(out, "  clock      set back by {}{} in all{}", times.text(compensation->removed),
+               view.trace.facts().clock.khz == 0 ? " ticks" : "", steps);
 }
 
 void print_head(Output& out, const SummaryView& view) {
@@ -98,11 +105,11 @@ void print_head(Output& out, const SummaryView& view) {
     if (build) {
         what = fmt::format("{}   seed {}", text::escaped(build->application.view()), build->seed);
     }
-    out.print("{}\n{:-<{}}\n", out.styled(Style::strong, cut(what, kHeadingColumns)), "", kHeadingColumns);
+    out.print("{}\n{:-<{}}\n", out.styled(Style::strong, cut(what, kColumns)), "", kColumns);
     if (build) {
         out.print("  built      {}\n",
                   cut(fmt::format("{}, {}", text::escaped(build->kernel.view()), text::escaped(build->compiler.view())),
-                      kHeadingColumns - 13));
+                      kColumns - 13));
     }
     const auto& end = manifest && manifest->announced ? manifest->announced : facts.export_end;
     if (end && end->result != tracer::RunResult::unknown) {
@@ -123,10 +130,10 @@ void print_head(Output& out, const SummaryView& view) {
                   formats::dat::tsc_source_name(facts.clock.source), facts.clock.error_ppm);
     }
     print_compensation(out, view);
-    out.print("  records    {} in {} chunk{}; dropped {}, refused {}, overwritten {}, missing {}\n",
-              grouped(view.accounts.committed), facts.chunks.size(), facts.chunks.size() == 1 ? "" : "s",
-              grouped(view.accounts.dropped), grouped(view.accounts.refused), grouped(view.accounts.overwritten),
-              grouped(view.accounts.missing));
+    print_line(out, "  records    {} in {} chunk{}; dropped {}, refused {}, overwritten {}, missing {}",
+               grouped(view.accounts.committed), facts.chunks.size(), facts.chunks.size() == 1 ? "" : "s",
+               grouped(view.accounts.dropped), grouped(view.accounts.refused), grouped(view.accounts.overwritten),
+               grouped(view.accounts.missing));
     print_tracing(out, view);
     print_compact(out, view);
     if (end) {
@@ -136,9 +143,9 @@ void print_head(Output& out, const SummaryView& view) {
     }
     if (manifest && manifest->transfer) {
         const formats::dat::ManifestTransfer& transfer = *manifest->transfer;
-        out.print("  packets    {}; lost {}, duplicate {}, reordered {}, malformed {}\n", grouped(transfer.packets),
-                  grouped(transfer.lost), grouped(transfer.duplicate), grouped(transfer.reordered),
-                  grouped(transfer.malformed));
+        print_line(out, "  packets    {}; lost {}, duplicate {}, reordered {}, malformed {}", grouped(transfer.packets),
+                   grouped(transfer.lost), grouped(transfer.duplicate), grouped(transfer.reordered),
+                   grouped(transfer.malformed));
     }
     const bool ended_badly = std::ranges::any_of(view.crashes, &analyse::Crash::ended_the_run);
     out.print("  verdict    {}\n", out.styled(ended_badly ? Style::bad : view.verdict.style,
@@ -165,8 +172,8 @@ void print_tasks(Output& out, const SummaryView& view) {
         return;
     }
     const Times times(view.trace.facts().clock.khz);
-    print_heading(out, fmt::format("{:<17} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} {:>7} {:>5} {:>8}", "tasks", "level",
-                                   "releases", "dispatched", "jobs", "cpu time", "cpu", "missed", "over", "inherits"));
+    print_heading(out, fmt::format("{:<14} {:<10} {:>8} {:>6} {:>9} {:>6} {:>6} {:>4} {:>8}", "tasks", "level",
+                                   "releases", "runs", "cpu time", "cpu", "missed", "over", "inherits"));
     if (shows_hosts_clock(view.trace)) {
         out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
     }
@@ -178,13 +185,13 @@ void print_tasks(Output& out, const SummaryView& view) {
         if (!view.selection.is_task(view.trace.facts().names, context)) {
             continue;
         }
-        out.print("  {:<15} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} ", cut(task_title(view, context), 15),
+        out.print("  {:<12} {:<10} {:>8} {:>6} {:>9} {:>6} ", cut(task_title(view, context), 12),
                   cut(task_level(view, context), 10),
                   dash_if_zero(task.releases != 0 ? task.releases : task.activations), dash_if_zero(task.dispatches),
-                  dash_if_zero(task.jobs), times.text(task.cpu_time), percent(task.cpu_time, view.summary.duration()));
+                  times.text(task.cpu_time), percent(task.cpu_time, view.summary.duration()));
         const std::uint64_t missed = missed_of(context);
-        out.print("{} {:>5} {:>8}\n",
-                  out.styled(missed != 0 ? Style::bad : Style::plain, fmt::format("{:>7}", dash_if_zero(missed))),
+        out.print("{} {:>4} {:>8}\n",
+                  out.styled(missed != 0 ? Style::bad : Style::plain, fmt::format("{:>6}", dash_if_zero(missed))),
                   dash_if_zero(task.wcet_violations), dash_if_zero(task.inheritances));
     }
 }
@@ -211,27 +218,25 @@ void print_responses(Output& out, const SummaryView& view) {
         return;
     }
     const Times times(view.trace.facts().clock.khz);
-    print_heading(out, fmt::format("{:<17} {:>8} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}", "response times", "jobs",
+    print_heading(out, fmt::format("{:<14} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}", "response times", "jobs",
                                    "least", "mean", "99 %", "greatest", "jitter", "deadline"));
     for (const auto& [context, task] : tasks) {
         const trace::TaskNames* const names = view.trace.facts().names.task(context);
         const bool has_deadline = names != nullptr && names->parameters && names->parameters->deadline_ns != 0;
         const std::string deadline =
             has_deadline ? fmt::format("{:.2f} ms", static_cast<double>(names->parameters->deadline_ns) / 1e6) : "-";
-        out.print("  {:<15} {:>8} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}\n", cut(task_title(view, context), 15),
+        out.print("  {:<12} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", cut(task_title(view, context), 12),
                   grouped(task.response.count()), times.text(task.response.least()), times.text(task.response.mean()),
                   times.text(task.percentile(99)), times.text(task.response.greatest()),
                   times.text(task.absolute_finishing_jitter()), deadline);
     }
-    print_heading(out, fmt::format("{:<17} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}", "mean parts of them", "jitter",
-                                   "execution", "interference", "blocking", "suspension", "tracing"));
+    print_heading(out, fmt::format("{:<14} {:>9} {:>9} {:>12} {:>9} {:>10} {:>9}", "their parts", "jitter", "execution",
+                                   "interference", "blocking", "suspension", "tracing"));
     for (const auto& [context, task] : tasks) {
         const auto tracing = analyse::tracing_time(view.trace.facts().cost, task.records.mean().value);
-        out.print("  {:<15}", cut(task_title(view, context), 15));
-        for (const analyse::Durations& part : task.parts) {
-            out.print(" {:>12}", times.text(part.mean()));
-        }
-        out.print(" {:>12}\n", tracing ? times.text(*tracing) : "-");
+        const auto mean = [&times, &parts = task.parts](std::size_t part) { return times.text(parts[part].mean()); };
+        out.print("  {:<12} {:>9} {:>9} {:>12} {:>9} {:>10} {:>9}\n", cut(task_title(view, context), 12), mean(0),
+                  mean(1), mean(2), mean(3), mean(4), tracing ? times.text(*tracing) : "-");
     }
 }
 
@@ -289,8 +294,8 @@ void print_latencies(Output& out, const SummaryView& view) {
         return;
     }
     const Times times(view.trace.facts().clock.khz);
-    print_heading(out, fmt::format("{:<17} {:<14} {:>7} {:>10} {:>10} {:>10} {:>14} {:>8}", "latencies", "leg", "count",
-                                   "least", "mean", "greatest", "at", "record"));
+    print_heading(out, fmt::format("{:<14} {:<14} {:>6} {:>9} {:>9} {:>9} {:>8}", "latencies", "leg", "count", "least",
+                                   "mean", "greatest", "record"));
     if (shows_hosts_clock(view.trace)) {
         out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
     }
@@ -311,12 +316,10 @@ void print_latencies(Output& out, const SummaryView& view) {
             if (!leg.greatest) {
                 continue;
             }
-            const schedule::Moment& at = leg.greatest->at;
-            out.print("  {:<15} {:<14} {:>7} {:>10} {:>10} {:>10} {:>14} {:>8}\n",
-                      line < titles.size() ? cut(titles[line], 15) : "", name.text, grouped(leg.durations.count()),
+            out.print("  {:<12} {:<14} {:>6} {:>9} {:>9} {:>9} {:>8}\n",
+                      line < titles.size() ? cut(titles[line], 12) : "", name.text, grouped(leg.durations.count()),
                       times.text(leg.durations.least()), times.text(leg.durations.mean()),
-                      times.text(leg.durations.greatest()),
-                      at.ns ? fmt::format("{} ns", *at.ns) : fmt::format("{}", at.ticks.value), leg.greatest->record);
+                      times.text(leg.durations.greatest()), leg.greatest->record);
             ++line;
         }
     }
@@ -334,7 +337,7 @@ void print_user_events(Output& out, const SummaryView& view) {
 
 void print_families(Output& out, const SummaryView& view) {
     print_heading(out, "records per family");
-    constexpr std::size_t kPerLine = 4;
+    constexpr std::size_t kPerLine = 3;
     std::size_t shown = 0;
     for (std::size_t family = 0; family < tracer::kFamilies; ++family) {
         if (view.shown.families()[family] == 0) {

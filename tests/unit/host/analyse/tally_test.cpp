@@ -51,15 +51,17 @@ TEST(Tally, AddsUpByHand) {
     const Bytes bytes = support::to_bytes({
         tracer::make_record(code("context_switch"), 5, 0, {100}),
         tracer::make_record(code("task_timer"), 5, 0, {150}),
+        tracer::make_record(code("interrupt_start"), 32, 0, {170}),
+        tracer::make_record(code("interrupt_end"), 32, 0, {190}), // not of the task, as in the summary
         tracer::make_record(code("context_switch"), 7, 0, {300}),
         tracer::make_record(code("context_switch"), 5, 0, {350}),
         tracer::make_record(code("task_timer"), 7, 0, {400}),
     });
     const Tally tally = tally_of(bytes);
-    EXPECT_EQ(tally.events(), 5U);
+    EXPECT_EQ(tally.events(), 7U);
     EXPECT_EQ(tally.counts()[code("context_switch")], 3U);
     EXPECT_EQ(tally.counts()[code("task_timer")], 2U);
-    EXPECT_EQ(tally.busy().at(5), lib::Ticks{250});
+    EXPECT_EQ(tally.busy().at(5), lib::Ticks{230});
     EXPECT_EQ(tally.busy().at(7), lib::Ticks{50});
     EXPECT_EQ(tally.duration(), lib::Ticks{300});
 }

@@ -3,6 +3,8 @@
 #include "fleet/command/commands.hpp"
 
 #include "host/cli/elsewhere.hpp"
+#include "host/text/list.hpp"
+#include "host/text/wrap.hpp"
 #include "tests/support/host_command.hpp"
 #include "tests/support/host_command_line.hpp"
 
@@ -62,6 +64,43 @@ TEST_F(CommandLines, ShowExamplesThatParse) {
     }
 }
 
+// The lines that are wider than a terminal.
+std::string wide_lines(const std::string& text) {
+    std::string wide;
+    for (const std::string_view line : text::split(text, "\n")) {
+        wide += line.size() > text::kColumns ? std::string(line) + '\n' : "";
+    }
+    return wide;
+}
+
+TEST_F(CommandLines, HelpFitsATerminal) {
+    ASSERT_EQ(remora({"--help"}), 0);
+    EXPECT_EQ(wide_lines(m_out), "");
+    for (const CommandView& command : m_line.commands()) {
+        ASSERT_EQ(remora({command.name, "--help"}), 0);
+        EXPECT_EQ(wide_lines(m_out), "") << command.name;
+    }
+}
+
+// Sentences may be longer: the verdict of a summary, and what relaxes a rule.
+TEST_F(CommandLines, TablesFitATerminal) {
+    const std::string trace = write(sample().bytes());
+    const std::string other = m_directory.write("other.dat", sample().event(6200, "task_activate", 12).bytes());
+    const std::vector<std::vector<std::string>> calls = {
+        {"summary", trace},   {"count", trace},    {"diff", trace, other},
+        {"check", "--rules"}, {"events"},          {"events", trace},
+        {"verify", trace},    {"schedule", trace}, {"sql", trace, "select * from events"}};
+    for (const std::vector<std::string>& call : calls) {
+        remora(call);
+        EXPECT_NE(m_out, "") << call.front() << m_err;
+        std::string wide = wide_lines(m_out);
+        if (wide.starts_with("  relaxed: ") || wide.starts_with("  verdict ")) {
+            wide.erase(0, wide.find('\n') + 1);
+        }
+        EXPECT_EQ(wide, "") << call.front();
+    }
+}
+
 TEST_F(CommandLines, DescribeEveryOption) {
     for (const CommandView& command : m_line.commands()) {
         EXPECT_FALSE(command.description.empty()) << command.name;
@@ -105,7 +144,7 @@ TEST_F(CommandLines, NameTheMisspeltWordAndTheNearestOne) {
               "remora schedule: --frobnicate is no option; see: remora schedule --help\n");
     EXPECT_EQ(error_of({"print", "a", "b", "c"}),
               "remora print: b is one argument too many; see: remora print --help\n");
-    EXPECT_EQ(error_of({"print"}), "remora print: TRACE is required; see: remora print --help\n");
+    EXPECT_EQ(error_of({"print"}), "remora print: TRACE is required, such as out/udp; see: remora print --help\n");
     EXPECT_EQ(error_of({"completion", "bsh"}), "remora completion: SHELL: bsh is none of bash, zsh, fish; did you mean "
                                                "bash?; see: remora completion --help\n");
     EXPECT_EQ(error_of({"--frobnicate", "x"}), "remora: --frobnicate is no option; see: remora --help\n");

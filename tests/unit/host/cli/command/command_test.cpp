@@ -101,7 +101,7 @@ TEST_F(Commands, RefuseAPartThatCannotBeShown) {
     ASSERT_EQ(remora({"convert", path, output, "--to", "csv"}), 0);
     const std::string whole = support::read_text(output);
     EXPECT_EQ(remora({"convert", path, output, "--to", "csv", "--from-time", "1s"}), 1);
-    EXPECT_THAT(m_err, HasSubstr("no event was chosen: left as it was"));
+    EXPECT_THAT(m_err, HasSubstr("nothing is at 1000000000 ns or later"));
     EXPECT_EQ(support::read_text(output), whole);
     EXPECT_EQ(remora({"convert", path, "--to", "csv", "-o", ""}), 1);
     EXPECT_THAT(m_err, HasSubstr("must be a name"));
@@ -314,9 +314,59 @@ TEST_F(Commands, AdoptSaysWhichFileIsMissing) {
     EXPECT_THAT(m_out, HasSubstr("1trace.dat is missing"));
 }
 
+// Two tasks, each with two jobs, which run for the given times.
+ChunkBuilder two_tasks(std::uint64_t first, std::uint64_t second) {
+    ChunkBuilder chunk;
+    chunk.build("control", 7).name("task", 3, "one").name("task", 4, "other").name("level", 0, "RM");
+    for (const std::uint64_t begin : {10'000'000U, 20'000'000U}) {
+        std::uint64_t now = begin;
+        for (const auto& [context, length] : {std::pair{3, first}, std::pair{4, second}}) {
+            const auto task = static_cast<std::uint16_t>(context);
+            chunk.event(now, "job_release", task, static_cast<std::uint32_t>(now)).event(now, "context_switch", task);
+            now += length;
+            chunk.event(now, "task_end_cycle", task);
+        }
+    }
+    return chunk;
+}
+
+TEST_F(Commands, CompareTheSelectedTaskAndSpanAlone) {
+    const std::string before = write(two_tasks(1'000'000, 500'000).bytes());
+    const std::string after = m_directory.write("after.dat", two_tasks(2'000'000, 900'000).bytes());
+    EXPECT_EQ(remora({"diff", before, after, "--times"}), 7);
+    EXPECT_THAT(m_out, HasSubstr("\none "));
+    EXPECT_THAT(m_out, HasSubstr("\nother "));
+    EXPECT_EQ(remora({"diff", before, after, "--times", "--task", "other"}), 7);
+    EXPECT_THAT(m_out, HasSubstr("\nother            -      2"));
+    EXPECT_THAT(m_out, Not(HasSubstr("\none ")));
+    EXPECT_EQ(remora({"diff", before, after, "--times", "--task", "4", "--from-time", "5ms"}), 7);
+    EXPECT_THAT(m_out, HasSubstr("\nother            -      1"));
+}
+
+TEST_F(Commands, SayWhyASessionIsEmpty) {
+    formats::dat::Manifest manifest;
+    manifest.reason = "no packet came";
+    ASSERT_TRUE(formats::dat::save_manifest(manifest, m_directory.path()).ok());
+    EXPECT_EQ(remora({"print", m_directory.path()}), 3);
+    EXPECT_THAT(m_err, HasSubstr("no record of a known event: no packet came"));
+    EXPECT_EQ(remora({"sql", m_directory.path(), "select * from events"}), 3);
+    EXPECT_THAT(m_err, HasSubstr("no record of a known event: no packet came"));
+}
+
+TEST_F(Commands, PrintARowOfManyColumnsAsABlock) {
+    const std::string trace = write(two_tasks(1'000'000, 500'000).bytes());
+    ASSERT_EQ(remora({"sql", trace, "select * from jobs limit 2"}), 0) << m_err;
+    EXPECT_THAT(m_out, testing::ContainsRegex("^task +one\ncontext +3\n"));
+    EXPECT_THAT(m_out, HasSubstr("\n\ntask "));
+    ASSERT_EQ(remora({"sql", trace, "select task, job from jobs limit 1"}), 0) << m_err;
+    EXPECT_EQ(m_out, "task  job\none     1\n");
+}
+
 TEST_F(Commands, ListEveryEvent) {
     ASSERT_EQ(remora({"events"}), 0);
-    EXPECT_EQ(std::ranges::count(m_out, '\n'), static_cast<std::ptrdiff_t>(tracer::kEvents.size() + 1));
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        EXPECT_THAT(m_out, HasSubstr(fmt::format("  {}", row.name)));
+    }
     ASSERT_EQ(remora({"events", "--json"}), 0);
     EXPECT_EQ(Json::parse(m_out)["version"], 1);
     EXPECT_EQ(Json::parse(m_out)["events"].size(), tracer::kEvents.size());

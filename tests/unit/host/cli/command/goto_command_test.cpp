@@ -81,6 +81,7 @@ TEST_F(GotoCommand, RefusesWhatIsNoPlaceOrNotThere) {
     for (const char* const words : {"1s", "100000", "7:20", "trace.dat:20", "other.dat:0:20"}) {
         EXPECT_EQ(remora({"goto", path, words}), 1) << words;
         EXPECT_THAT(m_err, HasSubstr("no event of the trace is at")) << words;
+        EXPECT_THAT(m_err, HasSubstr("; the last one is 0:")) << words;
     }
     EXPECT_EQ(m_out, "");
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace host::cli {
 
@@ -123,6 +124,22 @@ TEST_F(Selections, SayThatNothingCanBeInThem) {
                                           "known: --tsc-khz states it");
     EXPECT_TRUE(selection.contains(event("task_dispatch", 12, 15)));
     EXPECT_EQ(selection.missing(m_names), "");
+}
+
+TEST_F(Selections, SayThatTheTraceEndsBeforeTheSpan) {
+    const SelectionOptions options{.task = {}, .event = {}, .from_ns = 20, .to_ns = {}};
+    for (const bool batch : {false, true}) {
+        Selection selection(options);
+        const std::vector<trace::Event> events{event("task_dispatch", 12, 10), event("task_dispatch", 12, 19)};
+        if (batch) {
+            selection.take_note(events);
+        } else {
+            EXPECT_FALSE(selection.contains(events[0]) || selection.contains(events[1]));
+        }
+        EXPECT_EQ(selection.missing(m_names), "nothing is at 20 ns or later: the last event of the trace is at 19 ns");
+        selection.take_note(event("task_dispatch", 12, 20));
+        EXPECT_EQ(selection.missing(m_names), "");
+    }
 }
 
 TEST_F(Selections, SayWhatDoesNotExistAndWhatIsNearest) {

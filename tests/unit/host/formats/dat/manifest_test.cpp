@@ -302,6 +302,10 @@ TEST(ManifestFile, IsWrittenBesideAndReadBack) {
     EXPECT_EQ(nothing.error().text,
               "the directory holds no manifest.json, so it is no session; if Ntrace.dat files were copied into it, run "
               "`remora adopt` on it first");
+    std::filesystem::create_directory(directory / "udp");
+    ASSERT_TRUE(save_manifest(whole_manifest(), directory / "udp").ok());
+    EXPECT_EQ(load_manifest(directory.path()).error().text,
+              "the directory is that of a run; its session is " + directory.path() + "/udp");
     ASSERT_TRUE(save_manifest(whole_manifest(), directory.path()).ok());
     EXPECT_EQ(support::read_text(directory / "manifest.json"), kText);
     EXPECT_FALSE(std::filesystem::exists(directory / "manifest.json.new"));
