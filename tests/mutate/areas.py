@@ -51,6 +51,10 @@ AREAS = {
     "sync": Area(("kernel/sync/*pp",), ("kernel-sync",), GUEST),
     "task": Area(("kernel/task/*pp", "kernel/time/*pp"), ("kernel-task", "kernel-time", "kernel-sched*", "kernel-sync"),
                  GUEST),
+    "run": Area(("kernel/run/*pp", "kernel/panic/*pp", "kernel/section/*pp", "kernel/state/*pp", "kernel/trace/*pp"),
+                ("kernel-run", "kernel-panic", "kernel-section", "kernel-task", "kernel-sched*"), GUEST),
+    "root": Area(("kernel/root/*pp", "kernel/interrupt/*pp"), (), ("guest", "golden", "integration"), integration=(
+        "boots", "exports", "faults", "protocols", "streaming", "watchdog", "survivor", "black_box")),
     "drivers": Area(("drivers/*pp",), ("drivers*",), ("unit", "guest")),
     "arch": Area(("arch/*pp",), ("arch*",), GUEST, ("arch/uefi/*",)),
     "record_path": Area(("tracer/*record_path.S",), ("tracer", "tracer-*"), GUEST),
@@ -58,12 +62,20 @@ AREAS = {
         "capture_*", "dat_*", "foreign_*", "kev_*", "tlog_*", "dissector_*")),
     "schedule": Area(("host/trace/*pp", "host/schedule/*pp"), ("host-schedule", "host-trace"), HOST, viewers=(
         "csv_format_*", "ctf_*", "perfetto_*", "report_rows_*", "report_commands_*", "vcd_*")),
-    "convert": Area(("convert/*pp",), ("host-convert*",), HOST, viewers=(
+    "convert": Area(("convert/*pp",), ("convert*",), HOST, viewers=(
         "chrome_json_*", "clock_*", "csv_format_*", "ctf*", "dat_*", "ftrace_*", "job_traces_*", "kev_*", "lttng_*",
         "outputs_*", "perfetto_*", "speedscope_*", "sqlite_*", "tlog_*", "vcd_*")),
     "analyse": Area(("host/analyse/*pp",), ("host-analyse*",), HOST, viewers=(
         "diff_*", "junit_*", "report_commands_*")),
     "sql": Area(("host/sql/*pp",), ("host-sql",), HOST, viewers=("sqlite_*", "report_commands_*")),
+    "text": Area(("host/text/*pp", "host/workers/*pp", "host/output/*pp", "host/observer/*pp", "lib/*pp"),
+                 ("host-text", "host-workers", "host-observer", "host-trace", "convert", "lib"), HOST, viewers=(
+                     "csv_format_*", "report_commands_*")),
+    "cli": Area(("host/cli/*pp",), ("host-cli*",), HOST, viewers=("diff_*", "junit_*", "report_commands_*")),
+    "report": Area(("host/report/*pp",), ("host-report*",), HOST, viewers=("report_*",)),
+    "foreign": Area(("foreign/*pp",), ("foreign*", "host-formats"), HOST, ("foreign/tools/*",), viewers=(
+        "foreign_*", "kev_*", "tlog_*")),
+    "fleet": Area(("fleet/*pp",), ("fleet*",), ("unit",)),
     "collector": Area(("host/collector/*pp",), ("host-collector*",), ("unit", "integration"), integration=(
         "collector", "protocols", "bad_network")),
     "page": Area(("host/report/page/*.js",), ("tests/unit/host/report/page",), ("unit",)),

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The table of areas in docs/verification.md has a row for each area, whose counts agree; and what writes it counts
-examples as it should."""
+"""Each source of production is in an area of mutants; the table of areas in docs/verification.md has a row for each,
+whose counts agree; and what writes it counts examples as it should."""
+import fnmatch
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from mutate.areas import AREAS  # noqa: E402
+from mutate.areas import AREAS, matches  # noqa: E402
 from verification import figures, judgements, line_coverage  # noqa: E402
 
 DOCUMENT = pathlib.Path("docs/verification.md")
@@ -34,6 +36,25 @@ def check_document():
         judged, by, survived, equivalent = figures.summed([row[figures.OF_CODE:]])
         expect(f"{DOCUMENT}: {name}: {judged} mutants, but {sum(by)} noticed and {survived} survived",
                judged == sum(by) + survived and equivalent <= survived)
+
+
+# Programs, and the loader of UEFI, which only a boot executes.
+WITHOUT_AREA = ("*/program/main.cpp", "foreign/tools/*", "arch/uefi/*", "apps/*", "examples/*", "tests/*")
+
+
+def check_areas():
+    """Each source of production is in an area, whose patterns of unit programs match programs."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.cpp"], check=True, text=True,
+                            capture_output=True).stdout.split()
+    covered = {name for area in AREAS.values() for name in area.sources()}
+    for name in listed:
+        expect(f"{name} is in no area of tests/mutate/areas.py",
+               name in covered or matches(name, WITHOUT_AREA) or not pathlib.Path(name).exists())
+    programs = {str(pathlib.Path(name).parent.relative_to("tests/unit")).replace("/", "-") for name in listed
+                if name.startswith("tests/unit/")}
+    for name, area in AREAS.items():
+        for pattern in area.own:
+            expect(f"area {name}: no unit program is called {pattern}", fnmatch.filter(programs, pattern))
 
 
 def result(key, verdict, stage="", before=LINE, by=""):
@@ -89,6 +110,7 @@ def check_kept():
 
 
 check_document()
+check_areas()
 check_judgements()
 check_lines()
 check_kept()
