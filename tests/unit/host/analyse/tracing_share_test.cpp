@@ -52,8 +52,8 @@ TEST_F(TracingShareCommands, SummarySaysWhichPartAndOfWhichClock) {
     chunk.cost(kCost);
     const std::string path = write(chunk.bytes());
     ASSERT_EQ(remora({"summary", path}), 0) << m_err;
-    EXPECT_THAT(m_out, HasSubstr("tracing    about 15.136 % of the run: 9 records x 18.50 ticks = 166 ns "
-                                 "(estimate; clock: icount)\n"));
+    EXPECT_THAT(m_out, HasSubstr("tracing    about 15.136 % of the run: 9 records x 18.50 ticks = 166 ns\n"
+                                 "             (estimate; clock: icount)\n"));
     ASSERT_EQ(remora({"summary", path, "--json"}), 0);
     const Json tracing = Json::parse(m_out)["tracing"];
     EXPECT_EQ(tracing["estimate"], true);
@@ -66,6 +66,16 @@ TEST_F(TracingShareCommands, SummarySaysWhichPartAndOfWhichClock) {
     EXPECT_EQ(tracing["time_ticks"], 166);
     EXPECT_EQ(tracing["time_ns"], 166);
     EXPECT_NEAR(tracing["share"], 166.5 / 1100, 1e-12);
+}
+
+// As in a virtual machine that the host stopped while it measured.
+TEST_F(TracingShareCommands, SummaryDoubtsACostOfManyTicks) {
+    for (const std::uint32_t ticks : {1'000U, 53'499U}) {
+        support::ChunkBuilder chunk = sample();
+        chunk.cost({.enabled_ticks_x256 = ticks * 256, .rounds = 16});
+        ASSERT_EQ(remora({"summary", write(chunk.bytes())}), 0) << m_err;
+        EXPECT_EQ(m_out.find("not credible") != std::string::npos, ticks > 1'000) << m_out;
+    }
 }
 
 TEST_F(TracingShareCommands, SummarySaysThatACostIsNotKnown) {
@@ -95,7 +105,8 @@ TEST_F(TracingShareCommands, TheLayoutOfCompactChunksIsNamedWithItsReason) {
     EXPECT_EQ(Json::parse(output({"summary", "--json"}))["compact"]["by_auto"], false);
     cost.choice = tracer::LayoutChoice::measured;
     EXPECT_THAT(output({"summary"}),
-                HasSubstr("  compact    layout A2 by AUTO: a plain record 19.25 ticks, setting the timer 212\n"));
+                HasSubstr("  compact    layout A2 by AUTO: a plain record 19.25 ticks, setting the timer\n"
+                          "             212\n"));
     EXPECT_EQ(Json::parse(output({"summary", "--json"}))["compact"],
               (Json{{"layout", "A2"}, {"by_auto", true}, {"plain_ticks", 19.25}, {"timer_ticks", 212}}));
     // An instruction takes as long, however the records are written.

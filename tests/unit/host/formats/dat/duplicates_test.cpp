@@ -70,12 +70,13 @@ TEST(Duplicates, OfManyBytesAreComparedToTheirEnd) {
 }
 
 TEST(Duplicates, OfAnotherNumberAreNone) {
+    ChunkBuilder number(5);
     ChunkBuilder generation(4);
     generation.begin.generation = 1;
     ChunkBuilder processor(4);
     processor.begin.cpu = 1;
-    for (const Bytes& other :
-         {chunk_of(5, 5), generation.event(2000, "ipoint").bytes(), processor.event(2000, "ipoint").bytes()}) {
+    for (const Bytes& other : {number.event(2000, "ipoint").bytes(), generation.event(2000, "ipoint").bytes(),
+                               processor.event(2000, "ipoint").bytes()}) {
         for (const bool is_stream : {false, true}) {
             EXPECT_THAT(reports(chunk_of(4, 5) + other, is_stream), ElementsAre("exit 0"));
         }
