@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -123,6 +124,7 @@ class Daemon final : public HttpServer {
     struct Open {
         int descriptor = -1;
         Clock::time_point end{};
+        bool has_head = false;
     };
 
     void run() {
@@ -147,6 +149,21 @@ class Daemon final : public HttpServer {
             open.erase(connection);
         } else if (const auto* const info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)) {
             open[connection] = {.descriptor = info->connect_fd, .end = Clock::now() + kHeadTime};
+            static_cast<Daemon*>(self)->make_space();
+        }
+    }
+
+    // If no more connections may be open, ends the one that has been silent for the longest time, so that connections
+    // without a request do not keep others waiting.
+    void make_space() {
+        if (m_open.size() < kConnectionsMax) {
+            return;
+        }
+        const auto rank = [](const auto& open) { return std::pair(open.second.has_head, open.second.end); };
+        const auto oldest = std::ranges::min_element(m_open, {}, rank);
+        if (!oldest->second.has_head) {
+            ::shutdown(oldest->second.descriptor, SHUT_RDWR);
+            oldest->second.has_head = true; // its place is free soon
         }
     }
 
@@ -157,6 +174,7 @@ class Daemon final : public HttpServer {
         Answer answer = daemon.answer_to(connection, url, method);
         if (const auto open = daemon.m_open.find(connection); open != daemon.m_open.end()) {
             open->second.end = Clock::now() + kAnswerTime;
+            open->second.has_head = true;
         }
         return daemon.send(connection, std::move(answer));
     }
