@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fcntl.h>
+#include <set>
 #include <utility>
 
 namespace host::collector {
@@ -92,10 +93,12 @@ void Syncer::work() {
     }
 }
 
-// If there are many files, the whole file system is flushed once, which costs as much as flushing a few files.
-void Syncer::flush_files(const std::vector<Job>& jobs) {
-    const bool all_files = std::ranges::count_if(jobs, [](const Job& job) { return !job.file.empty(); }) >
-                           static_cast<std::ptrdiff_t>(kSingleMax);
+// If there are many files, or many sessions, the whole file system is flushed, which costs as much as flushing a few
+// files. Returns whether it was: then the manifests, too, are flushed together.
+bool Syncer::flush_files(const std::vector<Job>& jobs) {
+    const auto many = static_cast<std::ptrdiff_t>(kSingleMax);
+    const bool all_files = std::ranges::count_if(jobs, [](const Job& job) { return !job.file.empty(); }) > many ||
+                           std::ranges::count_if(jobs, [](const Job& job) { return job.manifest.has_value(); }) > many;
     std::optional<lib::Error> error;
     bool flushed = false;
     for (const Job& job : jobs) {
@@ -105,30 +108,43 @@ void Syncer::flush_files(const std::vector<Job>& jobs) {
             job.durability->note(error);
         }
     }
+    return all_files;
+}
+
+// Stores the manifest of a job, or makes the name of its file durable.
+void Syncer::store(Job& job, bool flush_later) {
+    if (!job.manifest) {
+        if (!flush_later) {
+            ::fsync(job.directory->descriptor()); // errors are ignored
+        }
+        return;
+    }
+    if (const auto error = job.durability->error()) {
+        job.manifest->complete = false;
+        job.manifest->reason = fmt::format("writing failed: {}", error_name(*error));
+    }
+    const auto saved =
+        formats::dat::save_text(to_json_text(*job.manifest), job.directory->descriptor(), formats::dat::kManifestName,
+                                flush_later ? formats::dat::Flush::later : formats::dat::Flush::now);
+    if (!saved) {
+        job.durability->note(saved.error());
+    }
 }
 
 // Flushes all files first, because a manifest must only list what is on the disk. If a session has several manifests,
 // only the last one is written.
 void Syncer::perform(std::vector<Job>& jobs) {
-    flush_files(jobs);
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        Job& job = jobs[i];
-        const auto replaces = [&job](const Job& later) {
-            return later.durability == job.durability && later.manifest.has_value();
-        };
-        const bool last = std::none_of(jobs.begin() + static_cast<std::ptrdiff_t>(i) + 1, jobs.end(), replaces);
-        if (job.manifest && last) {
-            if (const auto error = job.durability->error()) {
-                job.manifest->complete = false;
-                job.manifest->reason = fmt::format("writing failed: {}", error_name(*error));
-            }
-            const auto saved = formats::dat::save_text(to_json_text(*job.manifest), job.directory->descriptor(),
-                                                       formats::dat::kManifestName);
-            if (!saved) {
-                job.durability->note(saved.error());
-            }
-        } else if (!job.manifest) {
-            ::fsync(job.directory->descriptor()); // makes the names of new files durable; errors are ignored
+    const bool together = flush_files(jobs);
+    std::set<const Durability*> stored;
+    for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
+        if (!job->manifest || stored.insert(job->durability.get()).second) {
+            store(*job, together);
+        }
+    }
+    if (together && !stored.empty()) {
+        const auto error = flush(jobs.front().directory->descriptor(), "", true);
+        for (const Job& job : jobs) {
+            job.durability->note(error);
         }
     }
     for (const Job& job : jobs) {

@@ -2,10 +2,9 @@
 // Makes sessions durable beside the receive loop: a thread flushes each sealed file to the disk and then writes the
 // manifest that lists it. A flush may take longer than the socket's buffer suffices, and V1.0 sends nothing twice, so
 // the loop never waits for a flush unless kJobsMax are pending. While many are pending, the whole file system is
-// flushed once for all of them, and a session has at most one pending manifest, so the cost of a flood of small chunks
-// does not grow with their number.
-//
-// A pending job holds no open file.
+// flushed twice for all of them, once for the files and once for the manifests, and a session has at most one pending
+// manifest, so the cost of a flood of small chunks or sessions does not grow with their number. A pending job holds no
+// open file.
 //
 //   push(file, manifest)  -->  fdatasync(file)  -->  manifest.json.new, fsync, rename, fsync(directory)  -->  durable
 #pragma once
@@ -56,8 +55,8 @@ class Durability {
 
 class Syncer {
   public:
-    static constexpr std::size_t kJobsMax = 256;
-    static constexpr std::size_t kSingleMax = 16; // the most files that are flushed one by one
+    static constexpr std::size_t kJobsMax = 16'384; // of sealed files; each session has one manifest at most
+    static constexpr std::size_t kSingleMax = 16;   // the most files that are flushed one by one
 
     struct Job {
         std::shared_ptr<SessionDirectory> directory;
@@ -79,7 +78,8 @@ class Syncer {
 
   private:
     void work();
-    static void flush_files(const std::vector<Job>& jobs);
+    static bool flush_files(const std::vector<Job>& jobs);
+    static void store(Job& job, bool flush_later);
     static void perform(std::vector<Job>& jobs);
 
     std::mutex m_mutex;

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A machine that sends by TRACER-V2.0 without a shared key, as docs/trace-format.md describes it: for collectors that
 are processes. What a real sender does is in tracer/reliable/."""
-import contextlib
 import socket
 import struct
 
@@ -74,7 +73,7 @@ class Machine:
     def __init__(self, address, session=0xB007, patience_s=2):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.connect(address)
-        self.patience_s = patience_s
+        self.socket.settimeout(patience_s)
         self.session = session
         self.key = None
 
@@ -90,18 +89,16 @@ class Machine:
                                 **fields))
 
     def ask(self, kind, body, **fields):
-        """The type of the answer, its seq and its body. Earlier answers are thrown away."""
-        self.socket.setblocking(False)
-        with contextlib.suppress(BlockingIOError):
-            while self.socket.recv(2048):
-                pass
-        self.socket.settimeout(self.patience_s)
+        """The type of the answer, its seq and its body. Answers to other packets are thrown away."""
         self.post(kind, body, **fields)
         try:
-            answer = self.socket.recv(2048)
+            while True:
+                answer = self.socket.recv(2048)
+                stamp = struct.unpack_from("<Q", answer, 48)[0]
+                if answer[24] in (kind + 1, UNKNOWN, ABORT) and stamp == fields.get("stamp", 1):
+                    return answer[24], struct.unpack_from("<Q", answer, 40)[0], answer[64:]
         except TimeoutError:
             return None, 0, b""
-        return answer[24], struct.unpack_from("<Q", answer, 40)[0], answer[64:]
 
     def hello(self, stream=0):
         """Returns the type of the answer: HELLO_ACK if the session is open."""
