@@ -136,7 +136,8 @@ def held_by(process):
 
 @case
 def collector_keeps_its_limits_in_a_flood(ctx):
-    """A machine opens more sessions than there are places, each with eight streams that begin a chunk and have a gap. The collector holds at most a quarter of its descriptors and 64 MiB, and the next machine is served."""
+    """A machine opens more sessions than there are places, each with eight streams that begin a chunk and have a gap.
+    The collector holds at most a quarter of its descriptors and 64 MiB, and the next machine is served."""
     run = recorded.control()
     image = (run / "0trace.dat").read_bytes()
     records = json.loads((run / "manifest.json").read_text())["chunks"][0]["records"]
