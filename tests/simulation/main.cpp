@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs rows of the failure matrix, each with many seeds. One seed is one run, and the same run every time.
 //
-//   export SEEDS [ROW [FIRST [trace|figures]]]   the seeds FIRST (1) to FIRST + SEEDS - 1 of one row (F1..F18), or of
+//   export SEEDS [ROW [FIRST [trace|figures]]]   the seeds FIRST (1) to FIRST + SEEDS - 1 of one row (F1..F20), or of
 //   all;
 //                                                trace: prints every packet; figures: what the rows measured, as rows
 //                                                of a table
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
         }
     }
     if (seeds == 0 || passed + failed == 0) {
-        fmt::print(stderr, "usage: {} SEEDS [F1..F18|all [FIRST [trace|figures]]]\n", argv[0]);
+        fmt::print(stderr, "usage: {} SEEDS [F1..F20|all [FIRST [trace|figures]]]\n", argv[0]);
         return 2;
     }
     if (const char* const results = std::getenv("RESULTS"); results != nullptr) {

@@ -3,7 +3,7 @@
 
 namespace simulation {
 
-const std::array<Row, 18> rows = {{
+const std::array<Row, 20> rows = {{
     {"F1", "loss of 0, 1, 10, 30 and 50 % in both directions", &loss, &judge_loss},
     {"F2", "a burst of 200 lost packets", &burst},
     {"F3", "each packet twice to ten times", &duplicates},
@@ -21,6 +21,8 @@ const std::array<Row, 18> rows = {{
     {"F15", "FIN or FIN_ACK is lost", &lost_ends},
     {"F16", "no answer to ARP, for a time or ever", &no_address},
     {"F17", "the network card stops for a time", &card_stops},
+    {"F19", "a machine opens sessions, fills windows and forges packets as fast as it can", &flood},
+    {"F20", "the path carries no packet of more than 400 bytes", &short_path},
     {"F18", "any of these, then none: the transfer ends within 5 s", &liveness},
 }};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The failure matrix: one row for each kind of failure, F1 to F18. A row builds a world from a seed, injects its
+// The failure matrix: one row for each kind of failure, F1 to F20. A row builds a world from a seed, injects its
 // failure and throws Failed if a promise is broken. docs/adr/0014-reliable-export.md has the table.
 #pragma once
 
@@ -45,6 +45,7 @@ void loss(World& world, Sums& sums);
 void burst(World& world, Sums& sums);
 void duplicates(World& world, Sums& sums);
 void reordering(World& world, Sums& sums);
+void short_path(World& world, Sums& sums);
 void damage(World& world, Sums& sums);
 void silence(World& world, Sums& sums);
 void restarts(World& world, Sums& sums);
@@ -55,6 +56,7 @@ void two_guests(World& world, Sums& sums);
 void nonsense_answers(World& world, Sums& sums);
 void disk_full(World& world, Sums& sums);
 void replay(World& world, Sums& sums);
+void flood(World& world, Sums& sums);
 void lost_ends(World& world, Sums& sums);
 void no_address(World& world, Sums& sums);
 void card_stops(World& world, Sums& sums);
@@ -62,6 +64,6 @@ void liveness(World& world, Sums& sums);
 [[nodiscard]] const char* judge_loss(const Sums& sums);
 [[nodiscard]] const char* judge_reordering(const Sums& sums);
 
-extern const std::array<Row, 18> rows;
+extern const std::array<Row, 20> rows;
 
 } // namespace simulation

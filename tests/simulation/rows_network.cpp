@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// F1 to F5: a bad network.
+// F1 to F5 and F20: a bad network.
 #include "tests/simulation/steps.hpp"
 
 namespace simulation {
@@ -14,7 +14,10 @@ void loss(World& world, Sums& sums) {
     const std::size_t chosen = world.random.between(0, kLosses.size() - 1);
     set_faults(world, {.loss = kLosses[chosen]});
     Guest& guest = add_some_guest(world);
-    finish(world, guest);
+    const double seconds = finish(world, guest);
+    if (chosen + 1 == kLosses.size()) {
+        sums.note("s until the end, 50 % loss", seconds);
+    }
     sums.packets[chosen] += guest.sink.counters().packets;
     sums.sends[chosen] += guest.sink.counters().sends;
     if (guest.sink.counters().packets > 30) { // of fewer, chance says more than the loss
@@ -97,6 +100,14 @@ void damage(World& world, Sums& sums) {
     finish(world, guest);
     sums.note("packets rejected",
               static_cast<double>(world.receiver->counters().malformed + guest.sink.counters().malformed));
+}
+
+// Only packets of many records are lost, on both ways; HELLO and its answers are not.
+void short_path(World& world, Sums& sums) {
+    Guest& guest = add_some_guest(world);
+    constexpr std::size_t kBytesMax = 400;
+    world.drop = [](Way, const Bytes& datagram) { return datagram.size() > kBytesMax; };
+    sums.note("s until the end", finish(world, guest, {10 * kSecond.value}));
 }
 
 } // namespace simulation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// F11 to F14: packets of others, and a full disk.
+// F11 to F14 and F19: packets of others, and a full disk.
 #include "tests/simulation/steps.hpp"
 
 namespace simulation {
@@ -125,6 +125,94 @@ void disk_full(World& world, Sums& sums) {
         return;
     }
     sums.note("s until the end", finish(world, guest, {5 * kSecond.value}));
+}
+
+namespace {
+
+// A machine that sends what it can and does not see what others send. Without the shared key it forges MACs; it asks
+// for sessions, and if it gets them, sends a packet of one record, or a window that begins with a gap. In the guest's
+// name it sends packets of sessions that do not exist.
+class Flooder {
+  public:
+    Flooder(World& world, std::uint32_t ipv4)
+        : m_world(world)
+        , m_ipv4(ipv4) {}
+
+    void open_session() {
+        const reliable::Peer peer{m_ipv4, static_cast<std::uint16_t>(m_world.random.between(1'024, 65'535))};
+        wire::Header header{.type = wire::PacketType::hello, .session = m_world.random.next()};
+        const auto cookie = send(packet(header, nullptr), peer);
+        const auto opened = cookie.empty() ? cookie : send(packet(header, nullptr, cookie_in(cookie)), peer);
+        if (opened.empty() || wire::decode(opened).value().type != wire::PacketType::hello_ack) {
+            return;
+        }
+        const wire::SipKey key = wire::session_key({}, header.session, cookie_in(opened));
+        header.type = wire::PacketType::data;
+        if (m_world.random.chance(0.9)) {
+            send(data(header, key, 1), peer);
+            return;
+        }
+        for (header.seq = 1; header.seq < wire::kWindowPackets; ++header.seq) {
+            send(data(header, key, wire::kRecordsMax), peer);
+        }
+    }
+
+    void forge(const Guest& guest) {
+        const wire::SipKey wrong{m_world.random.next(), m_world.random.next()};
+        send(packet({.type = wire::PacketType::hello, .session = guest.sink.session()}, &wrong), guest.options.address);
+        send(data({.type = wire::PacketType::data, .session = m_world.random.next()}, wrong, 1), guest.options.address);
+        send(packet({.type = wire::PacketType::fin, .session = m_world.random.next()}, nullptr), {m_ipv4, 7});
+    }
+
+  private:
+    static std::uint64_t cookie_in(const Bytes& reply) { return wire::decode_body<wire::HelloAck>(reply).cookie; }
+
+    Bytes data(const wire::Header& header, const wire::SipKey& key, std::size_t records) {
+        Bytes bytes(wire::kHeaderBytes + records * tracer::kRecordBytes, std::byte{1});
+        wire::encode(header, &key, bytes, m_world.key ? wire::Covers::packet : wire::Covers::header);
+        return bytes;
+    }
+
+    Bytes send(const Bytes& datagram, const reliable::Peer& peer) {
+        const auto reply = m_world.receiver->handle(datagram, peer, m_world.now);
+        ++m_world.messages;
+        m_world.replies += reply.empty() ? 0U : 1U;
+        return {reply.begin(), reply.end()};
+    }
+
+    World& m_world;
+    std::uint32_t m_ipv4;
+};
+
+} // namespace
+
+void flood(World& world, Sums& sums) {
+    Guest& guest = add_some_guest(world);
+    const bool same_address = world.random.chance(0.5);
+    Flooder flooder(world, guest.options.address.ipv4 + (same_address ? 0 : 1));
+    for (std::size_t i = 0; i < reliable::Receiver::kSessionsMax; ++i) {
+        flooder.open_session();
+    }
+    const std::uint64_t sessions_each_time = world.random.between(1, 8);
+    const Time begin = world.now;
+    while (!guest.done()) {
+        require(!guest.failed() && world.now - begin < Time{2 * kSecond.value}, "the machine is kept waiting");
+        for (std::uint64_t i = 0; i < sessions_each_time; ++i) {
+            flooder.open_session();
+            flooder.forge(guest);
+        }
+        world.run_for(lib::milliseconds(2));
+    }
+    world.require_delivered(guest);
+    std::size_t early = 0;
+    for (const auto& entry : world.receiver->sessions()) {
+        early += entry->session.early_packets();
+    }
+    require(world.receiver->sessions().size() <= reliable::Receiver::kSessionsMax &&
+                early <= reliable::Receiver::kSessionsMax * reliable::Session::kEarlyMax,
+            "a stranger holds more than the limits");
+    sums.note(same_address ? "s until the end, flooded from its address" : "s until the end, flooded from elsewhere",
+              static_cast<double>((world.now - begin).value) / static_cast<double>(kSecond.value));
 }
 
 void replay(World& world, Sums& /*sums*/) {

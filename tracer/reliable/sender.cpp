@@ -70,9 +70,8 @@ void ReliableSink::begin(const ChunkImage& image, std::uint16_t stream_number) {
         m_connected = false;
         reconnect();
     }
-    const std::size_t packet_bytes = m_limits.packet_records_max * kRecordBytes;
     m_base = stream().packets;
-    m_end_packet = m_base + (image.size_bytes() + packet_bytes - 1) / packet_bytes;
+    count_packets();
     m_durable = m_base;
     m_received = m_base;
     m_next = m_base;
@@ -81,6 +80,11 @@ void ReliableSink::begin(const ChunkImage& image, std::uint16_t stream_number) {
     m_base_crc = stream().crc32c;
     m_crc = m_base_crc;
     m_timer = m_now;
+}
+
+void ReliableSink::count_packets() {
+    const std::size_t packet_bytes = m_packet_records * kRecordBytes;
+    m_end_packet = m_base + (m_image.size_bytes() + packet_bytes - 1) / packet_bytes;
 }
 
 SinkState ReliableSink::step() {
@@ -166,7 +170,8 @@ void ReliableSink::say_hello() {
         return;
     }
     m_hello_at = m_now + m_hello_interval;
-    const lib::Nanoseconds longest = m_finishing ? m_limits.finish_interval : m_limits.hello_max;
+    const bool is_near = m_heard_at && m_now - *m_heard_at < kHeardLately && !m_refused;
+    const lib::Nanoseconds longest = m_finishing || is_near ? m_limits.finish_interval : m_limits.hello_max;
     m_hello_interval = std::min(lib::Nanoseconds{2 * m_hello_interval.value}, longest);
 }
 
@@ -198,6 +203,10 @@ void ReliableSink::replay() {
 }
 
 void ReliableSink::open_stream() {
+    if (++m_fruitless > 2 && m_next == m_base && !m_image_done) {
+        m_packet_records = std::min(m_packet_records, kShortRecords);
+        count_packets();
+    }
     m_phase = Phase::open;
     m_connected = true;
     m_durable = m_next;
@@ -267,7 +276,7 @@ void ReliableSink::check_timer() {
     m_round_trip.back_off();
     m_threshold = std::max(m_congestion / 2, kCongestionMin);
     m_congestion = m_threshold;
-    if (++m_silent >= m_limits.silent_timeouts_max) {
+    if (++m_silent >= (m_fruitless > 1 ? m_limits.silent_timeouts_max / 2 : m_limits.silent_timeouts_max)) {
         ++m_counters.absences;
         reconnect();
     }
@@ -307,7 +316,7 @@ bool ReliableSink::send_packet(std::uint64_t seq, std::uint8_t flags) {
 }
 
 std::size_t ReliableSink::read_packet(std::uint64_t seq, std::span<std::byte> body) {
-    const std::size_t packet_bytes = m_limits.packet_records_max * kRecordBytes;
+    const std::size_t packet_bytes = m_packet_records * kRecordBytes;
     const std::size_t offset = (seq - m_base) * packet_bytes;
     std::size_t copied = 0;
     while (copied < packet_bytes) {

@@ -26,6 +26,7 @@ class RoundTrip {
     static constexpr lib::Nanoseconds kTimeoutMin = lib::milliseconds(20);
     static constexpr lib::Nanoseconds kTimeoutMax = lib::milliseconds(2'000);
     static constexpr lib::Nanoseconds kTimeoutFirst = lib::milliseconds(200);
+    static constexpr lib::Nanoseconds kBackedOffMin = lib::milliseconds(250); // a timeout doubles at least until here
 
     // Takes a sample, which also ends the backoff.
     constexpr void sample(lib::Nanoseconds time) {
@@ -42,7 +43,12 @@ class RoundTrip {
         m_timeout = std::clamp(late_after(), kTimeoutMin, kTimeoutMax);
     }
 
-    constexpr void back_off() { m_timeout = std::min(lib::Nanoseconds{2 * m_timeout.value}, kTimeoutMax); }
+    // Doubles the timeout, up to four times what an answer usually takes. On a network that loses much, a longer one is
+    // a pause after losses of which nothing is learned.
+    constexpr void back_off() {
+        const lib::Nanoseconds most = std::max(kBackedOffMin, lib::Nanoseconds{4 * late_after().value});
+        m_timeout = std::max(m_timeout, std::min({lib::Nanoseconds{2 * m_timeout.value}, most, kTimeoutMax}));
+    }
 
     // Returns the time, mean and four deviations, by which an answer usually comes.
     [[nodiscard]] constexpr lib::Nanoseconds late_after() const {
@@ -73,7 +79,9 @@ class RoundTrip {
 // open    at most min(64, what the collector grants, congestion window) packets are on their way. A packet is sent
 //         again when one that was sent later has arrived and it is older than the round trip (mean + 4 deviations),
 //         or, if no answer comes at all, after the retransmission timeout, which doubles.
-// absent  after 10 timeouts without an answer. The chunk is kept; HELLO is repeated at most every 2 s.
+// absent  after 8 timeouts without an answer. The chunk is kept; HELLO is repeated at most every 2 s. If HELLO is
+//         answered twice in a row and no packet after it, the path carries no long packets: from then on they are
+//         short.
 //
 // step() receives at most 8 datagrams, sends at most 4 and never waits. What contradicts what was sent (an
 // acknowledgement of the future, of another session, of less than before) is counted and ignored. A step may be
@@ -92,8 +100,9 @@ class ReliableSink final : public ChunkSink {
         lib::Nanoseconds hello_max = lib::milliseconds(2'000);        // until this
         lib::Nanoseconds full_probe = lib::milliseconds(1'000);       // while the collector's disk is full
         lib::Nanoseconds finish_time_max = lib::milliseconds(20'000); // without progress at the end; then it fails
-        lib::Nanoseconds finish_interval = lib::milliseconds(250);    // at most, between two HELLOs or FINs at the end
-        std::uint32_t silent_timeouts_max = 10;                       // in a row; then the collector is absent
+        // At most, between two HELLOs or FINs at the end, and between two HELLOs if the collector was heard lately.
+        lib::Nanoseconds finish_interval = lib::milliseconds(250);
+        std::uint32_t silent_timeouts_max = 8; // in a row; then the collector is absent
     };
 
     struct Counters {
@@ -112,7 +121,8 @@ class ReliableSink final : public ChunkSink {
 
     constexpr ReliableSink(DatagramPeer& peer, const Limits& limits)
         : m_peer(peer)
-        , m_limits(limits) {}
+        , m_limits(limits)
+        , m_packet_records(limits.packet_records_max) {}
 
     // Sets the key of all packets. Must be called before the first submit().
     void set_key(const SipKey& key) { m_key = key; }
@@ -180,6 +190,7 @@ class ReliableSink final : public ChunkSink {
     void reconnect();
     void next_session();
     void open_stream();
+    void count_packets();
     void complete_image();
     void finish_next_stream();
     void resume();
@@ -199,9 +210,12 @@ class ReliableSink final : public ChunkSink {
     [[nodiscard]] bool sacked(std::uint64_t seq) const { return ((m_sacked >> (seq - m_received)) & 1) != 0; }
 
     static constexpr std::uint32_t kSessionsMax = 8;
+    static constexpr lib::Nanoseconds kHeardLately = lib::milliseconds(3'000);
+    static constexpr std::size_t kShortRecords = 16; // 348 bytes with the headers of UDP and IPv4
 
     DatagramPeer& m_peer;
     Limits m_limits;
+    std::size_t m_packet_records; // of a packet that is full
     std::optional<SipKey> m_key;
     SipKey m_session_key;
     SinkState m_state = SinkState::idle;
@@ -248,10 +262,12 @@ class ReliableSink final : public ChunkSink {
 
     lib::Nanoseconds m_now;
     RoundTrip m_round_trip;
-    lib::Nanoseconds m_timer; // the retransmission timeout counts from here
+    lib::Nanoseconds m_timer;                   // the retransmission timeout counts from here
+    std::optional<lib::Nanoseconds> m_heard_at; // when the collector's last answer came
     std::uint32_t m_silent = 0;
-    std::size_t m_budget = 0;    // datagrams that this step may still send
-    lib::Nanoseconds m_hello_at; // when the next HELLO is due
+    std::uint32_t m_fruitless = 0; // handshakes in a row after which no packet has arrived
+    std::size_t m_budget = 0;      // datagrams that this step may still send
+    lib::Nanoseconds m_hello_at;   // when the next HELLO is due
     lib::Nanoseconds m_hello_interval;
     lib::Nanoseconds m_hello_stamp;
     lib::Nanoseconds m_fin_at; // when the next FIN is due

@@ -35,6 +35,7 @@ void ReliableSink::take(std::span<const std::byte> datagram_untrusted) {
         ++m_counters.unauthentic;
         return;
     }
+    m_heard_at = m_now;
     switch (header.type) {
     case PacketType::hello_ack:
         take_hello_ack(header, decode_body<HelloAck>(datagram_untrusted));
@@ -161,6 +162,7 @@ void ReliableSink::take_ack(const Header& header, const Ack& ack) {
     if (advance != 0 || durable != m_durable) {
         m_progress_at = m_now;
     }
+    m_fruitless = advance != 0 ? 0 : m_fruitless;
     m_newest_arrived = std::max(m_newest_arrived, lib::Nanoseconds{header.stamp});
     m_sacked = merged;
     m_received = received;

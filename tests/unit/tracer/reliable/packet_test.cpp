@@ -124,9 +124,15 @@ TEST(RoundTrip, ASampleEndsTheBackoffWithinTheBounds) {
     for (int i = 0; i < 10; ++i) {
         trip.back_off();
     }
-    EXPECT_EQ(trip.timeout(), wire::RoundTrip::kTimeoutMax);
+    EXPECT_EQ(trip.timeout(), lib::milliseconds(4 * 200));
     trip.sample(lib::microseconds(100));
     EXPECT_EQ(trip.timeout(), wire::RoundTrip::kTimeoutMin);
+    trip.back_off();
+    EXPECT_EQ(trip.timeout(), lib::milliseconds(2 * 20));
+    for (int i = 0; i < 10; ++i) {
+        trip.back_off();
+    }
+    EXPECT_EQ(trip.timeout(), wire::RoundTrip::kBackedOffMin) << "a network that loses much is not a slow one";
     for (int i = 0; i < 100; ++i) {
         trip.sample(lib::milliseconds(50));
     }
