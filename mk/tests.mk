@@ -55,6 +55,15 @@ soak-readings: export GTEST_FILTER := *Readings*
 soak-readings: $(TEST)/host-formats ## test: a small input of each format, cut and changed at every place
 	@tests/unit.sh $<
 
+# The traces are those that the last `make test-kernel` left, beside those in the tree.
+.PHONY: soak-loss
+soak-loss: export EVERY_PLACE := 1
+soak-loss: export RECORDS := 1500
+soak-loss: export TRACES := $(wildcard $(BUILD)/guest/*/ramdisk.img.files)
+soak-loss: export GTEST_FILTER := *Loss*
+soak-loss: $(TEST)/host-analyse-oracle ## test: recorded traces without each record and each window of records
+	@tests/unit.sh $<
+
 # With counters, also what no program contains is compiled: its lines count as not executed. The linker leaves out of a
 # library what no test of the area uses, so all of it is looked at.
 UNTESTED := $(if $(COUNTED),$(call object,$(TEST)/obj,$(ARCH_SOURCES) $(filter-out $(TESTED_tracer),$(TRACER_SOURCES))))
@@ -164,8 +173,8 @@ test: deps ## test: everything
 	@tests/all.sh test-build test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-fleet test-mutants-slice test-fuzz golden-diff experiment-clock
 
 .PHONY: soak
-soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, 1000 random task sets, small inputs damaged at every place, the compensated clock under assertions, 100000 fuzz inputs, test-tsan
-	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets soak-sets soak-readings soak-compensated soak-fuzz test-record-path test-tsan soak-fleet soak-mutate
+soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, 1000 random task sets, small inputs damaged at every place, traces without each record, the compensated clock under assertions, 100000 fuzz inputs, test-tsan
+	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets soak-sets soak-readings soak-loss soak-compensated soak-fuzz test-record-path test-tsan soak-fleet soak-mutate
 
 .PHONY: soak-compensated
 soak-compensated: export COMPENSATED_TEST_KERNEL := $(BUILD)/kernel-compensation/kernel-test.elf

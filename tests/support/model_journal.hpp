@@ -54,8 +54,9 @@ inline std::string text_of(const Task& task) {
 }
 
 inline std::string text_of(const Mutex& mutex) {
-    return fmt::format("protocol {}{} {}", static_cast<unsigned>(mutex.protocol), text_of("ceiling", mutex.ceiling_us),
-                       mutex.known ? fmt::format("owner {}", mutex.owner) : "?");
+    return fmt::format("protocol {}{} {}",
+                       mutex.protocol ? fmt::format("{}", static_cast<unsigned>(*mutex.protocol)) : "?",
+                       text_of("ceiling", mutex.ceiling_us), mutex.known ? fmt::format("owner {}", mutex.owner) : "?");
 }
 
 inline std::string text_of(const Server& server) {

@@ -110,7 +110,7 @@ void Cbs::budget(std::uint16_t id, std::optional<std::uint64_t> recorded) {
 
 void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account,
                        std::optional<std::uint64_t> recorded) {
-    account.debt = 0;
+    account.debt = model().timed() ? model().to_ticks(server.capacity_ns) : 0; // the most, if it cannot be measured
     const Rule rule = server.kind == Policy::grub ? Rule::grub_budget : Rule::cbs_budget;
     const Use& use = m_meter.use(id);
     if (!recorded || !server.budget || !use.known || !timing().judged ||
@@ -124,7 +124,7 @@ void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account,
     const std::uint64_t expected = *server.budget > charged ? *server.budget - charged : 0;
     account.debt = charged > *server.budget ? charged - *server.budget : 0;
     account.slack = slack;
-    if (account.debt > slack) {
+    if (*account.debt > slack) {
         verdicts().fail(Rule::cbs_exhaust, std::nullopt,
                         fmt::format("{} is charged {} ticks, its budget was {}: it had to be exhausted sooner",
                                     server_text(id), charged, *server.budget));
@@ -157,6 +157,10 @@ void Cbs::deadline(std::uint16_t id) {
 
 // If d is the new deadline, the kernel saw the work arrive at d - T, shortly before the record.
 void Cbs::judge_arrival(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded) {
+    if (!server.deadline && !server.whole) {
+        verdicts().undecided(Rule::cbs_arrival); // it may be kept
+        return;
+    }
     const std::uint64_t period = model().to_ticks(server.period_ns);
     const std::uint64_t capacity = model().to_ticks(server.capacity_ns);
     const bool kept = server.deadline && recorded == *server.deadline;
@@ -215,8 +219,9 @@ void Cbs::judge_exhaustion(std::uint16_t id, const Server& server, Account& acco
     const std::uint64_t expected = model().to_ticks(periods * server.period_ns);
     const bool whole = periods >= 1 && grown + periods >= expected && grown <= expected + periods;
     // A late interrupt has already used part of the next budget.
+    const std::uint64_t debt = account.debt.value_or(server.whole ? 0 : capacity);
     const bool refilled = *account.new_budget <= capacity + 1 &&
-                          (!timing().judged || *account.new_budget + account.debt + account.slack + 1 >= capacity);
+                          (!timing().judged || *account.new_budget + debt + account.slack + 1 >= capacity);
     verdicts().judge(Rule::cbs_exhaust, whole && refilled, std::nullopt, [&] {
         return fmt::format("{} is exhausted and gets the budget {} and the deadline {}; Q is {}, d + T is {}",
                            server_text(id), *account.new_budget, recorded, capacity, *server.deadline + period);
@@ -325,8 +330,7 @@ std::optional<Grub::Load> Grub::load() const {
     }
     for (const auto& [id, server] : model().servers()) {
         const auto account = m_accounts.find(id);
-        const bool unknown = server.kind == Policy::grub && account == m_accounts.end() && m_forgot;
-        if (server.period_ns == 0 || server.capacity_ns == 0 || server.kind == Policy::unknown || unknown) {
+        if (server.period_ns == 0 || server.capacity_ns == 0 || server.kind == Policy::unknown) {
             return std::nullopt;
         }
         if (server.kind == Policy::polling || server.kind == Policy::deferrable) {
@@ -352,7 +356,8 @@ void Grub::judge_rate() {
     if (!m_meter.bandwidth() || !reclaims) {
         return; // without a server that reclaims, changes of the bandwidth are not recorded
     }
-    const auto load = model().complete() ? this->load() : std::nullopt;
+    // In a hole reservations may have come and gone.
+    const auto load = model().whole() ? this->load() : std::nullopt;
     if (!load) {
         verdicts().undecided(Rule::grub_rate);
         return;

@@ -76,6 +76,7 @@ void Model::apply_dispatch(Task& task) {
             task.may_be_blocked = false; // it runs in its own place, so it lends that to no task
         }
     }
+    m_processor_known = m_running.has_value(); // without its decision it is not known whose place it uses
     retry_lock(task);
 }
 
@@ -83,6 +84,7 @@ void Model::apply_task(const trace::Event& event) {
     switch (event.code) {
     case kCodeOf<"task_create">:
         end_task(event.par1);
+        task(event.par1).whole = true;
         task(event.par1).ready = Truth::no;
         task(event.par1).may_be_blocked = false;
         break;
@@ -99,6 +101,7 @@ void Model::apply_task(const trace::Event& event) {
         break;
     case kCodeOf<"task_epilogue">:
         m_running.reset();
+        m_processor_known = true;
         if (Task& task = this->task(event.par1); !m_jobs_recorded && !task.blocked_on) {
             task.ready = Truth::unknown; // it may have begun to wait: older kernels did not record that
         }
@@ -142,20 +145,23 @@ void Model::apply_mutex(const trace::Event& event) {
     case kCodeOf<"set_mutex_create">:
         m_mutexes[event.par2] = Mutex{.protocol = Protocol::inheritance, .ceiling_us = {}, .known = true};
         break;
-    case kCodeOf<"set_mutex_protocol">:
+    case kCodeOf<"set_mutex_protocol">: {
         m_acquires_recorded = true;
-        m_mutexes[event.par2].protocol = lib::number_from<Protocol>(event.par1).value_or(Protocol::none);
-        if (m_mutexes[event.par2].known && !m_mutexes[event.par2].ceiling_us) {
-            m_mutexes[event.par2].ceiling_us = kNoCeiling; // each change is recorded, so it has no ceiling yet
+        Mutex& mutex = make_mutex(event.par2);
+        mutex.protocol = lib::number_from<Protocol>(event.par1);
+        mutex.protocol_recorded = true;
+        if (mutex.known && !mutex.ceiling_us) {
+            mutex.ceiling_us = kNoCeiling; // each change is recorded, so it has no ceiling yet
         }
-        m_stack = m_stack || event.par1 == static_cast<std::uint16_t>(Protocol::stack);
+        m_stack = m_stack || !mutex.protocol || mutex.protocol == Protocol::stack;
         break;
+    }
     case kCodeOf<"set_mutex_ceiling">:
-        m_mutexes[event.par1].ceiling_us = event.par2;
+        make_mutex(event.par1).ceiling_us = event.par2;
         break;
     case kCodeOf<"set_mutex_lock">:
         if (!acquires_recorded()) {
-            Mutex& mutex = m_mutexes[event.par2];
+            Mutex& mutex = make_mutex(event.par2);
             Task& task = this->task(event.par1);
             if (mutex.known && mutex.owner == 0) {
                 mutex.owner = event.par1;
@@ -166,7 +172,7 @@ void Model::apply_mutex(const trace::Event& event) {
         break;
     case kCodeOf<"set_mutex_acquire">: {
         m_acquires_recorded = true;
-        Mutex& mutex = m_mutexes[event.par2];
+        Mutex& mutex = make_mutex(event.par2);
         mutex.known = true;
         mutex.owner = event.par1;
         task(event.par1).blocked_on.reset();
@@ -183,7 +189,7 @@ void Model::apply_mutex(const trace::Event& event) {
         break;
     case kCodeOf<"set_mutex_unlock">:
     case kCodeOf<"set_mutex_owner_died">: {
-        Mutex& mutex = m_mutexes[event.par2];
+        Mutex& mutex = make_mutex(event.par2);
         mutex.known = true;
         mutex.owner = 0;
         break;
@@ -200,7 +206,8 @@ void Model::apply(const trace::Event& event) {
         if (event.code == kCodeOf<"id">) {
             task(event.par1);
         } else if (event.code == kCodeOf<"trace_start">) {
-            m_complete = event.par1 == 0; // the boot context: no task has run yet, and each existing task is recorded
+            // In the boot context no task has run yet, and each existing task is recorded.
+            begin_trace(event.par1 == 0 && !m_had_tasks);
         }
         break;
     case tracer::Family::task:
@@ -236,8 +243,12 @@ void Model::apply(const trace::Event& event) {
 
 Task& Model::new_task(std::uint16_t context) {
     Task& task = m_tasks[context];
+    m_had_tasks = true;
     task.context = context;
     task.may_be_blocked = m_forgot;
+    if (const auto attached = m_attached.find(context); attached != m_attached.end()) {
+        task.server = attached->second;
+    }
     return task;
 }
 
@@ -272,29 +283,13 @@ void Model::insert(Task& task) {
     task.sequence = ++m_sequence;
 }
 
-void Model::forget() {
-    m_times.forget();
-    m_tasks.clear();
-    m_forgot = true;
-    for (auto& [id, mutex] : m_mutexes) {
-        mutex.known = false;
-        mutex.ceiling_us.reset();
-    }
-    for (auto& [id, server] : m_servers) {
-        server.budget.reset();
-        server.deadline.reset();
-    }
-    m_running.reset();
-    m_decided.reset();
-    m_complete = false;
-}
-
 void Model::apply_job(const trace::Event& event) {
     Task& task = this->task(event.par1);
+    m_jobs_recorded = true;
     switch (event.code) {
     case kCodeOf<"job_release">:
-        m_jobs_recorded = true;
         insert(task);
+        task.may_be_blocked = false; // the job before is complete, so it waits for nothing
         task.begun = Truth::no;
         task.release = m_times.release(event.par1);
         task.deadline.reset();
@@ -364,11 +359,12 @@ void Model::retry_lock(Task& task) {
 void Model::apply_server(const trace::Event& event) {
     switch (event.code) {
     case kCodeOf<"server_create">:
-        m_servers[static_cast<std::uint16_t>(event.par2)] = {};
+        m_servers[static_cast<std::uint16_t>(event.par2)] = Server{.whole = true, .requests_known = true};
         break;
     case kCodeOf<"server_attach">: {
         Task& task = this->task(static_cast<std::uint16_t>(event.par2));
         task.server = event.par1;
+        m_attached[task.context] = event.par1;
         describe(task);
         describe_server(task);
         break;
@@ -397,8 +393,7 @@ void Model::apply_server(const trace::Event& event) {
     }
 }
 
-// The theories have judged the decision before; now it resolves what was unknown. If the idle task runs, no other task
-// is ready.
+// The theories have judged the decision before; now it resolves what was unknown.
 void Model::apply_schedule(const trace::Event& event) {
     const auto exec = static_cast<std::uint16_t>(event.par2);
     for (const std::uint16_t context : {exec, event.par1}) {
@@ -406,13 +401,7 @@ void Model::apply_schedule(const trace::Event& event) {
         task.ready = task.ready == Truth::unknown ? Truth::yes : task.ready;
     }
     if (m_jobs_recorded && task(exec).idle && exec == event.par1) {
-        for (auto& [context, task] : m_tasks.values()) {
-            task.ready = task.ready == Truth::unknown && !task.idle ? Truth::no : task.ready;
-            // A task that waits for a mutex lends its place, which precedes that of the idle task.
-            task.may_be_blocked = false;
-        }
-        m_forgot = false;
-        m_complete = true;
+        resolve_idle();
     }
     m_decided = Running{.exec = exec, .shadow = event.par1, .since = event.ticks.value};
 }
@@ -428,6 +417,7 @@ void Model::free_mutexes(std::uint16_t context) {
 void Model::end_task(std::uint16_t context) {
     free_mutexes(context);
     m_tasks.erase(context);
+    m_attached.erase(context);
 }
 
 } // namespace host::analyse::oracle

@@ -49,6 +49,7 @@ inline constexpr std::uint32_t kSaturated = ~std::uint32_t{0}; // a length of ti
 
 struct Task {
     std::uint16_t context = 0;
+    bool whole = false; // everything since it was created is known
     Policy policy = Policy::unknown;
     tracer::TaskParameters parameters{};
     bool described = false;        // `policy` and `parameters` are known
@@ -71,7 +72,8 @@ struct Task {
 };
 
 struct Mutex {
-    Protocol protocol = Protocol::none; // none also if it is not known
+    std::optional<Protocol> protocol{};
+    bool protocol_recorded = false; // false: `protocol` is what a kernel that does not record it uses
     std::optional<std::uint32_t> ceiling_us{};
     bool known = false;      // whether `owner` is valid
     std::uint16_t owner = 0; // 0: free
@@ -81,6 +83,8 @@ struct Server {
     Policy kind = Policy::unknown;
     std::uint64_t capacity_ns = 0;           // 0 if it is not known, also because it is longer than a record can state
     std::uint64_t period_ns = 0;             // the same
+    bool whole = false;                      // everything since it was created is known
+    bool requests_known = false;             // every task with a request that it may serve is known
     std::optional<std::uint64_t> budget{};   // in ticks, as last recorded
     std::optional<std::uint64_t> deadline{}; // ticks
 };
@@ -120,7 +124,9 @@ class Model {
         return concerns;
     }();
 
-    // Forgets everything that can change.
+    // Forgets everything that can change. What was recorded once, when a task, a mutex or a server was created, is
+    // kept: a number is not given to another one before 65,535 of them have been created. Of what was created meanwhile
+    // only the names are known. Precondition: set_names() has been called.
     void forget();
 
     void set_rate(std::uint32_t khz);
@@ -138,8 +144,15 @@ class Model {
     // Returns whether the kernel records who acquires a mutex; older kernels only recorded the attempt.
     [[nodiscard]] bool acquires_recorded() const { return m_acquires_recorded || m_jobs_recorded; }
 
-    // Returns whether every existing task is known to the model.
+    // Returns whether every task that can be in a queue is known to the model.
     [[nodiscard]] bool complete() const { return m_complete; }
+
+    // Returns whether everything since the boot of the machine is known.
+    [[nodiscard]] bool whole() const { return m_whole; }
+
+    // Returns whether it is known which task has the processor, if any. False after a hole, until a task gets the
+    // processor or leaves it.
+    [[nodiscard]] bool processor_known() const { return m_processor_known; }
 
     [[nodiscard]] const std::map<std::uint16_t, Task>& tasks() const { return m_tasks.values(); }
 
@@ -153,6 +166,9 @@ class Model {
     [[nodiscard]] const Server* server_of(const Task& task) const;
 
     [[nodiscard]] const std::optional<Running>& running() const { return m_running; }
+
+    // Returns whether it is known that no server serves the task.
+    [[nodiscard]] bool has_no_server(const Task& task) const;
 
     // --- places Returns whether the scheduler can find the task in a queue: it is ready, and if a polling or
     // deferrable server serves it, it is the first request and the server has budget.
@@ -172,7 +188,10 @@ class Model {
     [[nodiscard]] std::optional<std::uint16_t> chain_end(const Task& task) const;
     [[nodiscard]] bool chain_passes(const Task& from, std::uint16_t context) const;
 
-    // Returns nanoseconds; a shorter time is a higher level. None if it is longer than records can state.
+    // Returns whether a polling or deferrable server with this number has a request, or may have one that is not known.
+    [[nodiscard]] Truth has_requests(std::uint16_t server) const;
+
+    // Returns nanoseconds; a shorter time is a higher level. None if it is not known, or longer than records can state.
     [[nodiscard]] std::optional<std::uint64_t> preemption_level(const Task& task) const;
 
     // Returns whether a preemption level is above a ceiling. The record of a ceiling saturates.
@@ -199,13 +218,17 @@ class Model {
     Task& task(std::uint16_t context);
     void describe(Task& task) const;
     [[nodiscard]] Task& new_task(std::uint16_t context);
+    [[nodiscard]] Mutex& make_mutex(std::uint32_t id);
+    [[nodiscard]] bool may_block(const Mutex& mutex) const;
     void insert(Task& task);
+    void resolve_idle();
     void apply_task(const trace::Event& event);
     void apply_job(const trace::Event& event);
     void apply_mutex(const trace::Event& event);
     void apply_server(const trace::Event& event);
     void apply_priority(const trace::Event& event);
     void apply_schedule(const trace::Event& event);
+    void begin_trace(bool at_boot);
     void apply_dispatch(Task& task);
     void take_deadline(Task& task);
     void describe_server(const Task& task);
@@ -226,6 +249,7 @@ class Model {
     trace::NumberMap<Task> m_tasks; // by context
     std::map<std::uint32_t, Mutex> m_mutexes;
     std::map<std::uint16_t, Server> m_servers;
+    std::map<std::uint16_t, std::uint16_t> m_attached; // by context: the server of the task
     std::optional<Running> m_running;
     std::optional<Running> m_decided; // the latest decision
     bool m_forgot = false;            // tasks may have blocked in a hole
@@ -233,7 +257,10 @@ class Model {
     bool m_jobs_recorded = false;
     bool m_acquires_recorded = false;
     bool m_complete = false;
-    bool m_stack = false; // an SRP mutex exists
+    bool m_whole = false;
+    bool m_had_tasks = false; // a record has named a task
+    bool m_processor_known = false;
+    bool m_stack = false; // an SRP mutex may exist
 };
 
 [[nodiscard]] Policy policy_of_level(std::string_view name);

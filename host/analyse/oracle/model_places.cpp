@@ -46,9 +46,15 @@ Policy policy_of_level(std::string_view name) {
     return Policy::unknown;
 }
 
+bool Model::has_no_server(const Task& task) const {
+    return !task.server && (task.policy == Policy::fixed || task.policy == Policy::edf ||
+                            task.policy == Policy::round_robin || task.policy == Policy::background);
+}
+
 // Unknown if a request began to wait before it was suspended: its turn is not recorded.
 Truth Model::is_front_of_server(const Task& task) const {
-    Truth front = Truth::yes;
+    const Server* const server = server_of(task);
+    Truth front = server != nullptr && server->requests_known ? Truth::yes : Truth::unknown;
     for (const auto& [context, other] : m_tasks.values()) {
         if (&other == &task || other.server != task.server || other.ready == Truth::no) {
             continue;
@@ -105,16 +111,31 @@ Truth Model::is_above(std::uint64_t level, std::uint32_t ceiling_us) {
     return ceiling_us == kNoCeiling - 1 && level_us >= ceiling_us ? Truth::unknown : truth_of(level_us < ceiling_us);
 }
 
+Truth Model::has_requests(std::uint16_t server) const {
+    const auto served = m_servers.find(server);
+    Truth has = served != m_servers.end() && served->second.requests_known ? Truth::no : Truth::unknown;
+    for (const auto& [context, task] : m_tasks.values()) {
+        if (task.server == server && task.ready == Truth::yes) {
+            return Truth::yes;
+        }
+        has = task.server == server && task.ready == Truth::unknown ? Truth::unknown : has;
+    }
+    return has;
+}
+
 std::optional<std::uint64_t> Model::preemption_level(const Task& task) const {
     if (const Server* const server = server_of(task)) {
         return server->period_ns != 0 ? std::optional(server->period_ns) : std::nullopt;
     }
-    if (task.policy != Policy::edf && task.policy != Policy::fixed) {
+    if (task.policy == Policy::round_robin || task.policy == Policy::background) {
         return kLowestLevel;
+    }
+    if (task.policy != Policy::edf && task.policy != Policy::fixed) {
+        return std::nullopt;
     }
     const std::uint64_t declared = task.parameters.deadline_ns;
     if (!task.release || !task.deadline || !timed() || task.deadline_slack != 0) {
-        return declared;
+        return task.whole ? std::optional(declared) : std::nullopt; // it may have been changed in a hole
     }
     const std::uint64_t relative = *task.deadline - *task.release; // the task's deadline may have been changed
     const std::uint64_t expected = to_ticks(declared);
@@ -180,14 +201,14 @@ Truth Model::before(const Task& a, const Task& b) const {
 const Mutex* Model::highest_ceiling(Protocol protocol, std::uint16_t task, bool& unknown) const {
     const Mutex* highest = nullptr;
     for (const auto& [id, mutex] : m_mutexes) {
-        if (mutex.protocol != protocol) {
+        if (mutex.protocol && mutex.protocol != protocol) {
             continue;
         }
         unknown = unknown || !mutex.known;
         if (!mutex.known || mutex.owner == 0 || mutex.owner == task) {
             continue;
         }
-        if (!mutex.ceiling_us) {
+        if (!mutex.ceiling_us || !mutex.protocol) {
             unknown = true;
         } else if (highest == nullptr || *mutex.ceiling_us < *highest->ceiling_us) {
             highest = &mutex;
@@ -208,7 +229,7 @@ Truth Model::owns_any(std::uint16_t context) const {
 }
 
 Truth Model::stopped(const Task& task) const {
-    if (!m_stack || task.begun == Truth::yes || task.idle) {
+    if (!m_stack || !acquires_recorded() || task.begun == Truth::yes || task.idle) {
         return Truth::no; // the idle task does not lend its place
     }
     bool unknown = false;
@@ -220,7 +241,7 @@ Truth Model::stopped(const Task& task) const {
         return Truth::no;
     }
     const auto level = preemption_level(task);
-    if (*held->ceiling_us == kNoCeiling || task.policy == Policy::unknown || !level) {
+    if (*held->ceiling_us == kNoCeiling || !level) {
         return Truth::unknown; // the mutex has no declared users, or only users of the lowest level
     }
     if (const Truth above = is_above(*level, *held->ceiling_us); above != Truth::no) {
@@ -294,9 +315,9 @@ std::string Model::place_text(const Task& task) const {
     std::string text = name(task.context);
     if (queues_with_edf(task.policy) && task.deadline) {
         text += fmt::format(" with the deadline {} ticks", *task.deadline);
-    } else if (task.policy == Policy::fixed || is_server(task.policy)) {
-        text += fmt::format(" with the {} {} ns", is_server(task.policy) ? "period" : "relative deadline",
-                            preemption_level(task).value_or(0));
+    } else if (const auto level = preemption_level(task);
+               level && (task.policy == Policy::fixed || is_server(task.policy))) {
+        text += fmt::format(" with the {} {} ns", is_server(task.policy) ? "period" : "relative deadline", *level);
     }
     return text;
 }

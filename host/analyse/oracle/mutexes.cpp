@@ -55,8 +55,8 @@ std::optional<std::uint64_t> Mutexes::active_level(const Task& task) const {
         return std::nullopt;
     }
     const auto own = model().preemption_level(task);
-    const auto level = model().preemption_level(*place);
-    return own && level ? std::optional(std::min(*own, *level)) : std::nullopt;
+    const auto lent = model().preemption_level(*place);
+    return own && lent ? std::optional(std::min(*own, *lent)) : std::nullopt;
 }
 
 void Mutexes::judge_ceiling(const Task& task, std::uint32_t id, const Mutex& mutex) {
@@ -64,7 +64,7 @@ void Mutexes::judge_ceiling(const Task& task, std::uint32_t id, const Mutex& mut
         return;
     }
     const auto level = model().preemption_level(task);
-    if (!mutex.ceiling_us || task.policy == Policy::unknown || !level) {
+    if (!mutex.ceiling_us || !level) {
         verdicts().undecided(Rule::ceiling);
         return;
     }
@@ -132,15 +132,16 @@ void Mutexes::judge_block(const trace::Event& event) {
     bool unknown = false;
     const Mutex* const held = model().highest_ceiling(Protocol::ceiling, event.par1, unknown);
     const auto level = active_level(*task);
-    if (unknown || held == nullptr || !level || Model::is_above(*level, *held->ceiling_us) == Truth::unknown) {
+    const std::uint32_t* const asked = m_asked.find(event.par1);
+    if (unknown || held == nullptr || !level || asked == nullptr ||
+        Model::is_above(*level, *held->ceiling_us) == Truth::unknown) {
         verdicts().undecided(Rule::pc_block);
         return;
     }
     const std::uint64_t level_us = *level / 1'000;
     // A task that another protocol has raised above the ceilings may request a mutex that is held.
-    const std::uint32_t* const asked = m_asked.find(event.par1);
-    const bool taken = asked != nullptr && *asked == event.par2 && mutex->owner != 0 &&
-                       model().preemption_level(*task).value_or(0) / 1'000 >= *mutex->ceiling_us;
+    const bool taken =
+        *asked == event.par2 && mutex->owner != 0 && *model().preemption_level(*task) / 1'000 >= *mutex->ceiling_us;
     const bool forbidden = *mutex->ceiling_us == *held->ceiling_us && level_us >= *held->ceiling_us;
     verdicts().judge(Rule::pc_block, forbidden || taken, event.par1, [&] {
         return fmt::format("{} with the preemption level {} us is blocked by {} with the ceiling {} "

@@ -115,7 +115,11 @@ void Oracle::begin_after_hole(const trace::ChunkReport& chunk) {
 }
 
 void Oracle::lose_filtered(const trace::Event& event) {
-    m_verdicts.lose(static_cast<Family>(event.code & 0x0F));
+    const auto family = static_cast<Family>(event.code & 0x0F);
+    m_verdicts.lose(family);
+    if (family == Family::interrupt || family == Family::timer) {
+        m_scheduling.lose_handlers();
+    }
     m_verdicts.relax(
         fmt::format("{} was used: records of its family are not relied on from there on", event.row->name));
 }
@@ -215,6 +219,10 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     if (event.metadata) {
         return;
     }
+    m_model.set_names(*event.names);
+    if (m_events == 0) {
+        forget(); // what happened before is not known, unless the first record states that the machine has just booted
+    }
     if (event.source != m_source) {
         m_source = event.source;
         if (m_chunks_begun.size() <= m_source) {
@@ -232,7 +240,6 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     if (chunk.damaged) {
         return;
     }
-    m_model.set_names(*event.names);
     ++m_events;
     if (event.row == nullptr || trace::is_foreign(event)) {
         return;

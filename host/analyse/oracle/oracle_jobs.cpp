@@ -96,6 +96,7 @@ void Jobs::begin_task(const trace::Event& event) {
     account.idle = true;
     account.saved_known = true;
     account.whole = true;
+    account.backlog_known = true;
 }
 
 // The first activation of a resting task may come at any time; any other must keep the minimum inter-arrival time.
@@ -123,6 +124,7 @@ void Jobs::release(const trace::Event& event) {
     }
     if (account.saved > 0 && account.activations == 0) {
         --account.saved;
+        account.saved_known = account.saved_known && account.whole; // else it may be of an activation in a hole
     }
     account.activations = account.activations > 0 ? account.activations - 1 : 0;
     account.last_release = release;
@@ -130,7 +132,7 @@ void Jobs::release(const trace::Event& event) {
     account.idle = false;
     account.owes_release = false;
     account.owes_answer = false;
-    account.measured = true;
+    account.measured = model().processor_known();
     account.used = 0;
     account.intervals = 0;
     account.overrun_reported = false;
@@ -278,6 +280,10 @@ void Jobs::skipped(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
     account.owes_answer = false;
     account.activations = account.activations > 0 ? account.activations - 1 : 0;
+    if (account.rests() && !account.whole) {
+        verdicts().undecided(Rule::skip_save); // it may have an activation for a later time
+        return;
+    }
     verdicts().judge(Rule::skip_save, !account.rests(), event.par1, [&] {
         return fmt::format("an activation of {} is dropped although it has no job", model().name(event.par1));
     });
@@ -287,7 +293,9 @@ void Jobs::queued(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
     account.owes_answer = false;
     account.activations = account.activations > 0 ? account.activations - 1 : 0;
-    if (account.rests()) {
+    if (account.rests() && !account.whole) {
+        verdicts().undecided(Rule::skip_save);
+    } else if (account.rests()) {
         verdicts().fail(Rule::skip_save, event.par1,
                         fmt::format("an activation of {} is kept although it has no job", model().name(event.par1)));
     } else {

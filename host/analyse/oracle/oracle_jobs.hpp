@@ -39,6 +39,7 @@ class Jobs : public Theory {
         std::optional<std::uint64_t> relative;   // relative deadline, from its release and its deadline
         std::optional<std::uint64_t> changed_us; // relative deadline of the latest deadline_change
         bool whole = false;                      // everything since the creation of the task is known
+        bool backlog_known = false;              // so is which jobs wait until the one in progress ends
         // These concern misses:
         std::uint64_t last_timer = 0;          // stamp of the latest release by task_timer, which may have been dropped
         std::deque<std::uint64_t> outstanding; // stamps of the releases by task_timer whose jobs are not complete

@@ -51,6 +51,11 @@ void Jobs::miss(const trace::Event& event) {
         return;
     }
     ++account.reports;
+    if (!account.backlog_known && account.reports > due_by(account, *task, event.ticks.value).most) {
+        --account.reports;
+        verdicts().undecided(Rule::deadline_miss); // it may be of a job that waits for the one in progress
+        return;
+    }
     verdicts().judge(
         Rule::deadline_miss, account.reports <= due_by(account, *task, event.ticks.value).most, event.par1, [&] {
             return account.in_progress ? fmt::format("a miss of {} is reported at {} ticks, its job is due at {}",
@@ -70,7 +75,8 @@ void Jobs::end_job(const trace::Event& event) {
     const bool judged = task != nullptr && is_hard(*task) && account.in_progress && model().timed();
     if (judged && task->deadline && task->deadline_slack == 0 && account.reports == 0) {
         account.ended_due = task->deadline; // an aborted job ends at the end of its cycle, which is recorded later
-        account.owes_miss = timing().judged && *task->deadline + timing().tolerance < event.ticks.value;
+        account.owes_miss =
+            timing().judged && account.backlog_known && *task->deadline + timing().tolerance < event.ticks.value;
     }
     if (judged) {
         judge_cost(account, *task);
@@ -139,7 +145,8 @@ void Jobs::settle_misses(Account& account, const Task& task, std::uint64_t now) 
         verdicts().fail(
             Rule::deadline_miss, task.context,
             fmt::format("a job of {} ended after its deadline, and no miss was recorded", model().name(task.context)));
-    } else if (timing().judged && account.in_progress && task.deadline && task.deadline_slack == 0) {
+    } else if (timing().judged && account.in_progress && account.backlog_known && task.deadline &&
+               task.deadline_slack == 0) {
         const std::uint64_t least =
             due_by(account, task, now > timing().tolerance ? now - timing().tolerance : 0).least;
         if (least > account.reports) {
@@ -179,6 +186,7 @@ void Jobs::settle(const trace::Event& event) {
                                         model().name(context), account.saved));
         }
         account.owes_release = false;
+        account.backlog_known = account.backlog_known || account.idle; // a job that waited would have been released
     }
 }
 

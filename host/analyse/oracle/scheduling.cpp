@@ -192,7 +192,7 @@ void RoundRobin::event(const trace::Event& event) {
     switch (event.code) {
     case kCodeOf<"job_release">:
         if (length(event.par1)) {
-            m_slices[event.par1] = Slice{.known = true};
+            m_slices[event.par1] = Slice{.known = model().processor_known()};
         }
         break;
     case kCodeOf<"slice_end">:

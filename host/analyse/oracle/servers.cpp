@@ -17,7 +17,9 @@ std::uint64_t scaled_up(std::uint64_t value, std::uint64_t numerator, std::uint6
 void ServerMeter::flush(std::uint64_t now) {
     const auto& running = model().running();
     const Task* const exec = running ? model().find(running->exec) : nullptr;
-    if (exec != nullptr && exec->server) {
+    if (running && (exec == nullptr || (!exec->server && !model().has_no_server(*exec)))) {
+        m_uses.clear(); // it may use any server
+    } else if (exec != nullptr && exec->server) {
         const std::uint64_t begin = std::max(running->since, m_counted_to);
         if (now > begin) {
             Use& use = m_uses[*exec->server];
@@ -30,7 +32,7 @@ void ServerMeter::flush(std::uint64_t now) {
 }
 
 void ServerMeter::restart(std::uint16_t server) {
-    m_uses[server] = Use{.known = true};
+    m_uses[server] = Use{.known = model().processor_known()};
 }
 
 void ServerMeter::forget() {
@@ -38,21 +40,9 @@ void ServerMeter::forget() {
     m_bandwidth.reset();
 }
 
-bool FixedServers::has_requests(std::uint16_t id, bool& unknown) const {
-    for (const auto& [context, task] : model().tasks()) {
-        if (task.server == id) {
-            unknown = unknown || task.ready == Truth::unknown;
-            if (task.ready == Truth::yes) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 void FixedServers::replenish(std::uint16_t id, const trace::Event& event) {
     const Server& server = model().servers().at(id);
-    Account& account = m_accounts[id];
+    Account& account = account_of(id);
     account.refilled = true;
     account.advances = true;
     if (!server.deadline || !timing().judged) {
@@ -81,30 +71,31 @@ void FixedServers::exhaust(std::uint16_t id) {
 
 void FixedServers::budget(std::uint16_t id, std::optional<std::uint64_t> stated) {
     const Server& server = model().servers().at(id);
-    Account& account = m_accounts[id];
+    Account& account = account_of(id);
     const Use use = m_meter.use(id);
     m_meter.restart(id);
-    bool unknown = false;
-    const bool requests = has_requests(id, unknown);
+    const bool may_be_idle = model().has_requests(id) != Truth::yes;
     const bool refilled = std::exchange(account.refilled, false);
-    if (!stated || (refilled && server.capacity_ns == 0)) {
+    const bool debt_known = account.debt_known;
+    account.debt_known = stated && (refilled || debt_known);
+    if (!stated || (refilled && (server.capacity_ns == 0 || !model().timed()))) {
         verdicts().undecided(refilled ? Rule::server_replenish : Rule::server_budget);
         account.debt = 0;
         return;
     }
     const std::uint64_t recorded = *stated;
     if (refilled) {
-        const std::uint64_t capacity = model().timed() ? model().to_ticks(server.capacity_ns) : 0;
-        const bool lost = server.kind == Policy::polling && recorded == 0 && (!requests || unknown);
-        const std::uint64_t owed = timing().judged ? account.debt + timing().tolerance : capacity;
-        const bool full = recorded <= capacity + 1 && recorded + (account.debt != 0 ? owed : 1) >= capacity;
+        const std::uint64_t capacity = model().to_ticks(server.capacity_ns);
+        const bool lost = server.kind == Policy::polling && recorded == 0 && may_be_idle;
+        const std::uint64_t owed = account.debt != 0 ? account.debt + timing().tolerance : 1;
+        const bool full = recorded <= capacity + 1 && (!debt_known || recorded + owed >= capacity);
         account.debt = 0;
-        verdicts().judge(Rule::server_replenish, lost || !model().timed() || full, std::nullopt, [&] {
+        verdicts().judge(Rule::server_replenish, lost || full, std::nullopt, [&] {
             return fmt::format("server {} is replenished to {} ticks, Q is {}", id, recorded, capacity);
         });
         return;
     }
-    if (server.kind == Policy::polling && recorded == 0 && (!requests || unknown)) {
+    if (server.kind == Policy::polling && recorded == 0 && may_be_idle) {
         verdicts().pass(Rule::server_replenish); // without requests a polling server loses its budget
         return;
     }
@@ -117,6 +108,7 @@ void FixedServers::budget(std::uint16_t id, std::optional<std::uint64_t> stated)
         return;
     }
     if (!server.budget || !use.known || !timing().judged) {
+        account.debt_known = false;
         verdicts().undecided(Rule::server_budget);
         return;
     }
@@ -134,7 +126,7 @@ void FixedServers::budget(std::uint16_t id, std::optional<std::uint64_t> stated)
 // The low 32 bits of the deadline are recorded exactly, so replenishments must never drift.
 void FixedServers::deadline(std::uint16_t id) {
     const Server& server = model().servers().at(id);
-    Account& account = m_accounts[id];
+    Account& account = account_of(id);
     const auto stated = model().times().server_deadline(id);
     if (!account.origin || !stated || server.period_ns == 0 || !model().timed()) {
         account.origin = stated;
@@ -166,7 +158,7 @@ void FixedServers::settle() {
         if (server.kind != Policy::polling || !server.budget) {
             continue;
         }
-        for (const auto& [context, sequence] : std::exchange(m_accounts[id].leaving, {})) {
+        for (const auto& [context, sequence] : std::exchange(account_of(id).leaving, {})) {
             const Task* const request = model().find(context);
             const bool left = request == nullptr || request->ready != Truth::yes || request->sequence != sequence;
             verdicts().judge(Rule::server_budget, left, context, [this, id = id, context = context] {
@@ -174,9 +166,7 @@ void FixedServers::settle() {
                                    model().name(context));
             });
         }
-        bool unknown = false;
-        const bool requests = has_requests(id, unknown);
-        if (*server.budget != 0 && !requests && !unknown) {
+        if (*server.budget != 0 && model().has_requests(id) == Truth::no) {
             verdicts().fail(
                 Rule::server_replenish, std::nullopt,
                 fmt::format("polling server {} keeps {} ticks of budget without a request", id, *server.budget));

@@ -85,11 +85,14 @@ class FixedServers : public Theory {
         std::uint64_t number = 0;
         // Requests, with their numbers of insertion, that must leave: the budget was lost before their waits were
         // recorded.
-        std::vector<std::pair<std::uint16_t, std::uint64_t>> leaving;
-        std::uint64_t debt = 0; // use beyond the budget, as far as stamps show it
+        std::vector<std::pair<std::uint16_t, std::uint64_t>> leaving{};
+        std::uint64_t debt = 0;  // use beyond the budget, as far as stamps show it
+        bool debt_known = false; // all use since the latest replenishment was measured
     };
 
-    [[nodiscard]] bool has_requests(std::uint16_t id, bool& unknown) const;
+    [[nodiscard]] Account& account_of(std::uint16_t id) {
+        return m_accounts.try_emplace(id, Account{.debt_known = model().servers().at(id).whole}).first->second;
+    }
 
     ServerMeter& m_meter;
     std::map<std::uint16_t, Account> m_accounts;
@@ -131,7 +134,7 @@ class Cbs : public Theory {
         std::uint64_t arrived = 0; // stamp of the arrival
         std::optional<std::uint64_t> old_budget{};
         std::optional<std::uint64_t> new_budget{};
-        std::uint64_t debt = 0; // charge beyond the budget, as far as stamps show it
+        std::optional<std::uint64_t> debt{}; // charge beyond the budget, as far as stamps show it
         std::uint64_t slack = 0;
         // These are for the rule of isolation: the use since a new deadline.
         std::optional<std::uint64_t> since{};
@@ -182,7 +185,6 @@ class Grub : public Theory {
     void forget() {
         m_accounts.clear();
         m_retired = true;
-        m_forgot = true;
     }
 
   private:
@@ -221,7 +223,6 @@ class Grub : public Theory {
     ServerMeter& m_meter;
     std::map<std::uint16_t, Account> m_accounts;
     std::set<std::uint16_t> m_changed; // contexts of tasks whose relative deadline was changed
-    bool m_forgot = false;             // servers without an account may be active
     bool m_retired = false;            // a reservation that has ended may still count
 };
 

@@ -81,7 +81,7 @@ class Scheduling : public Theory {
     using Theory::Theory;
 
     void event(const trace::Event& event) {
-        if (m_changed && model().running()) {
+        if (m_changed && model().running() && m_handlers_recorded) {
             judge_late(event);
         }
         if (kMayChangeTurns[event.code]) {
@@ -104,6 +104,9 @@ class Scheduling : public Theory {
         }
     }
 
+    // Must be called if records of handlers are missing from here on: how long one takes is not known then.
+    void lose_handlers() { m_handlers_recorded = false; }
+
   private:
     static constexpr const auto& kMayChangeTurns =
         trace::kAnyOf<"task_unblock", "job_release", "job_deadline", "slice_end", "set_mutex_unlock",
@@ -123,6 +126,7 @@ class Scheduling : public Theory {
 
     // Stamp of the latest record since the last decision that may have changed which task must run.
     std::optional<std::uint64_t> m_changed;
+    bool m_handlers_recorded = true;
     std::string m_late; // the end of a text about a missing decision
 };
 

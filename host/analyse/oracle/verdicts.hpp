@@ -88,7 +88,7 @@ consteval std::uint32_t families(auto... family) {
 // Events of these families determine which tasks are ready.
 inline constexpr std::uint32_t kReady = families(tracer::Family::task, tracer::Family::job, tracer::Family::mutex,
                                                  tracer::Family::attribute, tracer::Family::server);
-inline constexpr std::uint32_t kMutex = families(tracer::Family::task, tracer::Family::mutex);
+inline constexpr std::uint32_t kMutex = families(tracer::Family::task, tracer::Family::job, tracer::Family::mutex);
 inline constexpr std::uint32_t kJob = families(tracer::Family::task, tracer::Family::job, tracer::Family::attribute);
 inline constexpr std::uint32_t kServer = families(tracer::Family::task, tracer::Family::job, tracer::Family::server);
 
@@ -137,11 +137,11 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
      "a job begins only above the ceilings of the stack mutexes that others hold", detail::kStack},
     {Rule::srp_block, "srp-block", Subject::inheritance, detail::kReady, "locking a stack mutex never blocks",
      detail::kStack},
-    {Rule::ceiling, "ceiling", Subject::inheritance, detail::kMutex,
+    {Rule::ceiling, "ceiling", Subject::inheritance, detail::kReady,
      "the ceiling of a mutex is at least the preemption level of whoever locks it", detail::kInheritance},
     {Rule::release_period, "release-period", Subject::deadline, detail::kJob,
      "periodic: release k at origin + k T; sporadic: releases at least T apart", detail::kLiuLayland},
-    {Rule::edf_deadline, "edf-deadline", Subject::deadline, detail::kJob,
+    {Rule::edf_deadline, "edf-deadline", Subject::deadline, detail::kJob | detail::kServer,
      "an EDF job is due at its release + D; a job of a CBS or GRUB task at its server's deadline", detail::kLiuLayland},
     {Rule::rm_deadline, "rm-deadline", Subject::deadline, detail::kJob,
      "a fixed-priority job is due at its release + D", detail::kLiuLayland},

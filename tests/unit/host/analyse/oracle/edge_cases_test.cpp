@@ -180,16 +180,14 @@ TEST_F(OracleEdgeCases, APollingServerMayHaveARequestThatIsNotKnown) {
     EXPECT_EQ(of(Rule::server_replenish).checked, 1U);
     EXPECT_FALSE(violates(Rule::server_budget, loses("")));
     EXPECT_TRUE(violates(Rule::server_budget, loses("job_release"))) << "it has a request";
-    const auto keeps = [](std::string_view known) {
+    const auto keeps = [](std::string_view decision) {
         Scene scene = server(3);
-        scene.play("blackout, lost 5, server_attach 3 12");
-        if (!known.empty()) {
-            scene.play(fmt::format("{} 12 {}", known, 2U << 16));
-        }
-        return scene.play("budget 3 100, choose 14");
+        return scene.play("blackout, lost 5, server_attach 3 12, task_block 12 0x20000, budget 3 100")
+            .play(decision)
+            .play("choose 14");
     };
-    EXPECT_FALSE(violates(Rule::server_replenish, keeps("")));
-    EXPECT_TRUE(violates(Rule::server_replenish, keeps("task_block")));
+    EXPECT_FALSE(violates(Rule::server_replenish, keeps(""))) << "another task may have a request";
+    EXPECT_TRUE(violates(Rule::server_replenish, keeps("choose idle"))) << "now it is known that none has";
 }
 
 // 105 ran of 100: nothing is left, but for the tolerance of two intervals.

@@ -177,6 +177,8 @@ TEST(OraclePlaces, TakesAPreemptionLevelFromADeadlineThatWasChanged) {
     EXPECT_EQ(level(400'097), 399'998U);
     Places other;
     other.at(100, "job_release", 13, 100).at(101, "set_priority", 13, 700).job(14, 100, 500);
+    EXPECT_EQ(other.model().preemption_level(other.task(13)), std::nullopt) << "it may have been changed";
+    other.at(102, "task_create", 13).at(103, "job_release", 13, 100).at(104, "set_priority", 13, 700);
     EXPECT_EQ(other.model().preemption_level(other.task(13)), 400'000U) << "not exact";
     EXPECT_EQ(other.model().preemption_level(other.task(14)), kLowestLevel);
 }
@@ -273,11 +275,16 @@ TEST(OraclePlaces, EndsNoChainThatIsNotKnown) {
     EXPECT_EQ(foreign.owns(12), "yes");
     EXPECT_EQ(foreign.owns(13), "?");
     Places gone = chain();
-    gone.forget();
-    gone.job(13, 100, 900);
+    gone.at(250, "set_mutex_protocol", 1, 7).at(251, "set_mutex_protocol", 1, 8).at(252, "set_mutex_create", 0, 9);
+    gone.at(253, "set_mutex_protocol", 0, 9).forget();
+    gone.at(299, "task_block", 13);
     EXPECT_EQ(gone.end(13), "?") << "it may be blocked";
     gone.at(300, "set_mutex_acquire", 99, 7).at(301, "set_mutex_block", 13, 7);
     EXPECT_EQ(gone.end(13), "99");
+    Places unrecorded = chain();
+    unrecorded.forget();
+    unrecorded.at(300, "set_mutex_acquire", 99, 7).at(301, "set_mutex_block", 13, 7);
+    EXPECT_EQ(unrecorded.end(13), "?") << "a mutex may be one of the stack protocol";
 }
 
 // 14 holds the stack mutex 7.

@@ -90,7 +90,7 @@ TEST(OracleModel, FollowsMutexes) {
                             "set_mutex_acquire 12 7: task 12 edf ready yes begun no released 2 turn 1",
                             "task_end 12 0: mutex 7 protocol 2 ceiling 300 owner 0", "task_end 12 0: task 12 is gone",
                             "set_mutex_protocol 3 8: mutex 8 protocol 3 ?",
-                            "set_mutex_protocol 77 7: mutex 7 protocol 0 ceiling 300 owner 0"));
+                            "set_mutex_protocol 77 7: mutex 7 protocol ? ceiling 300 owner 0"));
 }
 
 TEST(OracleModel, FollowsServers) {
@@ -168,26 +168,28 @@ TEST(OracleModel, ForgetsWhatMayHaveChanged) {
     journal.at(20, "job_release", 12, 20).at(21, "job_release", 13, 21).at(22, "task_dispatch", 12);
     journal.at(23, "task_create", 14).at(24, "set_mutex_acquire", 13, 7).at(30, "id", 15);
     journal.at(40, "task_schedule", 12, 13).at(41, "task_dispatch", 12).at(50, "task_schedule", 12, 12);
-    journal.at(51, "task_dispatch", 12).at(60, "id", 16).at(61, "task_schedule", 1, 12).at(62, "task_schedule", 1, 1);
+    journal.at(51, "task_dispatch", 12)
+        .at(55, "set_mutex_unlock", 13, 7)
+        .at(60, "id", 16)
+        .at(61, "task_schedule", 1, 12)
+        .at(62, "task_schedule", 1, 1);
     journal.at(70, "id", 99);
     EXPECT_THAT(
         journal.take(),
         ElementsAre(
             "forget: model partial, jobs, owners", "forget: mutex 7 protocol 2 ?", "forget: server 3 ? 0/0",
             "forget: runs is gone", "forget: task 1 is gone", "forget: task 12 is gone",
-            "job_release 12 20: task 12 edf ready yes begun no maybe turn 3",
-            "job_release 13 21: task 13 fixed ready yes begun no maybe turn 4",
+            "job_release 12 20: task 12 edf ready yes begun no turn 3",
+            "job_release 13 21: task 13 fixed ready yes begun no turn 4",
             "task_create 14 0: task 14 round robin ready no begun ? turn 0",
-            "set_mutex_acquire 13 7: mutex 7 protocol 2 owner 13",
-            "set_mutex_acquire 13 7: task 13 fixed ready yes begun no turn 4",
-            "id 15 0: task 15 ? ready ? begun ? maybe turn 0", "task_dispatch 12 0: runs 12 for 13 since 40",
-            "task_dispatch 12 0: runs 12 for 12 since 50", "task_dispatch 12 0: task 12 edf ready yes begun no turn 3",
-            "id 16 0: task 16 ? ready ? begun ? maybe turn 0",
+            "set_mutex_acquire 13 7: mutex 7 protocol 2 owner 13", "id 15 0: task 15 ? ready ? begun ? maybe turn 0",
+            "task_dispatch 12 0: runs 12 for 13 since 40", "task_dispatch 12 0: runs 12 for 12 since 50",
+            "set_mutex_unlock 13 7: mutex 7 protocol 2 owner 0", "id 16 0: task 16 ? ready ? begun ? maybe turn 0",
             "task_schedule 1 12: task 1 background ready yes begun ? idle maybe turn 0",
             "task_schedule 1 1: model complete, jobs, owners",
             "task_schedule 1 1: task 1 background ready yes begun ? idle turn 0",
-            "task_schedule 1 1: task 15 ? ready no begun ? turn 0",
-            "task_schedule 1 1: task 16 ? ready no begun ? turn 0", "id 99 0: task 99 ? ready ? begun ? turn 0"));
+            "task_schedule 1 1: task 15 ? ready ? begun ? turn 0",
+            "task_schedule 1 1: task 16 ? ready ? begun ? turn 0", "id 99 0: task 99 ? ready ? begun ? turn 0"));
 }
 
 // It recorded neither releases nor waits, nor who gets a mutex.
