@@ -68,7 +68,7 @@ class Csv final : public Writer {
             event.origin == trace::Origin::record && event.row->shape == tracer::Shape::simple) {
             at = put_word(m_pieces[event.code].put(at), event.par1);
             at = put_word(put(at, " "), event.par2);
-            finish(begin, at, task, event);
+            finish_line(begin, at, task, event);
             return;
         }
         *at++ = ',';
@@ -82,7 +82,7 @@ class Csv final : public Writer {
         *at++ = ',';
         at = put(at, trace::state_name(event.state));
         *at++ = ',';
-        finish(begin, put_words(at, event), task, event);
+        finish_line(begin, put_words(at, event), task, event);
     }
 
   private:
@@ -109,7 +109,7 @@ class Csv final : public Writer {
     }
 
     // Writes the last two fields at `at` and ends the line that began at `begin`.
-    void finish(char* begin, char* at, std::string_view task, const trace::Event& event) {
+    void finish_line(char* begin, char* at, std::string_view task, const trace::Event& event) {
         *at++ = ',';
         at = put(at, task);
         *at++ = ',';

@@ -78,7 +78,7 @@ class RunInput {
         for (auto& [task, jobs] : m_run.jobs) {
             std::erase_if(jobs, [&](const schedule::JobAccount& account) {
                 return !m_selection.is_task(names, account.job.context) ||
-                       !m_selection.in_span(account.job.release.ns.value_or(0));
+                       !m_selection.in_span(account.job.release_ns().value_or(0));
             });
         }
         std::erase_if(m_run.jobs, [](const auto& entry) { return entry.second.empty(); });
