@@ -137,7 +137,7 @@ bool Search::keeps_places(std::uint64_t offset, lib::Ticks last) {
         if (!record || offset + tracer::kRecordBytes > m_end) {
             return slot != 0 && offset == m_end;
         }
-        falls += record->stamp() < last ? 1 : 0;
+        falls += record->stamp() < last ? 1U : 0U;
         if (!is_formed_as_a_record(*record, last) || falls > 1) {
             return false;
         }
