@@ -190,6 +190,11 @@ void JobWatch::open(const trace::Event& event) {
         const auto server = m_servers.find(*task.server);
         job.server = server != m_servers.end() ? server->second : ServerFacts{};
         job.server->id = *task.server;
+        // While the server serves, what it has left is recorded only when it ends that.
+        if (const auto runs = m_tasks.find(m_schedule.running(event.cpu));
+            runs != m_tasks.end() && runs->second.server == task.server) {
+            job.server->left.reset();
+        }
     }
 }
 

@@ -94,18 +94,20 @@ class Words {
         return found != m_job.declared_ns.end() ? time_ns(found->second) : "nothing";
     }
 
-    [[nodiscard]] std::span<const Link> chain() const {
-        return m_finding.chain ? std::span<const Link>(*m_finding.chain) : std::span<const Link>();
-    }
-
-    // Returns the link of the finding's mutex in the chain; the end if there is none.
-    [[nodiscard]] std::span<const Link>::iterator link() const {
-        return std::ranges::find(chain(), m_finding.object, &Link::mutex);
+    // Returns the link of the finding's mutex in the chain; null if there is none.
+    [[nodiscard]] const Link* link() const {
+        const Link* found = nullptr;
+        for (std::size_t i = 0; m_finding.chain && found == nullptr && i < m_finding.chain->size(); ++i) {
+            const Link& one = (*m_finding.chain)[i];
+            found = one.mutex == m_finding.object ? &one : nullptr;
+        }
+        return found;
     }
 
     // Returns the protocol of the mutex; none if it is not recorded.
     [[nodiscard]] std::optional<lib::MutexProtocol> known_protocol() const {
-        return link() != chain().end() ? link()->protocol : std::nullopt;
+        const Link* const own = link();
+        return own != nullptr ? own->protocol : std::nullopt;
     }
 
     // Returns the protocol of the mutex in words; empty if it is not recorded.
@@ -117,20 +119,20 @@ class Words {
     // Returns the finding's mutex, after those through which the job waits for it: "the mutex a of t1, which waited for
     // the mutex b".
     [[nodiscard]] std::string way_to_mutex() const {
-        if (link() == chain().end()) {
-            return mutex_of(m_names, m_finding.object);
-        }
+        const Link* const own = link();
         std::string text;
-        std::for_each(chain().begin(), link(), [&](const Link& before) {
+        for (std::size_t i = 0; own != nullptr && &(*m_finding.chain)[i] != own; ++i) {
+            const Link& before = (*m_finding.chain)[i];
             text += fmt::format("{} of {}, which waited for ", mutex_of(m_names, before.mutex),
                                 task_of(m_names, before.holder));
-        });
+        }
         return text + mutex_of(m_names, m_finding.object);
     }
 
     // Returns how the job came to wait for the finding's mutex, if it did not ask for that one itself.
     [[nodiscard]] std::string beyond_the_first() const {
-        return link() == chain().end() || link() == chain().begin()
+        const Link* const own = link();
+        return own == nullptr || own == m_finding.chain->data()
                    ? ""
                    : fmt::format("; the job waited for {}", way_to_mutex());
     }
@@ -336,7 +338,7 @@ class Words {
         if (m_finding.object == 0) {
             return fmt::format("not known: no record says what ran for {}", m_took);
         }
-        const bool held = !chain().empty() && chain().back().holder != schedule::kUnknownContext;
+        const bool held = m_finding.chain && m_finding.chain->back().holder != schedule::kUnknownContext;
         return fmt::format("not known: it waited {} for {}, and no record says {}", m_took, way_to_mutex(),
                            held ? "what ran" : "who held it");
     }

@@ -106,6 +106,23 @@ TEST(JobWatch, KnowsTheServerOfTheTask) {
     EXPECT_EQ(server.exhausted, 2U) << "within the job";
 }
 
+// A request of task 9 is served before that of served, of the same polling server.
+TEST(JobWatch, KnowsWhatTheServerHadLeftAtTheRelease) {
+    const auto server = [](std::string_view before) {
+        WhyScene scene(kServed);
+        scene.play("0 server 9 polling capacity 40 period 500 for served, server_attach 9 9, switch idle");
+        scene.play(before);
+        scene.play("100 release served due 600, idle -> served; 120 complete served");
+        return scene.job().server.value();
+    };
+    EXPECT_EQ(server("10 budget 9 40").left, lib::Ticks{40});
+    EXPECT_EQ(server("10 budget 9 15").left, lib::Ticks{15});
+    EXPECT_EQ(server("10 budget 9 0").found_none, lib::Ticks{10}) << "it polled in vain";
+    EXPECT_FALSE(server("10 budget 9 0, exhaust 9").found_none) << "a request used it up";
+    EXPECT_FALSE(server("10 budget 9 0; 20 budget 9 40").found_none);
+    EXPECT_FALSE(server("10 budget 9 40, idle -> 9").left) << "it serves another request meanwhile";
+}
+
 TEST(JobWatch, KnowsOnlyTheNumberOfAServerThatWasCreatedBefore) {
     WhyScene scene(kServed, R"(0 server_attach 9 served, switch idle; 10 release served due 300, idle -> served
                                80 complete served)");
