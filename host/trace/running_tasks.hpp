@@ -15,7 +15,7 @@ using OptionalTask = std::optional<std::uint16_t>;
 class RunningTasks {
   public:
     // Must be called with each event, in time order. Returns the task of an event of the application; none for any
-    // other event, and where no record states what runs.
+    // other event, and where no record states what runs (trace_start does).
     OptionalTask take(const Event& event) {
         return kConcerns[event.code] && event.is_sound() && !is_foreign(event) ? follow(event) : std::nullopt;
     }
@@ -40,7 +40,8 @@ class RunningTasks {
         if (kOfApplication[event.code]) {
             return running;
         }
-        if (event.code == kCodeOf<"context_switch">) {
+        const bool starts = event.code == kCodeOf<"trace_start"> && event.par1 != 0; // 0: no task yet
+        if (starts || event.code == kCodeOf<"context_switch">) {
             running = event.par1;
         } else if (event.code != kCodeOf<"task_epilogue">) {
             running.reset(); // records are missing, or tracing was off

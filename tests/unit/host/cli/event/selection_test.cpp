@@ -96,6 +96,10 @@ TEST_F(Selections, HoldTheEventsThatWereLoggedInTheTask) {
     EXPECT_FALSE(selection.contains(elsewhere));
     EXPECT_FALSE(selection.contains(event("blackout_start", 0, 7)));
     EXPECT_FALSE(selection.contains(event("ipoint", 99, 8)));
+    EXPECT_TRUE(selection.contains(event("trace_start", 12, 9))) << "it states what runs";
+    EXPECT_TRUE(selection.contains(event("ipoint", 99, 10)));
+    EXPECT_FALSE(selection.contains(event("trace_start", 0, 11)));
+    EXPECT_FALSE(selection.contains(event("ipoint", 99, 12)));
 }
 
 TEST_F(Selections, KeepTheDispatchesOfOtherTasks) {
