@@ -433,7 +433,7 @@ TEST_F(OracleReports, OfWhatIsUndecidedAfterAGap) {
             "activation-violation 0/1/0"));
     EXPECT_THAT(report(server),
                 ElementsAre("level-order 1/1/0", "fifo-order 1/0/0", "block-state 1/1/0", "shadow-chain 1/1/0",
-                            "edf-deadline 1/0/0", "cbs-arrival 1/1/0", "cbs-exhaust 1/1/0", "cbs-isolation 0/3/0"));
+                            "edf-deadline 1/0/0", "cbs-arrival 1/1/0", "cbs-exhaust 0/2/0", "cbs-isolation 0/3/0"));
     EXPECT_THAT(report(grub), ElementsAre("level-order 1/1/0", "fifo-order 1/0/0", "block-state 1/1/0",
                                           "shadow-chain 1/1/0", "edf-deadline 1/0/0", "cbs-arrival 1/0/0",
                                           "cbs-exhaust 0/1/0", "grub-rate 1/1/0", "grub-zero-lag 0/1/0"));

@@ -82,7 +82,7 @@ TEST_F(OracleUndecided, IsEachTimeWithoutARate) {
                             "fifo-order 3/0/0", "block-state 13/0/0", "server-budget 3/0/0", "shadow-chain 13/0/0",
                             "mutex-owner 6/0/0", "pc-grant 1/0/0", "srp-block 1/0/0", "ceiling 2/0/0",
                             "edf-deadline 0/1/0", "rr-slice 0/1/0", "cbs-arrival 0/1/0", "cbs-budget 1/0/0",
-                            "cbs-isolation 0/2/0", "server-replenish 2/3/0", "lost-wakeup 1/0/0", "wake-order 1/0/0",
+                            "cbs-isolation 0/2/0", "server-replenish 1/4/0", "lost-wakeup 1/0/0", "wake-order 1/0/0",
                             "semaphore-count 2/0/0"));
     EXPECT_THAT(m_relaxations, Contains(HasSubstr("the rate of the clock is not known")));
 }
