@@ -432,7 +432,7 @@ class FileStores::FileStore final : public SessionStore {
     mutable std::mutex m_lock;
     std::array<Stream, tracer::reliable::kStreamsMax> m_streams;
     std::atomic<std::uint64_t> m_journal_bytes = 0; // of entries that are durable
-    std::uint64_t m_bytes = 0;                      // in all streams
+    std::atomic<std::uint64_t> m_bytes = 0;         // in all streams
     std::atomic<bool> m_begun = false;              // the journal exists
     std::atomic<bool> m_new_names = false;          // a file was made since the directory was flushed
     std::atomic<bool> m_failed = false;             // nothing more is taken or promised
