@@ -56,6 +56,10 @@ Oracle::Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance)
 
 void Oracle::forget() {
     m_steps.forget();
+    m_records.forget();
+    m_switches.clear();
+    m_handlers = 0;
+    m_timing.handler_began = m_timing.handler_ended = 0;
     m_model.forget();
     m_meter.forget();
     m_jobs.forget();
@@ -84,6 +88,7 @@ void Oracle::begin_chunk(const trace::Event& event, const trace::TraceFacts& fac
         return;
     }
     m_timing.granule = granule_of(chunk, facts);
+    m_strict = m_timing.granule == 0 && facts.clock.mode == tracer::ClockMode::icount;
     m_timing.judged = m_tolerance || facts.clock.mode == tracer::ClockMode::icount;
     if (!m_timing.judged) {
         m_verdicts.relax("the clock is not one that counts instructions: a stamp may be any time later than the "
@@ -100,9 +105,9 @@ void Oracle::begin_chunk(const trace::Event& event, const trace::TraceFacts& fac
     }
 }
 
-void Oracle::give_up(const char* why) {
+void Oracle::give_up(std::string_view why) {
     m_verdicts.lose_all();
-    m_verdicts.relax(why);
+    m_verdicts.relax(std::string(why));
 }
 
 void Oracle::begin_after_hole(const trace::ChunkReport& chunk) {
@@ -120,6 +125,7 @@ void Oracle::lose_filtered(const trace::Event& event) {
     if (family == Family::interrupt || family == Family::timer) {
         m_scheduling.lose_handlers();
     }
+    m_attribute_lost = m_attribute_lost || family == Family::attribute;
     m_verdicts.relax(
         fmt::format("{} was used: records of its family are not relied on from there on", event.row->name));
 }
@@ -193,6 +199,40 @@ void Oracle::judge(const trace::Event& event) {
     }
 }
 
+void Oracle::note_handler(const trace::Event& event) {
+    const std::uint64_t now = event.ticks.value;
+    if (event.code == kCodeOf<"interrupt_start">) {
+        m_timing.handler_began = m_handlers++ == 0 ? now : m_timing.handler_began;
+    } else if (event.code == kCodeOf<"interrupt_end"> || event.code == kCodeOf<"STI">) {
+        m_handlers -= m_handlers != 0 ? 1 : 0;
+        m_timing.handler_ended = now;
+    } else if (event.code == kCodeOf<"task_schedule">) {
+        m_handlers = 0;
+    }
+}
+
+// Judges whether a task has the processor that another one still has. The stamps of two processors may differ.
+void Oracle::judge_processors(const trace::Event& event) {
+    const auto mine = m_switches.find(event.cpu);
+    if (m_attribute_lost) {
+        return; // who leaves a processor is not known
+    }
+    if (mine != m_switches.end() && mine->second.par1 != 0) {
+        for (auto& [cpu, other] : m_switches) {
+            const std::uint64_t since = std::max(mine->second.ticks.value, other.ticks.value);
+            if (cpu != event.cpu && other.par1 == mine->second.par1 && event.ticks.value > since + m_timing.tolerance) {
+                m_verdicts.fail(Rule::one_processor, other.par1,
+                                fmt::format("{} runs on the processors {} and {} at once", m_model.name(other.par1),
+                                            std::min(cpu, event.cpu), std::max(cpu, event.cpu)));
+                other.par1 = 0; // once is enough
+            }
+        }
+    }
+    if (event.code == kCodeOf<"context_switch">) {
+        m_switches[event.cpu] = event;
+    }
+}
+
 // All theories judge the event before the model changes.
 void Oracle::take(const trace::Event& event) {
     if (kGaps[event.code]) {
@@ -202,7 +242,9 @@ void Oracle::take(const trace::Event& event) {
         m_steps.event(event);
         m_timing.tolerance = m_without_steps + (m_tolerance ? 0 : m_steps.delay());
     }
+    note_handler(event);
     m_model.restore(event);
+    m_records.event(event, m_strict);
     judge(event);
     if (Model::kConcerns[event.code]) {
         m_model.apply(event);
@@ -244,8 +286,10 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     if (event.row == nullptr || trace::is_foreign(event)) {
         return;
     }
+    judge_processors(event);
     if (event.cpu != 0) {
-        give_up("a second processor: the theories here are those of one");
+        m_not_judged = "a second processor: the theories here are those of one";
+        give_up(m_not_judged);
         return;
     }
     if (trace::kSetsFilter[event.code]) {
@@ -366,6 +410,10 @@ void Oracle::finish(const trace::TraceFacts& facts) {
         m_verdicts.relax(fmt::format("tasks ran in steps, up to {} ticks between two timer interrupts: what stamps "
                                      "measure near them may differ by {} ticks (--tolerance sets another number)",
                                      m_steps.longest(), m_timing.tolerance));
+    }
+    if (m_records.stands_still()) {
+        m_not_judged = "all records have the same stamp: the clock did not advance, and no time can be judged";
+        m_verdicts.relax(std::string(m_not_judged));
     }
     if (m_events != 0 && !m_model.jobs_recorded()) {
         m_verdicts.relax("the trace records neither releases nor waits of tasks (an older kernel): what follows from "

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "host/analyse/oracle/oracle_jobs.hpp"
+#include "host/analyse/oracle/records.hpp"
 #include "host/analyse/oracle/servers.hpp"
 #include "host/analyse/oracle/theory.hpp"
 #include "host/trace/event.hpp"
@@ -13,6 +14,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string_view>
 #include <vector>
 
 namespace host::analyse::oracle {
@@ -107,6 +110,10 @@ class Oracle {
 
     [[nodiscard]] const Verdicts& verdicts() const { return m_verdicts; }
 
+    // Returns why a part of the trace was not judged although nothing of it is missing; empty if all was. Valid after
+    // finish().
+    [[nodiscard]] std::string_view not_judged() const { return m_not_judged; }
+
     [[nodiscard]] const Timing& timing() const { return m_timing; }
 
     [[nodiscard]] std::uint64_t events() const { return m_events; }
@@ -115,7 +122,7 @@ class Oracle {
     void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts);
     void begin_after_hole(const trace::ChunkReport& chunk);
     void begin_gap(const trace::Event& event);
-    void give_up(const char* why);
+    void give_up(std::string_view why);
     void lose_filtered(const trace::Event& event);
     void forget();
     void set_tolerance(const trace::TraceFacts& facts);
@@ -126,6 +133,8 @@ class Oracle {
     void judge_server(const trace::Event& event);
     void judge_server_event(const trace::Event& event, std::uint16_t id, Policy kind);
     void end_interval(const trace::Event& event);
+    void note_handler(const trace::Event& event);
+    void judge_processors(const trace::Event& event);
 
     Verdicts m_verdicts;
     std::optional<std::uint64_t> m_tolerance;
@@ -136,12 +145,18 @@ class Oracle {
     Scheduling m_scheduling{m_model, m_verdicts, m_timing};
     Mutexes m_mutexes{m_model, m_verdicts, m_timing};
     Jobs m_jobs{m_model, m_verdicts, m_timing};
+    Records m_records{m_model, m_verdicts, m_timing};
     WakeUps m_wakeups{m_model, m_verdicts, m_timing};
     RoundRobin m_round_robin{m_model, m_verdicts, m_timing};
     Cbs m_cbs{m_model, m_verdicts, m_timing, m_meter};
     Grub m_grub{m_model, m_verdicts, m_timing, m_meter};
     FixedServers m_fixed_servers{m_model, m_verdicts, m_timing, m_meter};
     std::uint64_t m_without_steps = 0; // m_timing.tolerance without what steps add
+    std::string_view m_not_judged;
+    std::map<std::uint16_t, trace::Event> m_switches; // by processor: its latest context_switch
+    bool m_attribute_lost = false;                    // context switches are filtered
+    std::uint32_t m_handlers = 0;                     // those that have begun and not ended
+    bool m_strict = false;                            // no two records can have the same stamp
     trace::Holes m_holes;
     std::vector<bool> m_chunks_begun;
     std::size_t m_source = ~std::size_t{0}; // the chunk of the latest event

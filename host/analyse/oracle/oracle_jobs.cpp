@@ -122,6 +122,9 @@ void Jobs::release(const trace::Event& event) {
     } else if (task != nullptr && is_hard(*task) && task->parameters.period_ns != 0 && model().timed()) {
         judge_period(account, *task, *release);
     }
+    if (release) {
+        judge_moment(event, *release);
+    }
     if (account.saved > 0 && account.activations == 0) {
         --account.saved;
         account.saved_known = account.saved_known && account.whole; // else it may be of an activation in a hole
@@ -137,6 +140,24 @@ void Jobs::release(const trace::Event& event) {
     account.intervals = 0;
     account.overrun_reported = false;
     m_released = event.par1;
+}
+
+// Kernels of other versions may record a release before its time; this one has then recorded some in time.
+constexpr std::uint64_t kInTimeMin = 8;
+
+// A release is recorded when it happens, not before its time, nor long after it while the machine had nothing to do.
+void Jobs::judge_moment(const trace::Event& event, std::uint64_t release) {
+    const auto& running = model().running();
+    const Task* const exec = running ? model().find(running->exec) : nullptr;
+    const bool idles = exec != nullptr && exec->idle && running->since < release;
+    const bool early = timing().judged && release > event.ticks.value + timing().tolerance;
+    m_in_time += early ? 0 : 1;
+    if ((early && m_in_time > kInTimeMin) || (idles && timing().is_late(release))) {
+        verdicts().fail(Rule::release_period, event.par1,
+                        fmt::format("the release of {} at {} ticks is recorded at {}, {}", model().name(event.par1),
+                                    release, event.ticks.value,
+                                    early ? "before its time" : "while the machine had nothing to do"));
+    }
 }
 
 void Jobs::judge_period(Account& account, const Task& task, std::uint64_t release) {

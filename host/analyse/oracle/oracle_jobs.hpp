@@ -65,6 +65,7 @@ class Jobs : public Theory {
     void note_timer(const trace::Event& event);
     void activate(const trace::Event& event);
     void release(const trace::Event& event);
+    void judge_moment(const trace::Event& event, std::uint64_t release);
     void judge_period(Account& account, const Task& task, std::uint64_t release);
     void due(const trace::Event& event);
     void judge_changed(const Account& account, const Task& task, std::uint64_t deadline);
@@ -91,6 +92,7 @@ class Jobs : public Theory {
     [[nodiscard]] bool is_hard(const Task& task) const;
 
     trace::NumberMap<Account> m_accounts; // by context
+    std::uint64_t m_in_time = 0;          // how many releases were not recorded before their time
     std::uint16_t m_released = 0;         // the task of the latest job_release, to which the next job_deadline belongs
 };
 

@@ -23,7 +23,14 @@ struct Timing {
     std::uint64_t tolerance = 0; // ticks, for each interval that is measured by two stamps
     // Ticks by which a stamp of a compact chunk may be too early in addition, because bits are cut.
     std::uint64_t granule = 0;
-    bool judged = true; // false if stamps say too little about the times that the kernel used
+    bool judged = true;              // false if stamps say too little about the times that the kernel used
+    std::uint64_t handler_began = 0; // stamp of the begin of the handler that runs, or ran last
+    std::uint64_t handler_ended = 0; // stamp of the end of the one before, or of a section with interrupts off
+
+    // Returns whether the handler that runs comes too late for what was due at that time, and nothing kept it back.
+    [[nodiscard]] bool is_late(std::uint64_t due) const {
+        return judged && handler_ended != 0 && handler_ended < due && handler_began > due + tolerance;
+    }
 };
 
 // An interval in which one decision was in effect.

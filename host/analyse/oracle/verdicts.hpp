@@ -56,6 +56,10 @@ enum class Rule : std::uint8_t {
     lost_wakeup,
     wake_order,
     semaphore_count,
+    record_order,
+    release_cause,
+    clock_advance,
+    one_processor,
 };
 
 // States what a rule judges: the summary counts checks by subject.
@@ -91,6 +95,9 @@ inline constexpr std::uint32_t kReady = families(tracer::Family::task, tracer::F
 inline constexpr std::uint32_t kMutex = families(tracer::Family::task, tracer::Family::job, tracer::Family::mutex);
 inline constexpr std::uint32_t kJob = families(tracer::Family::task, tracer::Family::job, tracer::Family::attribute);
 inline constexpr std::uint32_t kServer = families(tracer::Family::task, tracer::Family::job, tracer::Family::server);
+
+// Events of these families are written together, or with interrupts off.
+inline constexpr std::uint32_t kRecords = kReady | families(tracer::Family::interrupt, tracer::Family::timer);
 
 inline constexpr std::string_view kLiuLayland = "Liu, Layland 1973";
 inline constexpr std::string_view kContract = "the kernel's own contract (docs/schedule-oracle.md)";
@@ -181,6 +188,14 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
      "of several waiters the one is woken whose turn it is (WakeOrder: first come, or most urgent)", detail::kContract},
     {Rule::semaphore_count, "semaphore-count", Subject::wakeup, detail::kMutex,
      "a wait blocks exactly if no unit is left", detail::kDijkstra},
+    {Rule::record_order, "record-order", Subject::dispatch, detail::kRecords,
+     "what the kernel records in one go comes in one piece, and what begins ends", detail::kContract},
+    {Rule::release_cause, "release-cause", Subject::deadline, detail::kJob,
+     "each job comes from an activation or from the timer of its task", detail::kContract},
+    {Rule::clock_advance, "clock-advance", Subject::dispatch, detail::kReady,
+     "each record has a later stamp than the one before, if the clock counts instructions", detail::kContract},
+    {Rule::one_processor, "one-processor", Subject::dispatch, 0, "a task runs on one processor at a time",
+     detail::kContract},
 });
 
 [[nodiscard]] constexpr const RuleRow& row_of(Rule rule) {

@@ -12,7 +12,7 @@
 
 namespace host::cli {
 
-// Only `remora verify` has this status.
+// Only `remora verify` and `remora check` have this status.
 inline constexpr trace::ExitStatus kAccountOpen{6};
 
 // Only `remora diff` has this status.
@@ -26,7 +26,8 @@ inline constexpr std::array<std::string_view, 8> kExitTexts = {
     "nothing usable",
     "no space for the output, or for input that must first be unpacked to TMPDIR; record: a limit was reached",
     "sql, check --expect: stopped, because a statement takes longer than --timeout allows",
-    "verify, fleet verify: nothing is wrong, but whether every record is here is not known",
+    "verify, fleet verify: nothing is wrong, but whether every record is here is not known; check: nothing is wrong, "
+    "but not all could be judged",
     "diff: nothing is wrong, but the two runs differ",
 };
 

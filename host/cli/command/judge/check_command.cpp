@@ -77,10 +77,16 @@ void print_text(Output& out, const Oracle& oracle) {
     }
     FindingReport::print_relaxations(out, verdicts.relaxations());
     const Tally total = verdicts.total();
+    if (!oracle.not_judged().empty()) {
+        out.print("  {} {}\n", out.styled(Style::warning, "not judged:"), oracle.not_judged());
+    }
+    const bool decided = total.checked != 0 && oracle.not_judged().empty();
     out.print("{} events; checked {}; {} undecided: {}\n", oracle.events(), subjects_text(verdicts), total.undecided,
-              total.violations == 0 ? out.styled(total.checked == 0 ? Style::warning : Style::good,
-                                                 total.checked == 0 ? "nothing was decided" : "as the theory says")
-                                    : out.styled(Style::bad, fmt::format("{} violations", total.violations)));
+              total.violations == 0
+                  ? out.styled(decided ? Style::good : Style::warning, total.checked == 0 ? "nothing was decided"
+                                                                       : decided          ? "as the theory says"
+                                                                                          : "only a part was judged")
+                  : out.styled(Style::bad, fmt::format("{} violations", total.violations)));
 }
 
 std::string found_text(const ExpectationOutcome& outcome) {
@@ -223,7 +229,9 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
     }
     oracle.finish(trace.facts());
     const Verdicts& verdicts = oracle.verdicts();
-    auto status = verdicts.total().violations == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
+    auto status = verdicts.total().violations != 0 ? trace::ExitStatus::damaged
+                  : oracle.not_judged().empty()    ? trace::ExitStatus::clean
+                                                   : kAccountOpen;
     if (!fulfilled.expectations.empty()) {
         const Verdict verdict = verdict_of(trace, accounts_of(trace));
         const auto limit = duration(options.timeout_s).value_or(std::chrono::milliseconds(0));
