@@ -27,7 +27,7 @@ struct Published {
     std::size_t differing = 0;  // chunks among them that were left out because the file differs from the manifest
     bool session = false;       // the manifest is published, too, and nothing is left
     std::int64_t started_s = 0; // stated in all messages of the session
-    std::string stream;         // into which they were published (Outlet::stream())
+    std::string stream{};       // into which they were published (Outlet::stream())
 
     friend bool operator==(const Published&, const Published&) = default;
 };

@@ -191,7 +191,7 @@ TEST(JobWatch, ReportsEachLateJobWithTheFirstOfItsRow) {
                   210 complete high, high -> idle; 300 release high due 400, idle -> high; 350 complete high
                   351 high -> idle; 600 release high due 700, idle -> high)")
         .finish();
-    EXPECT_THAT(late, ElementsAre("1 of 1 from 0, 1 causes", "2 of 2 from 1, 2 causes"));
+    EXPECT_THAT(late, ElementsAre("1 of 1 from 0, 2 causes", "2 of 2 from 1, 3 causes"));
 }
 
 } // namespace
