@@ -58,7 +58,7 @@ void print(const JobAccount& account, const Waits& waits) {
     json.member("context", account.job.context);
     json.member("number", account.job.number);
     json.member("known", account.is_known());
-    json.member("r", account.job.release.ticks.value);
+    json.member("r", ticks(account.job.release));
     json.member("a", account.ready.ticks.value);
     json.member("s", ticks(account.job.start));
     json.member("f", ticks(account.job.end));

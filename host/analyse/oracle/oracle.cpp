@@ -411,7 +411,7 @@ void Oracle::finish(const trace::TraceFacts& facts) {
                                      "measure near them may differ by {} ticks (--tolerance sets another number)",
                                      m_steps.longest(), m_timing.tolerance));
     }
-    if (m_records.stands_still()) {
+    if (m_records.clock_stopped()) {
         m_not_judged = "all records have the same stamp: the clock did not advance, and no time can be judged";
         m_verdicts.relax(std::string(m_not_judged));
     }

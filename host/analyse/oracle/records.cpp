@@ -12,7 +12,7 @@ using trace::kCodeOf;
 
 namespace {
 
-constexpr std::uint16_t kTimerWork = 0xFFFF; // stands for the work of the timer interrupt among the vectors
+constexpr std::uint16_t kTimerWork = 0xFFFF; // means the work of the timer interrupt among the vectors
 
 // Records of these families state what the kernel does with interrupts off; others may come between them.
 constexpr bool is_of_schedule(tracer::Family family) {

@@ -100,7 +100,7 @@ class Selection {
     bool m_spanned;
     bool m_everything;
     trace::RunningTasks m_running; // an event of the application concerns the task in which it was logged
-    std::int64_t m_last_ns = 0; // time of the latest event
+    std::int64_t m_last_ns = 0;    // time of the latest event
     bool m_task_seen = false;
     bool m_timed = false;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests that lies are found out: a recorded trace of a right kernel is forged in one place, and the rule that this
-// breaks is named at that record or at the next decisions. A kind of lie that no record contradicts is listed in
+// Tests that forgeries are found: a recorded trace of a right kernel is forged in one place, and the rule that this
+// breaks is named at that record or at the next decisions. A kind of forgery that no record contradicts is listed in
 // docs/schedule-oracle.md instead.
 #include "tests/support/recorded_events.hpp"
 
@@ -19,10 +19,10 @@ using trace::Event;
 
 using Events = std::vector<Event>;
 
-struct Lie {
+struct Forgery {
     std::string_view name;
     std::string_view about; // the record that is forged
-    std::function<void(Events&, std::size_t)> tell;
+    std::function<void(Events&, std::size_t)> make;
 };
 
 void erase(Events& events, std::size_t at) {
@@ -61,8 +61,8 @@ void swap_with_next(Events& events, std::size_t at) {
 
 constexpr int kMillisecond = 1'000'000;
 
-std::vector<Lie> lies() {
-    std::vector<Lie> all;
+std::vector<Forgery> forgeries() {
+    std::vector<Forgery> all;
     // Left out.
     for (const std::string_view record :
          {"task_dispatch",       "task_epilogue",      "context_switch",    "task_end_cycle",     "task_block",
@@ -73,12 +73,12 @@ std::vector<Lie> lies() {
           "task_wcet_violation", "task_deadline_miss", "task_activate"}) {
         all.push_back({"left out", record, erase});
     }
-    // Told twice.
+    // Written twice.
     for (const std::string_view record :
          {"task_dispatch", "task_epilogue", "context_switch", "job_deadline", "set_priority", "set_mutex_acquire",
           "set_mutex_unlock", "interrupt_start", "interrupt_end", "timer_wakeup_start", "job_release",
           "task_wcet_violation"}) {
-        all.push_back({"told twice", record, repeat});
+        all.push_back({"twice", record, repeat});
     }
     // Of another task or object.
     for (const std::string_view record : {"task_schedule", "task_dispatch", "task_epilogue", "context_switch",
@@ -98,7 +98,7 @@ std::vector<Lie> lies() {
     for (const std::string_view record : {"task_dispatch", "job_deadline", "set_mutex_block", "interrupt_end"}) {
         all.push_back({"after the next", record, swap_with_next});
     }
-    all.push_back({"a standing clock", "task_schedule",
+    all.push_back({"a clock that stops", "task_schedule",
                    [](Events& events, std::size_t at) { events[at].ticks = events[at - 1].ticks; }});
     all.push_back({"a clock that falls", "task_schedule",
                    [](Events& events, std::size_t at) { events[at].ticks.value -= 1000; }});
@@ -119,7 +119,7 @@ class OracleForgery : public testing::Test {
     }
 };
 
-// A record may be told wrong in a place where it is right by chance, so each lie is told in several places.
+// A forged record may be right by chance, so each forgery is made in several places.
 TEST_F(OracleForgery, IsNamed) {
     constexpr std::size_t kPlacesMax = 5;
     std::deque<RecordedEvents> traces; // it does not move them
@@ -128,34 +128,28 @@ TEST_F(OracleForgery, IsNamed) {
         EXPECT_TRUE(rules_of(traces.back().events, traces.back().facts).empty()) << name;
     }
     std::size_t named = 0;
-    for (const Lie& lie : lies()) {
-        std::size_t told = 0;
+    for (const Forgery& forgery : forgeries()) {
+        std::size_t made = 0;
         std::map<std::string, std::size_t> found;
         for (const RecordedEvents& trace : traces) {
             std::vector<std::size_t> places;
             for (std::size_t i = trace.events.size() / 4; i < trace.events.size() - 60; ++i) {
-                if (trace.events[i].code == tracer::find_event(lie.about)->code) {
+                if (trace.events[i].code == tracer::find_event(forgery.about)->code) {
                     places.push_back(i);
                 }
             }
             for (std::size_t i = 0; i < std::min(places.size(), kPlacesMax); ++i) {
                 Events forged = trace.events;
-                lie.tell(forged, places[i * places.size() / std::min(places.size(), kPlacesMax)]);
-                ++told;
+                forgery.make(forged, places[i * places.size() / std::min(places.size(), kPlacesMax)]);
+                ++made;
                 for (const std::string& rule : rules_of(forged, trace.facts)) {
                     ++found[rule];
                 }
             }
         }
-        EXPECT_FALSE(found.empty()) << lie.about << " " << lie.name << ": told " << told << " times, never named";
+        EXPECT_FALSE(found.empty()) << forgery.about << " " << forgery.name << ": made " << made
+                                    << " times, never named";
         named += found.empty() ? 0 : 1;
-        if (std::getenv("SHOW") != nullptr) {
-            std::string text = fmt::format("{} {}: told {}:", lie.about, lie.name, told);
-            for (const auto& [rule, count] : found) {
-                text += fmt::format(" {} {}", rule, count);
-            }
-            fmt::print("{}\n", text);
-        }
     }
     EXPECT_GE(named, 60U);
 }
