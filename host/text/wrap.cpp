@@ -56,7 +56,7 @@ std::string broken(std::string_view line) {
 
 } // namespace
 
-std::string cut(std::string text, std::size_t width) {
+std::string shortened(std::string text, std::size_t width) {
     if (text.size() > width) {
         text.resize(width - 1);
         text += '~';

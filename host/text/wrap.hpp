@@ -17,6 +17,6 @@ inline constexpr std::size_t kColumns = 80;
 [[nodiscard]] std::string wrapped(std::string_view text);
 
 // Returns the text, cut to that many bytes if it is longer: it then ends in ~.
-[[nodiscard]] std::string cut(std::string text, std::size_t width);
+[[nodiscard]] std::string shortened(std::string text, std::size_t width);
 
 } // namespace host::text

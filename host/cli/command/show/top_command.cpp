@@ -96,11 +96,12 @@ class Screen {
                     "dispatched", "jobs", "missed", "new");
         for (const analyse::TaskLoad& task : load.tasks) {
             const std::string_view name = facts.names.find(tracer::Unit::context, task.context);
-            m_out.print("{:<14} {:<10} {:>6.1f} {:>13.3f} {:>10} {:>7} {:>7} {:>5}\n",
-                        text::cut(name.empty() ? fmt::format("context {}", task.context) : text::escaped(name), 14),
-                        task.runs ? "running" : schedule::state_name(task.state), share(task.cpu_time, capacity),
-                        static_cast<double>(ns(task.cpu_time_total, facts)) / kNsPerMs, task.dispatches, task.jobs,
-                        task.missed, task.missed_since);
+            m_out.print(
+                "{:<14} {:<10} {:>6.1f} {:>13.3f} {:>10} {:>7} {:>7} {:>5}\n",
+                text::shortened(name.empty() ? fmt::format("context {}", task.context) : text::escaped(name), 14),
+                task.runs ? "running" : schedule::state_name(task.state), share(task.cpu_time, capacity),
+                static_cast<double>(ns(task.cpu_time_total, facts)) / kNsPerMs, task.dispatches, task.jobs, task.missed,
+                task.missed_since);
         }
     }
 

@@ -19,8 +19,8 @@ namespace host::cli {
 
 namespace {
 
-using text::cut;
 using text::kColumns;
+using text::shortened;
 
 // A record takes tens of ticks. More than this is what the host did while the machine measured it.
 constexpr double kTicksPerRecordMax = 1000;
@@ -105,11 +105,11 @@ void print_head(Output& out, const SummaryView& view) {
     if (build) {
         what = fmt::format("{}   seed {}", text::escaped(build->application.view()), build->seed);
     }
-    out.print("{}\n{:-<{}}\n", out.styled(Style::strong, cut(what, kColumns)), "", kColumns);
+    out.print("{}\n{:-<{}}\n", out.styled(Style::strong, shortened(what, kColumns)), "", kColumns);
     if (build) {
-        out.print("  built      {}\n",
-                  cut(fmt::format("{}, {}", text::escaped(build->kernel.view()), text::escaped(build->compiler.view())),
-                      kColumns - 13));
+        out.print("  built      {}\n", shortened(fmt::format("{}, {}", text::escaped(build->kernel.view()),
+                                                             text::escaped(build->compiler.view())),
+                                                 kColumns - 13));
     }
     const auto& end = manifest && manifest->announced ? manifest->announced : facts.export_end;
     if (end && end->result != tracer::RunResult::unknown) {
@@ -185,8 +185,8 @@ void print_tasks(Output& out, const SummaryView& view) {
         if (!view.selection.is_task(view.trace.facts().names, context)) {
             continue;
         }
-        out.print("  {:<12} {:<10} {:>8} {:>6} {:>9} {:>6} ", cut(task_title(view, context), 12),
-                  cut(task_level(view, context), 10),
+        out.print("  {:<12} {:<10} {:>8} {:>6} {:>9} {:>6} ", shortened(task_title(view, context), 12),
+                  shortened(task_level(view, context), 10),
                   dash_if_zero(task.releases != 0 ? task.releases : task.activations), dash_if_zero(task.dispatches),
                   times.text(task.cpu_time), percent(task.cpu_time, view.summary.duration()));
         const std::uint64_t missed = missed_of(context);
@@ -225,7 +225,7 @@ void print_responses(Output& out, const SummaryView& view) {
         const bool has_deadline = names != nullptr && names->parameters && names->parameters->deadline_ns != 0;
         const std::string deadline =
             has_deadline ? fmt::format("{:.2f} ms", static_cast<double>(names->parameters->deadline_ns) / 1e6) : "-";
-        out.print("  {:<12} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", cut(task_title(view, context), 12),
+        out.print("  {:<12} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", shortened(task_title(view, context), 12),
                   grouped(task.response.count()), times.text(task.response.least()), times.text(task.response.mean()),
                   times.text(task.percentile(99)), times.text(task.response.greatest()),
                   times.text(task.absolute_finishing_jitter()), deadline);
@@ -235,7 +235,7 @@ void print_responses(Output& out, const SummaryView& view) {
     for (const auto& [context, task] : tasks) {
         const auto tracing = analyse::tracing_time(view.trace.facts().cost, task.records.mean().value);
         const auto mean = [&times, &parts = task.parts](std::size_t part) { return times.text(parts[part].mean()); };
-        out.print("  {:<12} {:>9} {:>9} {:>12} {:>9} {:>10} {:>9}\n", cut(task_title(view, context), 12), mean(0),
+        out.print("  {:<12} {:>9} {:>9} {:>12} {:>9} {:>10} {:>9}\n", shortened(task_title(view, context), 12), mean(0),
                   mean(1), mean(2), mean(3), mean(4), tracing ? times.text(*tracing) : "-");
     }
 }
@@ -275,7 +275,7 @@ void print_interrupts(Output& out, const SummaryView& view) {
                   fmt::format("{:<17} {:>8} {:>12} {:>11} {:>11}", "interrupts", "count", "total", "mean", "greatest"));
     const auto line = [&](std::string_view name, const analyse::VectorFigures& figures) {
         const auto time = [&](lib::Ticks ticks) { return figures.timed() ? times.text(ticks) : "-"; };
-        out.print("  {:<15} {:>8} {:>12} {:>11} {:>11}\n", cut(std::string(name), 15), grouped(figures.count),
+        out.print("  {:<15} {:>8} {:>12} {:>11} {:>11}\n", shortened(std::string(name), 15), grouped(figures.count),
                   time(figures.handler.sum()), time(figures.handler.mean()), time(figures.handler.greatest()));
     };
     for (const auto& [vector, figures] : view.summary.vectors()) {
@@ -317,9 +317,9 @@ void print_latencies(Output& out, const SummaryView& view) {
                 continue;
             }
             out.print("  {:<12} {:<14} {:>6} {:>9} {:>9} {:>9} {:>8}\n",
-                      line < titles.size() ? cut(titles[line], 12) : "", name.text, grouped(leg.durations.count()),
-                      times.text(leg.durations.least()), times.text(leg.durations.mean()),
-                      times.text(leg.durations.greatest()), leg.greatest->record);
+                      line < titles.size() ? shortened(titles[line], 12) : "", name.text,
+                      grouped(leg.durations.count()), times.text(leg.durations.least()),
+                      times.text(leg.durations.mean()), times.text(leg.durations.greatest()), leg.greatest->record);
             ++line;
         }
     }
@@ -331,7 +331,7 @@ void print_user_events(Output& out, const SummaryView& view) {
     }
     print_heading(out, fmt::format("{:<48} {:>10}", "typed and formatted events", "count"));
     for (const auto& [name, count] : view.shown.user_events()) {
-        out.print("  {:<46} {:>10}\n", cut(text::escaped(name), 46), grouped(count));
+        out.print("  {:<46} {:>10}\n", shortened(text::escaped(name), 46), grouped(count));
     }
 }
 

@@ -35,8 +35,8 @@ TEST(Wrapped, BreaksAListOfWordsAfterACommaAndACommandBeforeABackslash) {
 }
 
 TEST(Cut, EndsWhatIsTooLongInATilde) {
-    EXPECT_EQ(cut("telemetry", 9), "telemetry");
-    EXPECT_EQ(cut("telemetries", 9), "telemetr~");
+    EXPECT_EQ(shortened("telemetry", 9), "telemetry");
+    EXPECT_EQ(shortened("telemetries", 9), "telemetr~");
 }
 
 } // namespace
