@@ -213,8 +213,9 @@ TEST(Packed, ShowsTheTextsOfTheSessionsCopyOfTheImage) {
     const auto text_of = [](std::uint64_t image, std::string_view formats) {
         ChunkBuilder chunk;
         chunk.build("control", 7, image);
-        const std::string payload =
-            std::string("\x68\0\0\0", 4) + static_cast<char>(tracer::FieldType::text) + std::string("\4fast");
+        std::string payload("\0\0\x68\0\0\0", 6);
+        payload += static_cast<char>(tracer::FieldType::text) + std::string("\4fast");
+        payload.front() = static_cast<char>(payload.size());
         for (const tracer::Record& record :
              combined(kCodeOf<"formatted_event">, std::as_bytes(std::span(payload)), {5'000})) {
             chunk.raw(record);
