@@ -168,12 +168,13 @@ bool SessionTable::take(const Address& sender, std::uint32_t number, std::span<c
 // The machine runs again: its session ends, and another one begins with this packet.
 bool SessionTable::begin_after(Sessions::iterator former, const Address& sender, std::uint32_t number,
                                std::span<const std::byte> records, std::uint64_t boot_id, Clock::time_point now) {
-    Session* const next = open_for(sender, boot_id, now);
+    // This comes first, because what is opened may take the place of the former session.
     if (sender.session) {
         m_superseded.push_back({.session = former->get(), .next_boot_id = boot_id, .since = now});
     } else {
         close(former, reset_text(boot_id), now);
     }
+    Session* const next = open_for(sender, boot_id, now);
     if (next != nullptr) {
         next->take(number, records, boot_id, now);
     }
@@ -262,7 +263,9 @@ bool SessionTable::make_space(const Address& newcomer, Clock::time_point now) {
     }
     const auto replaced = m_alone ? std::nullopt : reliable::Admission::replaced(occupants, newcomer.ipv4);
     if (replaced) {
-        cut(std::next(m_open.begin(), static_cast<std::ptrdiff_t>(*replaced)), "another machine needed its place", now);
+        const auto session = std::next(m_open.begin(), static_cast<std::ptrdiff_t>(*replaced));
+        std::erase_if(m_superseded, [&session](const Superseded& old) { return old.session == session->get(); });
+        cut(session, "another machine needed its place", now);
     }
     return replaced.has_value();
 }

@@ -356,6 +356,21 @@ TEST_F(SessionTables, RefuseMoreSessionsThanTheirLimitsAndEndNone) {
     EXPECT_EQ(directories().size(), 2U);
 }
 
+// Its own session has been silent for the longest time.
+TEST_F(SessionTables, ReplaceTheSessionOfAMachineThatWasResetInAFullTableOnce) {
+    serve({.sessions = 2});
+    send(kGuest, run_of(1), 0, 4);
+    m_now += std::chrono::seconds(1);
+    send(kOther, run_of(2), 0, 4);
+    send(kGuest, run_of(3), 0, 4);
+    EXPECT_EQ(m_table->progress().open, 2U);
+    send(kGuest, run_of(3), 4);
+    send(kOther, run_of(2), 4);
+    m_table->close_all("");
+    EXPECT_EQ(m_table->outcome().complete, 2U);
+    EXPECT_THAT(closed(kBoot1).reason, HasSubstr("boot 0000000000000003 follows"));
+}
+
 // --- senders of acknowledged packets
 // -----------------------------------------------------------------------------------
 
