@@ -168,6 +168,7 @@ bool Receiver::make_space(const Peer& newcomer, lib::Nanoseconds now) {
     const auto entry = m_sessions.begin() + static_cast<std::ptrdiff_t>(*replaced);
     const Peer peer = (*entry)->peer;
     const std::uint64_t session = (*entry)->number;
+    (*entry)->session.end_syncs(); // what they make durable is passed on
     m_sessions.erase(entry);
     ++m_counters.replaced;
     m_provider.forgotten(peer, session, occupants[*replaced].over);

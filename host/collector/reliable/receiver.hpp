@@ -90,6 +90,9 @@ class Session {
     // Makes durable what has been received, for a collector that stops. Returns false if something is not durable.
     [[nodiscard]] bool sync_all();
 
+    // Waits for the syncs that have begun, and takes note of what they have made durable.
+    void end_syncs();
+
     // Returns how many bytes have come, to this process or an earlier one.
     [[nodiscard]] std::uint64_t bytes() const;
 

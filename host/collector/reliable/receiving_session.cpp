@@ -316,6 +316,15 @@ bool Session::sync_all() {
     return make_all_durable();
 }
 
+void Session::end_syncs() {
+    m_store->wait();
+    for (std::uint16_t i = 0; i < wire::kStreamsMax; ++i) {
+        if (m_streams[i] != nullptr) {
+            settle(i);
+        }
+    }
+}
+
 std::uint64_t Session::bytes() const {
     std::uint64_t bytes = 0;
     for (const auto& stream : m_streams) {

@@ -51,6 +51,7 @@ class Machines : public testing::Test {
                                       .limits = m_limits,
                                       .alone = alone,
                                       .beside = beside,
+                                      .flush_aside = m_flush_aside,
                                       .key = key,
                                       .clock = &clock,
                                       .journals_max = kJournals},
@@ -134,6 +135,13 @@ class Machines : public testing::Test {
                   wire::PacketType::fin_ack);
     }
 
+    // So many machines say HELLO and nothing else.
+    void fill(std::uint64_t machines) {
+        for (std::uint64_t session = 1; session <= machines; ++session) {
+            ASSERT_EQ(hello(0x100 + session, kOther), wire::PacketType::hello_ack);
+        }
+    }
+
     Lines delivered() { return std::exchange(m_delivered, {}); }
 
     [[nodiscard]] Lines files() const {
@@ -176,6 +184,7 @@ class Machines : public testing::Test {
     std::vector<Address> m_strays;
     std::set<std::uint64_t> m_settled; // sessions that are on the disk
     bool m_has_place = true;
+    bool m_flush_aside = false;
     std::uint64_t m_cookie = 0;
     Bytes m_answer;
     Address m_answered;
@@ -240,6 +249,19 @@ TEST_F(Machines, PassesOnEverythingAnewAfterADrop) {
 }
 
 // The packets are not known any more: as much at once as a packet holds at most.
+// Its flush has begun, and ends when the session gives up its place.
+TEST_F(Machines, PassesOnWhatIsDurableOfASessionThatGivesUpItsPlace) {
+    m_flush_aside = true;
+    open();
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    data(0xA, 1);
+    pass(10);
+    fill(64);
+    EXPECT_EQ(delivered(), Lines{"10000/a: 1 of 16"});
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    EXPECT_EQ(wire::decode(m_answer).value().seq, 1U) << "the machine does not send it again";
+}
+
 TEST_F(Machines, PassesOnWhatAnEarlierCollectorReceived) {
     Bytes stream(2'500 / 16 * 16);
     for (std::size_t i = 0; i < stream.size(); ++i) {
