@@ -206,8 +206,15 @@ void ReliableSessions::abandon(const reliable::Peer& peer, std::uint64_t session
     }
 }
 
+// A machine that has not heard the end of its session asks again. Then the store exists and needs its journal.
 void ReliableSessions::release_ended() {
-    std::erase_if(m_ended, [this](const auto& ended) { return release(ended.first, ended.second); });
+    const auto is_received = [this](const reliable::Peer& peer, std::uint64_t session) {
+        return std::ranges::any_of(m_receiver.sessions(),
+                                   [&](const auto& entry) { return entry->peer == peer && entry->number == session; });
+    };
+    std::erase_if(m_ended, [&](const auto& ended) {
+        return !is_received(ended.first, ended.second) && release(ended.first, ended.second);
+    });
 }
 
 void ReliableSessions::keep(const reliable::Peer& peer, std::uint64_t session) {
@@ -298,7 +305,8 @@ bool ReliableSessions::disk_full() const {
 
 void ReliableSessions::remove_journals() {
     for (const auto& entry : m_receiver.sessions()) {
-        if (entry->session.ended()) {
+        const std::pair session(entry->peer, entry->number);
+        if (entry->session.ended() || std::ranges::find(m_ended, session) != m_ended.end()) {
             static_cast<void>(release(entry->peer, entry->number));
         }
     }

@@ -464,6 +464,24 @@ TEST_F(Machines, HaveTheirJournalsRemovedAMinuteAfterTheEnd) {
     EXPECT_EQ(m_usage.bytes, 0U);
 }
 
+// The session has given up its place, and its machine has not heard that it has ended.
+TEST_F(Machines, HaveTheirJournalsWhileTheyAskAgainAfterTheEnd) {
+    open();
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    data(0xA, 2);
+    fin(0xA, 2);
+    pass(1'000);
+    fill(64);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    m_settled = {0xA};
+    m_sessions->tick();
+    EXPECT_EQ(files().size(), 2U);
+    fin(0xA, 2);
+    pass(60'000);
+    m_sessions->tick();
+    EXPECT_TRUE(files().empty());
+}
+
 TEST_F(Machines, KeepTheirJournalsIfWhatCameHasNoPlace) {
     open();
     m_has_place = false;
