@@ -101,10 +101,10 @@ class FileStores::Flusher {
     // Returns false if nothing counts, because the file system could not be flushed. Then what was written is written
     // again, for each stream alone.
     [[nodiscard]] bool flush_together() {
+        if (std::ranges::any_of(m_running, [](const Job& job) { return job.store->m_streams[job.number].unflushed; })) {
+            return false;
+        }
         for (const Job& job : m_running) {
-            if (job.store->m_streams[job.number].unflushed) {
-                return false;
-            }
             job.store->m_new_names = false; // the file system is flushed with its names
         }
         std::map<FileStore*, std::size_t> marks;
@@ -119,7 +119,9 @@ class FileStores::Flusher {
         const bool flushed = ::syncfs(directory) == 0 && write_marks() && ::syncfs(directory) == 0;
         for (const Job& job : m_running) {
             job.store->m_streams[job.number].unflushed = !flushed;
-            job.store->m_new_names = job.store->m_new_names || !flushed;
+            if (!flushed) {
+                job.store->m_new_names = true;
+            }
             if (flushed && job.done) {
                 job.store->take_mark(job.number, job.mark);
             }

@@ -195,7 +195,9 @@ class FileStores::FileStore final : public SessionStore {
         if (file < 0 || (stream.bytes == 0 && ::ftruncate(file, 0) != 0)) {
             return false;
         }
-        m_new_names = m_new_names || stream.bytes == 0;
+        if (stream.bytes == 0) {
+            m_new_names = true;
+        }
         if (!write_all(file, records, stream.bytes)) {
             return false; // a part may be written; the next attempt writes at the same position
         }
