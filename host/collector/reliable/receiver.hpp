@@ -140,6 +140,9 @@ class Session {
         bool full = false;        // the last append failed
         bool sync_failed = false; // the last sync failed
         std::array<Slot, wire::kWindowPackets> window{};
+
+        // Returns whether the sender waits until what has been received is durable.
+        [[nodiscard]] bool is_pushed() const { return push_until > durable.packets && push_until <= received.packets; }
     };
 
     // Appends the packets that are in order now, unless much is not durable yet. Returns false if there is no space.

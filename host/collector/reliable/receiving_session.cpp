@@ -139,7 +139,7 @@ std::optional<Reply> Session::data(const wire::Header& header, std::span<const s
         ++m_counters.duplicates;
     }
     const bool whole = advance(header.stream, now);
-    const bool pushed = stream.push_until > stream.durable.packets && stream.push_until <= stream.received.packets;
+    const bool pushed = stream.is_pushed();
     if (pushed || stream.received.bytes - stream.durable.bytes >= kSyncBytes || m_unsynced >= kUnsyncedMax) {
         make_durable(header.stream);
     }
@@ -268,8 +268,12 @@ std::optional<Reply> Session::due(lib::Nanoseconds now) {
 std::optional<Reply> Session::due(std::uint16_t number, lib::Nanoseconds now) {
     Stream& stream = *m_streams[number];
     settle(number);
-    if (std::exchange(stream.answer_synced, stream.answer_synced && stream.syncing)) {
-        stream.acknowledge_at = stream.syncing ? stream.acknowledge_at : now;
+    if (stream.answer_synced && !stream.syncing) {
+        if (stream.is_pushed() && !stream.sync_failed) {
+            make_durable(number); // what was pushed during the sync that has ended
+        }
+        stream.answer_synced = stream.syncing.has_value();
+        stream.acknowledge_at = now;
     }
     const bool waited = !stream.window[stream.received.packets % wire::kWindowPackets].empty() && !stream.full;
     if (waited && m_unsynced < kUnsyncedMax) { // what waited for a sync

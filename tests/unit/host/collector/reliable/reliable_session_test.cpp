@@ -304,6 +304,20 @@ TEST_F(OneSession, AnswersAPushedPacketWhenItIsDurable) {
     EXPECT_FALSE(session.due(now).has_value());
 }
 
+TEST_F(OneSession, AnswersAPacketThatIsPushedDuringAFlush) {
+    ASSERT_TRUE(hello().has_value());
+    disk.aside = true;
+    EXPECT_FALSE(data(0, wire::kFlagPush).has_value());
+    EXPECT_FALSE(data(1, wire::kFlagPush).has_value());
+    disk.end_flushes();
+    EXPECT_EQ(body_of<wire::Ack>(session.due(now)).not_durable, 1U);
+    disk.end_flushes();
+    const auto reply = session.due(now);
+    ASSERT_TRUE(reply.has_value()) << "the sender does not ask again";
+    EXPECT_EQ(body_of<wire::Ack>(reply).not_durable, 0U);
+    EXPECT_FALSE(session.due(now).has_value());
+}
+
 TEST_F(OneSession, AnswersHelloAndFinWhenEverythingIsDurable) {
     ASSERT_TRUE(hello().has_value());
     disk.aside = true;
