@@ -33,7 +33,7 @@ keep_new() {
 }
 
 # listen PORT: starts the collector, which must listen before the first packet, and returns whether it is ready; it
-# creates its ready file when it is.
+# writes its address into its ready file when it is.
 listen() {
     local options=()
     # A file that is not an image is refused by the loader, with a better message.
@@ -48,7 +48,7 @@ listen() {
     COLLECTOR_PID=$!
     local tries
     for ((tries = 0; tries < 100; ++tries)); do
-        if [[ -e $READY ]]; then
+        if [[ -s $READY ]]; then
             PORT=$(sed 's/.*://' "$READY")
             return
         fi
