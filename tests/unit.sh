@@ -49,6 +49,7 @@ if [[ ${#scripts[@]} -gt 0 ]]; then
     passed=$(sed -n 's/^# pass //p' <<<"$output")
     if [[ -z $passed ]]; then
         printf '%s\nFAIL the tests of the page did not end\n' "$output"
+        status=1
     fi
     failed=$(sed -n 's/^# fail //p' <<<"$output")
     if [[ -n ${RESULTS:-} ]]; then
