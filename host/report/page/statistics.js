@@ -219,7 +219,7 @@ function showStatistics(side) {
     side.clear(`Figures of what is in sight${view.runs.length > 1 ? ", of \u2212" : ""}`);
     if (trace.isPart) {
         side.box.append("p").attr("class", "muted")
-            .text(`Of the part that the page has: ${times.point(from)} + ${times.length(to - from)}.`);
+            .text(`Of the part that the page has: ${rangeText({from, to, times}, trace)}.`);
     }
     const table = side.box.append("table");
     table.append("tr").selectAll("th").data(FIGURES).join("th").append("button").attr("title", "sort")
