@@ -109,12 +109,14 @@ class NatsOutlet final : public Outlet {
             connect();
             if (m_stream.empty()) {
                 jsStreamInfo* info = nullptr;
-                static_cast<void>(js_GetStreamInfo(&info, m_connection->streams(), kStream.data(), nullptr, nullptr));
+                jsErrCode code{};
+                const natsStatus status =
+                    js_GetStreamInfo(&info, m_connection->streams(), kStream.data(), nullptr, &code);
                 const NatsOwned<jsStreamInfo> owned(info);
-                if (info == nullptr) {
-                    return m_addresses; // asked again the next time
+                if (code == JSStreamNotFoundErr || status == NATS_NOT_FOUND) {
+                    return m_addresses; // asked again the next time, because a message may make it
                 }
-                m_stream = fmt::format("{} of {}", kStream, info->Created);
+                m_stream = info != nullptr ? fmt::format("{} of {}", kStream, info->Created) : m_addresses;
             }
             return m_stream;
         });
