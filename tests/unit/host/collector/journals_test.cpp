@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// Tests whose journals of acknowledged sessions are kept, and what is reported.
+#include "host/collector/reliable_sessions.hpp"
+
+#include "tests/support/acknowledged_machines.hpp"
+
+#include <fstream>
+#include <gmock/gmock.h>
+
+namespace host::collector {
+
+namespace acknowledged_machines_test {
+
+// --- journals -----------------------------------------------------------------------------------------------------
+
+TEST_F(Machines, HaveTheirJournalsRemovedAMinuteAfterTheEnd) {
+    open();
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    data(0xA, 2);
+    fin(0xA, 2);
+    EXPECT_EQ(m_usage.bytes, 32U + 2 * 40U);
+    m_settled = {0xA};
+    pass(59'999);
+    m_sessions->tick();
+    EXPECT_EQ(files().size(), 2U);
+    pass(1);
+    m_sessions->tick();
+    EXPECT_TRUE(files().empty());
+    EXPECT_EQ(m_usage.bytes, 0U);
+}
+
+// The session has given up its place, and its machine has not heard that it has ended.
+TEST_F(Machines, HaveTheirJournalsWhileTheyAskAgainAfterTheEnd) {
+    open();
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    data(0xA, 2);
+    fin(0xA, 2);
+    pass(1'000);
+    fill(64);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    m_settled = {0xA};
+    m_sessions->tick();
+    EXPECT_EQ(files().size(), 2U);
+    fin(0xA, 2);
+    pass(60'000);
+    m_sessions->tick();
+    EXPECT_TRUE(files().empty());
+}
+
+TEST_F(Machines, KeepTheirJournalsIfWhatCameHasNoPlace) {
+    open();
+    m_has_place = false;
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    data(0xA, 2);
+    fin(0xA, 2);
+    EXPECT_EQ(m_refused, Lines{m_path + "/000000000000000a-7f000001-10000-0.trc: what came has no place in a session, "
+                                        "and stays there"})
+        << "once";
+    m_settled = {0xA};
+    pass(60'000);
+    m_sessions->tick();
+    m_sessions->remove_journals();
+    EXPECT_EQ(files().size(), 2U);
+    EXPECT_GT(m_usage.bytes, 0U);
+}
+
+TEST_F(Machines, LeaveAtTheEndOnlyTheJournalsOfWhatIsUnfinished) {
+    open();
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    data(0xA, 2);
+    fin(0xA, 2);
+    ASSERT_EQ(hello(0xB, kOther), wire::PacketType::hello_ack);
+    data(0xB, 1, 0, kOther);
+    m_settled = {0xA, 0xB};
+    m_sessions->remove_journals();
+    EXPECT_EQ(files(), (Lines{"000000000000000b-7f000001-10001-0.trc", "000000000000000b-7f000001-10001.journal"}));
+    fin(0xB, 1, kOther);
+    m_sessions->remove_journals();
+    EXPECT_FALSE(filesystem::exists(m_path));
+}
+
+TEST_F(Machines, FindJournalsThatCountForTheirUsage) {
+    leave(0xA, Bytes(160), false);
+    std::ofstream(m_path + "/other") << "seven b";
+    m_usage.bytes = 1'000;
+    open();
+    EXPECT_EQ(m_usage.bytes, 1'000U + 160 + 40 + 7);
+}
+
+TEST_F(Machines, JournalBesideTheDirectoryOfTheirSessions) {
+    EXPECT_EQ(ReliableSessions::journals_of("run"), "run.journal");
+    EXPECT_EQ(ReliableSessions::journals_of("a/run//"), "a/run.journal");
+    EXPECT_EQ(ReliableSessions::journals_of("/"), "/.journal");
+    EXPECT_EQ(ReliableSessions::journals_of(""), ".journal");
+}
+
+// A service may write to its directory alone.
+TEST_F(Machines, JournalInAServedDirectory) {
+    const std::string served = m_directory / "all";
+    filesystem::create_directory(served);
+    EXPECT_EQ(ReliableSessions::prepare(served), "");
+    EXPECT_TRUE(filesystem::is_directory(served + "/journal"));
+    filesystem::remove(served + "/journal");
+    leave(0xA, Bytes(160), true); // beside it, as earlier versions did
+    EXPECT_EQ(ReliableSessions::prepare(served), "");
+    EXPECT_FALSE(filesystem::exists(m_path));
+    EXPECT_TRUE(filesystem::exists(served + "/journal/000000000000000a-7f000001-10000.journal"));
+}
+
+// Another user may have put a link there.
+TEST_F(Machines, FollowNoLinkToTheirJournals) {
+    filesystem::create_directory(m_directory / "elsewhere");
+    filesystem::create_directory_symlink(m_directory / "elsewhere", m_path);
+    open();
+    EXPECT_EQ(hello(0xA), wire::PacketType::abort);
+    EXPECT_THAT(m_refused, testing::ElementsAre(testing::HasSubstr(m_path)));
+    EXPECT_TRUE(filesystem::is_empty(m_directory / "elsewhere"));
+    filesystem::create_directory(m_directory / "all");
+    filesystem::create_directory_symlink(m_directory / "elsewhere", m_directory / "all/journal");
+    EXPECT_THAT(ReliableSessions::prepare(m_directory / "all"), testing::HasSubstr("all/journal"));
+}
+
+// --- reports ------------------------------------------------------------------------------------------------------
+
+TEST_F(Machines, AreRefusedIfSixtyFourOthersProgress) {
+    open();
+    for (std::uint64_t session = 1; session <= 64; ++session) {
+        ASSERT_EQ(hello(session), wire::PacketType::hello_ack);
+        data(session, 10);
+    }
+    m_sessions->tick();
+    EXPECT_TRUE(m_refused.empty());
+    EXPECT_EQ(hello(65), wire::PacketType::abort);
+    m_sessions->tick();
+    m_sessions->tick();
+    EXPECT_EQ(m_refused, Lines{"a machine is refused: 64 acknowledged sessions are open, and all of them progress"});
+}
+
+TEST_F(Machines, WithAnotherKeyAreReportedEachThousandTimesMore) {
+    open(false, false, wire::SipKey{1, 2});
+    Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
+    wire::encode({.type = wire::PacketType::hello, .session = 1}, nullptr, packet);
+    m_sessions->tick();
+    EXPECT_TRUE(m_refused.empty());
+    for (int i = 0; i < 3; ++i) {
+        m_sessions->take(packet, {kPeer.ipv4, kPeer.port});
+        m_sessions->tick();
+    }
+    const std::string cause = " not authentic: the machine has another key than --key, or another machine forges them";
+    EXPECT_EQ(m_refused, Lines{"a datagram came that is" + cause});
+    EXPECT_EQ(m_sessions->malformed(), 3U);
+    m_sessions->take(Bytes(3), {kPeer.ipv4, kPeer.port});
+    EXPECT_EQ(m_sessions->malformed(), 4U);
+    for (int i = 3; i < 3'000; ++i) {
+        m_sessions->take(packet, {kPeer.ipv4, kPeer.port});
+    }
+    EXPECT_EQ(m_refused, (Lines{"a datagram came that is" + cause, "1024 datagrams came that are" + cause}));
+}
+
+TEST_F(Machines, WithoutAKeyAreNotReportedAsForgers) {
+    open();
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    m_cookie ^= 2;
+    data(0xA, 1);
+    m_sessions->tick();
+    EXPECT_EQ(m_sessions->malformed(), 1U);
+    EXPECT_TRUE(m_refused.empty());
+}
+
+// Three hundred machines that say HELLO and nothing else.
+TEST_F(Machines, OfWhichNothingCameTakeNoPlaceForever) {
+    open();
+    for (std::uint64_t session = 1; session <= 3 * kJournals; ++session) {
+        pass(1'000);
+        ASSERT_EQ(hello(session), wire::PacketType::hello_ack) << session;
+    }
+    EXPECT_TRUE(m_refused.empty());
+}
+
+// Of which something came, and which did not end: the oldest that are written elsewhere make room for others.
+TEST_F(Machines, KeepNoMoreJournalsThanTheLimit) {
+    open();
+    std::uint64_t session = 1;
+    for (; session <= kJournals; ++session) {
+        pass(10'000);
+        ASSERT_EQ(hello(session), wire::PacketType::hello_ack) << session;
+        data(session, 1);
+    }
+    EXPECT_TRUE(m_refused.empty());
+    pass(10'000);
+    EXPECT_EQ(hello(session), wire::PacketType::abort) << "the journals are the only copies";
+    EXPECT_EQ(m_refused, Lines{m_path + " has 100 journals of sessions that have not ended: move some elsewhere"});
+    m_settled = {1, 2, 3};
+    for (int i = 0; i < 3; ++i) {
+        pass(10'000);
+        ASSERT_EQ(hello(session + static_cast<std::uint64_t>(i)), wire::PacketType::hello_ack) << i;
+        data(session + static_cast<std::uint64_t>(i), 1);
+    }
+    EXPECT_EQ(files().size(), 2 * kJournals);
+}
+
+} // namespace acknowledged_machines_test
+
+} // namespace host::collector
