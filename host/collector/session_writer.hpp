@@ -33,7 +33,7 @@
 namespace host::collector {
 
 // The limits of a collector, whoever sends: all are here, none comes from the wire. What exceeds a limit ends the
-// session that it belongs to, and nothing else.
+// session that it belongs to, and nothing else, except that a full table may replace one (reliable/admission.hpp).
 struct Limits {
     std::size_t sessions = 64;      // open at the same time; for `record --out`: restarts of the machine
     std::size_t directories = 4096; // in a served directory, including those of earlier sessions
