@@ -277,8 +277,9 @@ void ReliableSessions::pass_on_earlier(const reliable::Peer& peer, std::uint64_t
     if (beside && !m_calls.open_beside(address_of(peer, session), boot_id)) {
         return; // the journal is kept, and why is reported
     }
-    static_cast<void>(delivering(peer, session, std::move(files)));
-    m_ended.emplace_back(peer, session);
+    if (delivering(peer, session, std::move(files)) != nullptr) {
+        m_ended.emplace_back(peer, session);
+    }
     m_owner = beside ? owner : m_owner;
 }
 
@@ -373,6 +374,7 @@ std::unique_ptr<reliable::SessionStore> ReliableSessions::delivering(const relia
         if (const std::string path = m_files.stream_path(peer, session, stream);
             !store->deliver_earlier(path, stream)) {
             m_calls.refuse(fmt::format("{}: {}", path, std::strerror(errno)));
+            m_passed_on.erase(passed); // all of it is passed on again
             return nullptr;
         }
     }
