@@ -75,7 +75,7 @@ void Jobs::note_job(const trace::Event& event, std::uint32_t khz) {
         return;
     }
     Job& job = *of.open;
-    if (event.code == kCodeOf<"job_deadline"> || (event.code == kCodeOf<"set_priority"> && !of.server)) {
+    if (event.code == kCodeOf<"job_deadline"> || event.code == kCodeOf<"set_priority">) {
         job.deadline = deadline_of(of, event, khz);
     } else if (event.code == kCodeOf<"task_deadline_miss">) {
         job.missed = true;

@@ -85,9 +85,13 @@ def release(low, stamp):
     return times[-1] if times else low
 
 
-def deadline(low, stamp, r):
-    """r: of the job whose first deadline this is, else None."""
-    return nearest(low, stamp) if r is None else r + (low - r) % 2**32
+def deadline(low, stamp, r, lengths):
+    """r: of the job; without lengths, only if this is its first deadline. lengths: what D may be, in ticks."""
+    if r is None:
+        return nearest(low, stamp)
+    if not lengths:
+        return r + (low - r) % 2**32
+    return min((abs(nearest(low, r + length) - r - length), nearest(low, r + length)) for length in lengths)[1]
 
 
 class Known:
@@ -104,7 +108,7 @@ class Known:
         self.wait = {}  # task: Wait
         self.holds = []  # (mutex, task), the latest last
         self.deadline = {}
-        self.released = {}  # task: r of a job without a deadline yet
+        self.released, self.undated = {}, set()  # task: r of its job; tasks whose jobs have no deadline yet
         self.budget = {}
         # What a record declares once remains true after a gap.
         self.server = former.server if former else {}  # task: server
@@ -150,6 +154,12 @@ class Known:
             return self.server_period.get(self.server[task])
         parameters = self.trace.parameters[task]
         return self.relative.get(task, parameters.deadline_ns or parameters.period_ns)
+
+    def lengths(self, task):
+        """What D of the task may be, in ticks, as declared and as changed."""
+        declared = task in self.trace.parameters and self.trace.parameters[task].deadline_ns
+        of_task = (declared, self.relative.get(task), self.relative_next.get(task)) if declared else ()
+        return [ns * self.trace.khz // 10**6 for ns in of_task if ns]
 
     def precedes(self, one, other):
         """None: unknown."""
@@ -345,10 +355,13 @@ class Known:
         if code == JOB_RELEASE:
             self.end_wait(task)
             self.released[task] = release(par2, stamp)
+            self.undated.add(task)
             if task in self.relative_next:
                 self.relative[task] = self.relative_next.pop(task)
         elif code == JOB_DEADLINE:
-            self.deadline[task] = deadline(par2, stamp, self.released.pop(task, None))
+            r = self.released.get(task) if self.lengths(task) or task in self.undated else None
+            self.deadline[task] = deadline(par2, stamp, r, self.lengths(task))
+            self.undated.discard(task)
         elif code == DEADLINE_CHANGE:
             self.relative_next[task] = par2 * 1000
             if task in self.trace.parameters and self.relative_next[task] > self.relative_deadline(task):
@@ -407,7 +420,8 @@ class Calculation:
             return
         elif code == JOB_DEADLINE:
             job.d = self.of_server(job) if task in self.known.server else \
-                deadline(par2, stamp, job.r if job.d is None else None)
+                deadline(par2, stamp, job.r if self.known.lengths(task) or job.d is None else None,
+                         self.known.lengths(task))
         elif code == TASK_DEADLINE_MISS:
             job.missed = True
         elif code == CONTEXT_SWITCH or (code == TASK_BEGIN_CYCLE and self.known.current == task):

@@ -138,6 +138,7 @@ void Oracle::begin_gap(const trace::Event& event) {
 }
 
 void Oracle::set_tolerance(const trace::TraceFacts& facts) {
+    m_strict = m_strict && !facts.compensation; // a clock that was set back stops until it has caught up
     m_without_steps = m_timing.granule + m_tolerance.value_or(kToleranceTicks * ticks_per_instruction(facts));
     m_timing.tolerance = m_without_steps + (m_tolerance ? 0 : m_steps.delay());
 }

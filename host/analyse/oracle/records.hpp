@@ -28,7 +28,7 @@ class Records : public Theory {
     void forget();
 
     // Returns whether the stamps of the trace have not advanced, so that no time in it means anything.
-    [[nodiscard]] bool clock_stopped() const { return m_events > 1 && !m_moved; }
+    [[nodiscard]] bool clock_stopped() const { return m_events > kHabit && !m_moved; }
 
   private:
     static constexpr unsigned kHabit = 8;
