@@ -145,14 +145,19 @@ void Jobs::release(const trace::Event& event) {
 // Kernels of other versions may record a release before its time; this one has then recorded some in time.
 constexpr std::uint64_t kInTimeMin = 8;
 
-// A release is recorded when it happens, not before its time, nor long after it while the machine had nothing to do.
-void Jobs::judge_moment(const trace::Event& event, std::uint64_t release) {
+// Returns whether the record that is judged comes too late for what was due at that time. Only the idle task is known to
+// leave interrupts on: any other may have kept the kernel from it.
+bool Jobs::is_late(std::uint64_t due) const {
     const auto& running = model().running();
     const Task* const exec = running ? model().find(running->exec) : nullptr;
-    const bool idles = exec != nullptr && exec->idle && running->since < release;
+    return exec != nullptr && exec->idle && running->since < due && timing().is_late(due);
+}
+
+// A release is recorded when it happens, not before its time, nor long after it while the machine had nothing to do.
+void Jobs::judge_moment(const trace::Event& event, std::uint64_t release) {
     const bool early = timing().judged && release > event.ticks.value + timing().tolerance;
     m_in_time += early ? 0 : 1;
-    if ((early && m_in_time > kInTimeMin) || (idles && timing().is_late(release))) {
+    if ((early && m_in_time > kInTimeMin) || is_late(release)) {
         verdicts().fail(Rule::release_period, event.par1,
                         fmt::format("the release of {} at {} ticks is recorded at {}, {}", model().name(event.par1),
                                     release, event.ticks.value,

@@ -65,6 +65,7 @@ class Jobs : public Theory {
     void note_timer(const trace::Event& event);
     void activate(const trace::Event& event);
     void release(const trace::Event& event);
+    [[nodiscard]] bool is_late(std::uint64_t due) const;
     void judge_moment(const trace::Event& event, std::uint64_t release);
     void judge_period(Account& account, const Task& task, std::uint64_t release);
     void due(const trace::Event& event);

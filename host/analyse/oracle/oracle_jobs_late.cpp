@@ -56,7 +56,7 @@ void Jobs::miss(const trace::Event& event) {
         verdicts().undecided(Rule::deadline_miss); // it may be of a job that waits for the one in progress
         return;
     }
-    if (account.in_progress && account.backlog_known && account.reports == 1 && timing().is_late(*task->deadline)) {
+    if (account.in_progress && account.backlog_known && account.reports == 1 && is_late(*task->deadline)) {
         verdicts().fail(Rule::deadline_miss, event.par1,
                         fmt::format("a miss of {} is only reported at {} ticks, its job was due at {}",
                                     model().name(event.par1), event.ticks.value, *task->deadline));
@@ -135,15 +135,6 @@ void Jobs::overrun(const trace::Event& event) {
     }
     const std::uint64_t used = account.used + so_far(event.par1, 0, event.ticks.value, true);
     const std::uint64_t wcet = model().to_ticks(task->parameters.wcet_ns);
-    const std::uint64_t excess = used > wcet ? used - wcet : 0;
-    if (!account.overrun_reported && excess > timing().tolerance * (account.intervals + 1) &&
-        timing().is_late(event.ticks.value - excess)) {
-        verdicts().fail(Rule::wcet_violation, event.par1,
-                        fmt::format("an overrun of {} is only reported after {} ticks, its worst case is {}",
-                                    model().name(event.par1), used, wcet));
-        account.overrun_reported = true;
-        return;
-    }
     verdicts().judge(
         Rule::wcet_violation, !account.overrun_reported && used + timing().tolerance * (account.intervals + 1) >= wcet,
         event.par1, [&] {
