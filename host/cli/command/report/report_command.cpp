@@ -127,7 +127,7 @@ trace::ExitStatus read_trace(const ReportOptions& options, const TraceInput& inp
         if (run) {
             run->finish(trace.facts().names);
         }
-        if (input.path != "-") {
+        if (!trace::ByteSource::is_stream(input.path)) {
             reading.explain_late(input);
         }
         if (trace.facts().usable_events == 0) {

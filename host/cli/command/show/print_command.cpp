@@ -160,7 +160,7 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
             print_end(options, context);
         }
         const trace::ExitStatus status = print_events(options, disassembly.value(), trace, context);
-        const bool again = options.input.path != "-" && !options.input.options.follow.wanted;
+        const bool again = !trace::ByteSource::is_stream(options.input.path) && !options.input.options.follow.wanted;
         if (!is_known && again && ended_badly(trace)) {
             print_end(options, context);
         }

@@ -109,6 +109,9 @@ void show_crashes(std::span<const analyse::Crash> crashes, bool as_json, Output&
 
 // Explains the end of a run of which only the console is left. Returns nothing if the file has no panic of a console.
 std::optional<trace::ExitStatus> why_of_console(const WhyOptions& options, Context context) {
+    if (trace::ByteSource::is_stream(options.input.path)) {
+        return std::nullopt; // what is read of it here would be missing in the trace
+    }
     const auto console = trace::read_file(options.input.path, kConsoleBytesMax);
     if (!console || !analyse::crash_of_console(console.value(), nullptr)) {
         return std::nullopt;
