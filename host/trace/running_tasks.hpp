@@ -28,8 +28,8 @@ class RunningTasks {
 
     static constexpr auto kConcerns = [] {
         auto set = kOfApplication;
-        for (const std::uint8_t code : {kCodeOf<"context_switch">, kCodeOf<"task_epilogue">, kCodeOf<"blackout_start">,
-                                        kCodeOf<"blackout_end">, kCodeOf<"trace_start">}) {
+        for (const std::uint8_t code : {kCodeOf<"context_switch">, kCodeOf<"blackout_start">, kCodeOf<"blackout_end">,
+                                        kCodeOf<"trace_start">, kCodeOf<"filter_priority">}) {
             set[code] = true;
         }
         return set;
@@ -43,10 +43,10 @@ class RunningTasks {
         const bool starts = event.code == kCodeOf<"trace_start"> && event.par1 != 0; // 0: no task yet
         if (starts || event.code == kCodeOf<"context_switch">) {
             running = event.par1;
-        } else if (event.code != kCodeOf<"task_epilogue">) {
+        } else if (event.code == kCodeOf<"filter_priority">) {
+            m_running.clear(); // switches are not recorded, on any processor
+        } else {
             running.reset(); // records are missing, or tracing was off
-        } else if (!running) {
-            running = event.par1;
         }
         return std::nullopt;
     }

@@ -85,7 +85,7 @@ TEST_F(Selections, HoldTheEventsThatWereLoggedInTheTask) {
     const SelectionOptions options{.task = "sensor", .event = {}, .from_ns = {}, .to_ns = {}};
     Selection selection(options);
     EXPECT_FALSE(selection.contains(event("ipoint", 12, 1))) << "no record says what runs";
-    EXPECT_FALSE(selection.contains(event("task_epilogue", 13, 2)));
+    EXPECT_FALSE(selection.contains(event("context_switch", 13, 2)));
     EXPECT_FALSE(selection.contains(event("ipoint", 12, 3))) << "task 13 runs";
     EXPECT_TRUE(selection.contains(event("context_switch", 12, 4)));
     for (const std::string_view name : {"ipoint", "user_event_0", "user_event_14", "typed_event", "formatted_event"}) {
@@ -100,6 +100,9 @@ TEST_F(Selections, HoldTheEventsThatWereLoggedInTheTask) {
     EXPECT_TRUE(selection.contains(event("ipoint", 99, 10)));
     EXPECT_FALSE(selection.contains(event("trace_start", 0, 11)));
     EXPECT_FALSE(selection.contains(event("ipoint", 99, 12)));
+    EXPECT_TRUE(selection.contains(event("context_switch", 12, 13)));
+    EXPECT_FALSE(selection.contains(event("filter_priority", 1, 14)));
+    EXPECT_FALSE(selection.contains(event("ipoint", 99, 15))) << "switches are filtered";
 }
 
 TEST_F(Selections, KeepTheDispatchesOfOtherTasks) {
