@@ -7,14 +7,16 @@
 // four bits of a record's code, and the code itself (hexadecimal; 0x8000 more if the record was logged past the
 // filters); class and event of a .kev event; 0 and log_type of a tlog event. words: the payload as 32-bit hexadecimal
 // words with blanks between them: par1 and par2 of a record, or the bytes of a long event's payload, four to a word,
-// little-endian, filled up with zeros. task: the name of the task that a parameter of the record is. parameters: the
-// parameters or fields with their names and what they mean, as in the other formats with text.
+// little-endian, filled up with zeros. task: the name of the task that a parameter of the record is, or in which an
+// event of the application was logged. parameters: the parameters or fields with their names and what they mean, as in
+// the other formats with text.
 #include "convert/rows.hpp"
 #include "host/text/format.hpp"
 
 #include "convert/writer/event_words.hpp"
 #include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
+#include "host/trace/running_tasks.hpp"
 #include "lib/assert.hpp"
 #include "tracer/record/record.hpp"
 
@@ -88,16 +90,18 @@ class Csv final : public Writer {
   private:
     static constexpr std::size_t kContexts = 0x1'0000;
 
-    // Returns the name of the task that the record is about, as a field; empty if there is none.
+    // Returns the name of the task that the record is about, as a field; empty if there is none. Must be called with
+    // each event.
     std::string_view task_of(const trace::Event& event) {
         if (event.row == nullptr || event.names == nullptr || !event.is_sound()) {
             return "";
         }
+        const trace::OptionalTask logged_in = m_running.take(event);
         const bool is_first = event.row->par1.unit == tracer::Unit::context;
-        if (!is_first && event.row->par2.unit != tracer::Unit::context) {
+        if (!logged_in && !is_first && event.row->par2.unit != tracer::Unit::context) {
             return "";
         }
-        const std::uint32_t context = is_first ? event.par1 : event.par2;
+        const std::uint32_t context = logged_in ? *logged_in : is_first ? event.par1 : event.par2;
         if (context >= kContexts) {
             return "";
         }
@@ -163,6 +167,7 @@ class Csv final : public Writer {
 
     OutputFile& m_file;
     EventWords m_words;
+    trace::RunningTasks m_running;
     std::vector<Task> m_tasks;             // by context
     std::vector<text::ShortText> m_pieces; // by code: a sound record's text from the processor to its words
 };
