@@ -125,7 +125,6 @@ void Oracle::lose_filtered(const trace::Event& event) {
     if (family == Family::interrupt || family == Family::timer) {
         m_scheduling.lose_handlers();
     }
-    m_attribute_lost = m_attribute_lost || family == Family::attribute;
     m_verdicts.relax(
         fmt::format("{} was used: records of its family are not relied on from there on", event.row->name));
 }
@@ -214,10 +213,14 @@ void Oracle::note_handler(const trace::Event& event) {
 
 // Judges whether a task has the processor that another one still has. The stamps of two processors may differ.
 void Oracle::judge_processors(const trace::Event& event) {
-    const auto mine = m_switches.find(event.cpu);
-    if (m_attribute_lost) {
+    m_switches_filtered = m_switches_filtered || event.code == kCodeOf<"filter_priority">;
+    if (m_switches_filtered) {
         return; // who leaves a processor is not known
     }
+    if (kGaps[event.code]) {
+        m_switches.erase(event.cpu);
+    }
+    const auto mine = m_switches.find(event.cpu);
     if (mine != m_switches.end() && mine->second.par1 != 0) {
         for (auto& [cpu, other] : m_switches) {
             const std::uint64_t since = std::max(mine->second.ticks.value, other.ticks.value);

@@ -154,9 +154,9 @@ class Oracle {
     std::uint64_t m_without_steps = 0; // m_timing.tolerance without what steps add
     std::string_view m_not_judged;
     std::map<std::uint16_t, trace::Event> m_switches; // by processor: its latest context_switch
-    bool m_attribute_lost = false;                    // context switches are filtered
-    std::uint32_t m_handlers = 0;                     // those that have begun and not ended
-    bool m_strict = false;                            // no two records can have the same stamp
+    bool m_switches_filtered = false;
+    std::uint32_t m_handlers = 0; // those that have begun and not ended
+    bool m_strict = false;        // no two records can have the same stamp
     trace::Holes m_holes;
     std::vector<bool> m_chunks_begun;
     std::size_t m_source = ~std::size_t{0}; // the chunk of the latest event

@@ -221,6 +221,28 @@ TEST_F(OracleEdgeCases, NothingIsDecidedOnASecondProcessorOrAfterADamagedEvent) 
     EXPECT_THAT(m_relaxations, testing::Contains(HasSubstr("a second processor")));
 }
 
+TEST_F(OracleEdgeCases, WhatAProcessorRunsIsNotKnownAfterALossOnItOrAFilter) {
+    const auto violations = [](std::string_view meanwhile) {
+        const trace::Names names;
+        trace::TraceFacts facts;
+        facts.clock.mode = tracer::ClockMode::icount;
+        facts.chunks.resize(1);
+        facts.chunks.front().described = true;
+        Oracle oracle([](const Finding&) {}, std::nullopt);
+        support::SceneReader reader;
+        const std::string text = fmt::format("10 switch 12 @1; {} 20 switch 12; 90'000 switch 12", meanwhile);
+        for (trace::Event event : reader.read(text)) {
+            event.names = &names;
+            oracle.add(event, facts);
+        }
+        return oracle.verdicts().of(Rule::one_processor).violations;
+    };
+    EXPECT_EQ(violations(""), 1U);
+    EXPECT_EQ(violations("15 switch 13 @1;"), 0U);
+    EXPECT_EQ(violations("15 blackout @1; 16 lost 3 @1;"), 0U);
+    EXPECT_EQ(violations("15 filter_priority 1 0 @1;"), 0U);
+}
+
 } // namespace
 
 } // namespace host::analyse::oracle::edge_cases_test
