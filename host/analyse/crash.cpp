@@ -195,7 +195,7 @@ void CrashWatch::follow(const trace::Event& event) {
         begin_run(processor, event, false, event.par1);
         break;
     case kCodeOf<"interrupt_start">:
-        if (!processor.runs.empty()) {
+        if (!processor.runs.empty() && processor.interrupted.size() < kNestedMax) {
             processor.interrupted.push_back(processor.runs.back());
         }
         begin_run(processor, event, true, event.par1);

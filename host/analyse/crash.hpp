@@ -96,6 +96,7 @@ class CrashWatch {
     static constexpr std::size_t kRunsMax = 12;  // before a crash
     static constexpr std::size_t kKilledMax = 8; // further ones are not kept
     static constexpr std::size_t kFramesMax = 32;
+    static constexpr std::size_t kNestedMax = 256; // handlers that have not ended, of which there are few
 
     static constexpr const auto& kConcerns =
         trace::kAnyOf<"context_switch", "interrupt_start", "interrupt_end", "blackout_end", "task_fault",
