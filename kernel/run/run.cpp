@@ -125,7 +125,7 @@ void end_at_limit(Task&, IrqOff off) {
 // The run is ended later, because a task may be in the middle of ending others, and by a timer of the idle task, which
 // uses none.
 void main_ended(IrqOff off) {
-    if (s_run.ender == nullptr) {
+    if (s_run.ender == nullptr && s_run.last == nullptr) { // the timer may wait for a task that ends the run already
         task_timer_post<&end_without_main>(*s_run.idle, TaskTimer::delay, now(), off);
     }
 }
