@@ -82,7 +82,7 @@ void StructureCheck::begin_after_hole(const trace::Event& event, const trace::Tr
     std::string reason =
         fmt::format("{}: what is open there has an unknown end",
                     chunk.damaged ? fmt::format("the checksum of {} is wrong, or records of it are missing", chunk.file)
-                                  : fmt::format("records are missing in {}", chunk.file));
+                                  : fmt::format("records are missing in {} or before it", chunk.file));
     if (m_relaxations.empty() || m_relaxations.back() != reason) {
         m_relaxations.push_back(std::move(reason));
     }

@@ -108,8 +108,8 @@ struct TraceFacts {
 
 // Finds where the reader got fewer records than the chunks hold: slots that are empty or could not be decoded, and
 // chunks that end early. The missing records may have changed any state, so a check that continued across a hole would
-// report false violations. In a chunk whose checksum is wrong there is a hole before each event. A chunk that is
-// missing as a whole is not found here: the manifest and the export's totals report it.
+// report false violations. In a chunk whose checksum is wrong there is a hole before each event. Where parts of the
+// trace are known to be absent, whole chunks may be missing before any chunk that is not the next one by its number.
 class Holes {
   public:
     // Returns whether records are missing between the previous event of the same processor and this one. Must be called
@@ -127,8 +127,9 @@ class Holes {
         }
         const ChunkReport* const before = latest.begun ? &facts.chunks[latest.source] : nullptr;
         const bool ended_early = before != nullptr && (before->damaged || lost(*before) > latest.lost);
+        const bool lacks_chunks = before != nullptr && before != &here && lacks_parts(facts) && !follows(*before, here);
         latest = {.begun = true, .source = event.source, .generation = event.generation, .lost = lost_here};
-        return ended_early || here.damaged || lost_here != 0;
+        return ended_early || lacks_chunks || here.damaged || lost_here != 0;
     }
 
   private:
@@ -141,6 +142,16 @@ class Holes {
 
     [[nodiscard]] static std::uint64_t lost(const ChunkReport& chunk) {
         return chunk.missing + chunk.unused + chunk.skipped + chunk.gaps;
+    }
+
+    [[nodiscard]] static bool lacks_parts(const TraceFacts& facts) {
+        return facts.absent.parts != 0 || facts.absent.records != 0;
+    }
+
+    // Returns whether the second chunk is the next one by its number.
+    [[nodiscard]] static bool follows(const ChunkReport& before, const ChunkReport& here) {
+        return before.described && here.described && here.description.chunk == before.description.chunk + 1 &&
+               here.description.generation == before.description.generation;
     }
 
     NumberMap<Latest> m_processors;

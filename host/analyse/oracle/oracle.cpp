@@ -115,7 +115,8 @@ void Oracle::begin_after_hole(const trace::ChunkReport& chunk) {
         chunk.damaged
             ? fmt::format("the checksum of {} is wrong, or records of it are missing: nothing is decided in it",
                           chunk.file)
-            : fmt::format("records are missing in {}: states are unknown until a record shows them", chunk.file));
+            : fmt::format("records are missing in {} or before it: states are unknown until a record shows them",
+                          chunk.file));
     forget();
 }
 

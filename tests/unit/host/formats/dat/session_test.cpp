@@ -5,6 +5,8 @@
 
 #include "tests/support/host_trace_builder.hpp"
 
+#include <cstdint>
+#include <filesystem>
 #include <gmock/gmock.h>
 
 namespace host::formats::dat::session_test {
@@ -72,6 +74,27 @@ class Session : public testing::Test {
     support::TemporaryDirectory m_directory;
     Manifest m_manifest{.origin = "files", .complete = true};
 };
+
+TEST_F(Session, HasAHoleWhereAFileIsMissing) {
+    list("2trace.dat", chunk_of(2, 1200));
+    list("3trace.dat", chunk_of(3, 1300));
+    ASSERT_TRUE(save_manifest(m_manifest, m_directory.path()).ok());
+    const auto stamps_after_holes = [this] {
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        const auto opened = Trace::open(m_directory.path(), {}, diagnostics);
+        trace::Holes holes;
+        std::vector<std::uint64_t> after;
+        opened.value()->for_each([&](const trace::Event& event) {
+            if (!event.metadata && holes.before(event, opened.value()->facts())) {
+                after.push_back(event.ticks.value);
+            }
+        });
+        return after;
+    };
+    EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{});
+    std::filesystem::remove(m_directory / "2trace.dat");
+    EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{1300});
+}
 
 TEST_F(Session, IsItsFilesInTheOrderOfTime) {
     list("2trace.dat", chunk_of(2, 900, true));
