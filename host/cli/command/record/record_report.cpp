@@ -167,9 +167,11 @@ void RecordReport::print_report(const SessionView& session, const Manifest& mani
         out.print("overflow   {} packets were dropped by this host's kernel: raise net.core.rmem_max\n",
                   transfer.socket_overflow);
     }
-    out.print("verdict    {}\n", manifest.complete
-                                     ? out.styled(Style::good, "complete: nothing lost")
-                                     : out.styled(Style::bad, "incomplete: " + text::escaped(manifest.reason)));
+    const bool ended_badly = manifest.announced && manifest.announced->result > tracer::RunResult::completed;
+    out.print("verdict    {}\n", out.styled(manifest.complete && !ended_badly ? Style::good : Style::bad,
+                                            (manifest.complete ? "complete: nothing lost"
+                                                               : "incomplete: " + text::escaped(manifest.reason)) +
+                                                (ended_badly ? "; but the run ended badly" : "")));
 }
 
 // Prints at most one line a second, for any number of refusals.
