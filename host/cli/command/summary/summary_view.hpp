@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prints the figures of a trace on the screen (at most 100 columns) and as JSON.
+// Prints the figures of a trace on the screen (at most 80 columns) and as JSON.
 #pragma once
 
 #include "host/analyse/crash.hpp"
