@@ -76,7 +76,7 @@ void BasePriorities::follow(const trace::Event& event, const trace::RecordedTime
     switch (event.code) {
     case kCodeOf<"job_deadline">:
     case kCodeOf<"set_priority">:
-        task(event.par1).deadline = times.deadline(event.par1);
+        task(event.par1).deadline = {times.deadline(event.par1), m_forgotten};
         break;
     case kCodeOf<"deadline_change">:
         change_deadline(task(event.par1), event.par2 * kNsPerUs);
@@ -89,7 +89,7 @@ void BasePriorities::follow(const trace::Event& event, const trace::RecordedTime
     case kCodeOf<"task_create">:
         task(event.par1).changed_ns.reset();
         task(event.par1).next_ns.reset();
-        task(event.par1).deadline.reset();
+        task(event.par1).deadline = {};
         task(event.par1).server.reset();
         break;
     case kCodeOf<"server_create">:
@@ -109,19 +109,10 @@ void BasePriorities::follow(const trace::Event& event, const trace::RecordedTime
         m_servers[event.par1].period_ns = times.server_period_ns(event.par1);
         break;
     case kCodeOf<"server_budget">:
-        m_servers[event.par1].budget = event.par2;
+        m_servers[event.par1].budget = {event.par2, m_forgotten};
         break;
     default:
         break;
-    }
-}
-
-void BasePriorities::forget() {
-    for (Task& task : m_tasks) {
-        task.deadline.reset();
-    }
-    for (auto& [id, server] : m_servers) {
-        server.budget.reset();
     }
 }
 
@@ -131,8 +122,10 @@ inline BasePriorities::Key BasePriorities::key_of(std::uint32_t context) const {
     }
     const Task& task = m_tasks[context];
     switch (task.queue) {
-    case Queue::deadline:
-        return {task.level, true, task.deadline.has_value(), task.deadline.value_or(0)};
+    case Queue::deadline: {
+        const auto deadline = task.deadline.at(m_forgotten);
+        return {task.level, true, deadline.has_value(), deadline.value_or(0)};
+    }
     case Queue::fixed: {
         const auto server = task.server ? m_servers.find(*task.server) : m_servers.end();
         if (server != m_servers.end() && server->second.throttles) {
@@ -167,7 +160,8 @@ Order BasePriorities::order(std::uint32_t a, std::uint32_t b) const {
 
 std::optional<std::uint32_t> BasePriorities::used_up(std::uint32_t number) const {
     const auto server = m_servers.find(number);
-    const bool is_used_up = server != m_servers.end() && server->second.throttles && server->second.budget == 0U;
+    const bool is_used_up =
+        server != m_servers.end() && server->second.throttles && server->second.budget.at(m_forgotten) == 0U;
     return is_used_up ? std::optional(number) : std::nullopt;
 }
 

@@ -40,7 +40,7 @@ class BasePriorities {
                       "server_attach", "server_kind", "server_period", "server_budget">;
 
     // Records are missing: forgets the deadlines of jobs and the budgets of servers.
-    void forget();
+    void forget() { ++m_forgotten; }
 
     // Returns the order of a relative to b; unknown if the trace does not have the parameters of both.
     [[nodiscard]] Order order(std::uint32_t a, std::uint32_t b) const;
@@ -54,20 +54,31 @@ class BasePriorities {
   private:
     enum class Queue : std::uint8_t { unknown, fixed, deadline, last, idle };
 
+    // Holds a value that is forgotten by itself: there may be many of them, and many losses.
+    template <typename T>
+    struct Transient {
+        std::optional<T> value{};
+        std::uint64_t stated_in = 0; // m_forgotten at that time
+
+        [[nodiscard]] std::optional<T> at(std::uint64_t forgotten) const {
+            return stated_in == forgotten ? value : std::nullopt;
+        }
+    };
+
     struct Task {
         Queue queue = Queue::unknown;
         std::uint32_t level = 0;
         std::uint64_t relative_ns = 0;
         std::optional<std::uint64_t> changed_ns{}; // relative deadline, as changed by deadline_change
         std::optional<std::uint64_t> next_ns{};    // the relative deadline from the next release on
-        std::optional<std::uint64_t> deadline{};   // absolute deadline of the job in progress, in ticks
+        Transient<std::uint64_t> deadline{};       // absolute deadline of the job in progress, in ticks
         std::optional<std::uint16_t> server{};
     };
 
     struct Server {
         bool throttles = false; // a polling or deferrable server
         std::optional<std::uint64_t> period_ns{};
-        std::optional<std::uint32_t> budget{};
+        Transient<std::uint32_t> budget{};
     };
 
     struct Key {
@@ -86,6 +97,7 @@ class BasePriorities {
     std::vector<Task> m_tasks; // by context
     std::unordered_map<std::uint32_t, Server> m_servers;
     std::uint64_t m_names_version = 0;
+    std::uint64_t m_forgotten = 0; // how often forget() was called
 };
 
 } // namespace host::schedule

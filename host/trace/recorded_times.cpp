@@ -34,9 +34,15 @@ void RecordedTimes::forget() {
     m_ended.clear();
     m_forgot = true;
     m_in_gap = true;
-    for (auto& [id, server] : m_servers.values()) {
-        server = {.kind = server.kind, .period_ns = server.period_ns};
+    ++m_forgotten; // the servers forget when they are needed: there may be many, and many losses
+}
+
+RecordedTimes::Server& RecordedTimes::server(std::uint16_t id) {
+    Server& known = m_servers[id];
+    if (known.known_since != m_forgotten) {
+        known = {.kind = known.kind, .period_ns = known.period_ns, .known_since = m_forgotten};
     }
+    return known;
 }
 
 RecordedTimes::Task& RecordedTimes::task(const Event& event, std::uint16_t context) {
@@ -54,7 +60,7 @@ RecordedTimes::Task& RecordedTimes::task(const Event& event, std::uint16_t conte
 }
 
 RecordedTimes::Server* RecordedTimes::server_of(const Task& task) {
-    return task.server ? m_servers.find(*task.server) : nullptr;
+    return task.server && m_servers.find(*task.server) != nullptr ? &server(*task.server) : nullptr;
 }
 
 void RecordedTimes::follow(const Event& event, std::uint32_t khz) {
@@ -276,41 +282,41 @@ void RecordedTimes::follow_server(const Event& event) {
     const auto in_par2 = static_cast<std::uint16_t>(event.par2);
     switch (event.code) {
     case kCodeOf<"server_create">:
-        m_servers[in_par2] = {.whole = true};
+        m_servers[in_par2] = {.whole = true, .known_since = m_forgotten};
         break;
     case kCodeOf<"server_remove">:
         m_servers.erase(in_par2);
         break;
     case kCodeOf<"server_kind">:
-        m_servers[in_par2].kind = lib::number_from<lib::ServerKind>(event.par1);
+        server(in_par2).kind = lib::number_from<lib::ServerKind>(event.par1);
         break;
     case kCodeOf<"server_period">:
-        m_servers[event.par1].period_ns = event.par2;
+        server(event.par1).period_ns = event.par2;
         break;
     case kCodeOf<"server_attach">:
         task(event, in_par2).server = event.par1;
-        m_servers[event.par1].task = in_par2;
+        server(event.par1).task = in_par2;
         break;
     case kCodeOf<"server_active">:
         task(event, event.par1).server = in_par2;
-        m_servers[in_par2].task = event.par1;
-        m_servers[in_par2].active = true;
+        server(in_par2).task = event.par1;
+        server(in_par2).active = true;
         break;
     case kCodeOf<"server_replenish">:
-        m_servers[in_par2].replenished = true;
+        server(in_par2).replenished = true;
         break;
     case kCodeOf<"server_exhaust">:
-        m_servers[in_par2].exhausted = true;
+        server(in_par2).exhausted = true;
         break;
     case kCodeOf<"server_deadline">: {
-        Server& server = m_servers[event.par1];
+        Server& of = server(event.par1);
         const auto period = period_of(event.par1);
-        server.deadline = !server.kind               ? std::nullopt
-                          : is_dynamic(*server.kind) ? dynamic_deadline(server, event, period)
-                                                     : fixed_deadline(server, event, period);
-        server.active = false;
-        server.replenished = false;
-        server.exhausted = false;
+        of.deadline = !of.kind               ? std::nullopt
+                      : is_dynamic(*of.kind) ? dynamic_deadline(of, event, period)
+                                             : fixed_deadline(of, event, period);
+        of.active = false;
+        of.replenished = false;
+        of.exhausted = false;
         break;
     }
     default:
@@ -323,8 +329,8 @@ std::optional<std::uint64_t> RecordedTimes::server_period_ns(std::uint16_t serve
     if (known == nullptr) {
         return std::nullopt;
     }
-    const Task* const task =
-        known->kind && is_dynamic(*known->kind) && known->task ? m_tasks.find(*known->task) : nullptr;
+    const bool has_task = known->known_since == m_forgotten && known->task;
+    const Task* const task = has_task && known->kind && is_dynamic(*known->kind) ? m_tasks.find(*known->task) : nullptr;
     if (task != nullptr && task->is_soft()) {
         return task->parameters.period_ns;
     }
@@ -389,7 +395,7 @@ std::optional<std::uint64_t> RecordedTimes::deadline_about(std::uint16_t context
 
 std::optional<std::uint64_t> RecordedTimes::server_deadline(std::uint16_t server) const {
     const Server* const known = m_servers.find(server);
-    return known != nullptr ? known->deadline : std::nullopt;
+    return known != nullptr && known->known_since == m_forgotten ? known->deadline : std::nullopt;
 }
 
 } // namespace host::trace

@@ -94,6 +94,7 @@ class RecordedTimes {
         bool active = false;
         bool replenished = false;
         bool exhausted = false;
+        std::uint64_t known_since = 0; // m_forgotten at that time; what is known from before is kind and period alone
     };
 
     void follow(const Event& event, std::uint32_t khz);
@@ -108,6 +109,7 @@ class RecordedTimes {
     void due(Task& task, std::uint32_t low);
     [[nodiscard]] std::optional<std::uint64_t> hard_deadline(const Task& task, std::uint32_t low) const;
     void priority(Task& task, const Event& event);
+    [[nodiscard]] Server& server(std::uint16_t id);
     [[nodiscard]] Server* server_of(const Task& task);
     [[nodiscard]] std::optional<std::uint64_t> period_of(std::uint16_t server) const;
     [[nodiscard]] static std::optional<std::uint64_t> dynamic_deadline(const Server& server, const Event& event,
@@ -123,6 +125,7 @@ class RecordedTimes {
     NumberMap<Task> m_tasks; // by context
     NumberMap<Server> m_servers;
     std::vector<std::uint16_t> m_ended; // tasks whose jobs ended since the last decision
+    std::uint64_t m_forgotten = 0;      // how often forget() was called
     bool m_forgot = false;              // records are missing, so a task may have had jobs that wait
     bool m_in_gap = false;              // no decision has followed what is missing, so the end of a job may be, too
 };
