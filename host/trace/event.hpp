@@ -220,8 +220,13 @@ class NumberMap {
         m_values.erase(number);
     }
 
+    // The time is that of the values, not that of the greatest number: a trace may state a loss at every second record.
     void clear() {
-        m_places.clear();
+        for (const auto& [number, value] : m_values) {
+            if (number < m_places.size()) {
+                m_places[number] = nullptr;
+            }
+        }
         m_values.clear();
     }
 
