@@ -112,7 +112,7 @@ class Machine:
         return self.ask(HELLO, cookie + bytes(8), stream=stream, stamp=2)[0]
 
     def enters(self, stream=0):
-        """Repeats HELLO as the kernel does, while other sessions hold the places. Returns whether the session is open."""
+        """Repeats HELLO as the kernel does, while others hold the places. Returns whether the session is open."""
         for _ in range(20):
             if self.hello(stream) == HELLO_ACK:
                 return True

@@ -145,8 +145,8 @@ void Jobs::release(const trace::Event& event) {
 // Kernels of other versions may record a release before its time; this one has then recorded some in time.
 constexpr std::uint64_t kInTimeMin = 8;
 
-// Returns whether the record that is judged comes too late for what was due at that time. Only the idle task is known to
-// leave interrupts on: any other may have kept the kernel from it.
+// Returns whether the record that is judged comes too late for what was due at that time. Only the idle task is known
+// to leave interrupts on: any other may have kept the kernel from it.
 bool Jobs::is_late(std::uint64_t due) const {
     const auto& running = model().running();
     const Task* const exec = running ? model().find(running->exec) : nullptr;
