@@ -118,7 +118,7 @@ def reset_then_a_whole_run(ctx):
     """After the trace of the first boot, the run of the second one is exported whole, and the third finds none."""
     image = ctx.make_ramdisk()
     meanwhile, _ = reset_once(ctx, 0, save=False)
-    outcome = ctx.boot("control", nic="none", sink="disk", ramdisk=image, devices=REBOOTS,
+    outcome = ctx.boot("control", nic="none", sink="disk", ramdisk=image, devices=REBOOTS, duration_ms=1500,
                        meanwhile=meanwhile)
     outcome.expect_code(OK)
     expect("in the middle of its run" in outcome.marker("an earlier boot left"), str(outcome))
