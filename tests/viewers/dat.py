@@ -11,7 +11,8 @@ from support.cases import case, expect, expect_equal
 
 def rows(ctx, trace, name, codes=(0,)):
     with open(ctx.convert(trace, "csv", name=name, codes=codes), encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        # The texts of trace_printf are in the image of the kernel, which a converted file does not name.
+        return [{**row, "parameters": ""} if row["event"] == "formatted_event" else row for row in csv.DictReader(file)]
 
 
 def by_processor(table):
