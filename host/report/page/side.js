@@ -299,7 +299,7 @@ function drawnAsSvg(timeline, whole) {
             surface.rect(12, middle - 4, 8, 8, taskColour(row.task.colour));
         }
         surface.text(2, middle, row.mark || "", surface.theme.text);
-        surface.text(26, middle, row.label, surface.theme.text, LABELS_WIDTH - (row.curve ? 96 : 32));
+        surface.text(26, middle, row.label, surface.theme.text, LABELS_WIDTH - 32);
     }
     surface.root = root;
     const [ticks, text, unit] = axisOf(view, trace, timeline.room);
