@@ -35,8 +35,8 @@ class DeliveringStore final : public reliable::SessionStore {
         , m_usage(usage)
         , m_total_bytes(total_bytes)
         , m_full(std::move(full)) {
-        for (std::uint16_t stream = 0; stream < m_passed_on.size(); ++stream) {
-            m_passed_on[stream] = m_files->durable(stream).bytes;
+        for (std::size_t stream = 0; stream < m_passed_on.size(); ++stream) {
+            m_passed_on[stream] = m_files->durable(static_cast<std::uint16_t>(stream)).bytes;
         }
     }
 

@@ -48,7 +48,7 @@ std::span<const std::byte> Receiver::handle(std::span<const std::byte> datagram_
     case wire::PacketType::unknown:
     case wire::PacketType::abort:
         ++m_counters.malformed; // only the receiver sends these
-        break;
+        return {};
     }
     if (entry->session.counters().packets != before) {
         entry->progressed = now;

@@ -499,6 +499,13 @@ TEST_F(Receiving, ForgetsNoSessionThatIsNotDurable) {
     EXPECT_TRUE(receiver.sessions().empty());
 }
 
+TEST_F(Receiving, IgnoresAnswersOfAMachineWithoutASession) {
+    for (const PacketType type : {PacketType::hello_ack, PacketType::unknown, PacketType::abort}) {
+        EXPECT_TRUE(handle({.type = type, .session = 9}, Bytes(wire::kControlBytes)).empty());
+    }
+    EXPECT_EQ(receiver.counters().malformed, 3U);
+}
+
 TEST_F(Receiving, CountsWhatItIsSent) {
     static_cast<void>(handle(Bytes(3), kPeer));
     ASSERT_TRUE(connect(1).has_value());
