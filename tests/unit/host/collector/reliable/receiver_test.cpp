@@ -501,7 +501,7 @@ TEST_F(Receiving, ForgetsNoSessionThatIsNotDurable) {
 
 TEST_F(Receiving, IgnoresAnswersOfAMachineWithoutASession) {
     for (const PacketType type : {PacketType::hello_ack, PacketType::unknown, PacketType::abort}) {
-        EXPECT_TRUE(handle({.type = type, .session = 9}, Bytes(wire::kControlBytes)).empty());
+        EXPECT_FALSE(handle({.type = type, .session = 9}, Bytes(wire::kControlBytes)).has_value());
     }
     EXPECT_EQ(receiver.counters().malformed, 3U);
 }
