@@ -273,7 +273,7 @@ std::optional<Reply> Session::due(std::uint16_t number, lib::Nanoseconds now) {
             make_durable(number); // what was pushed during the sync that has ended
         }
         stream.answer_synced = stream.syncing.has_value();
-        stream.acknowledge_at = now;
+        stream.acknowledge_at = stream.answer_synced ? stream.acknowledge_at : now;
     }
     const bool waited = !stream.window[stream.received.packets % wire::kWindowPackets].empty() && !stream.full;
     if (waited && m_unsynced < kUnsyncedMax) { // what waited for a sync
