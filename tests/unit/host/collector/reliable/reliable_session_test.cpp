@@ -310,7 +310,7 @@ TEST_F(OneSession, AnswersAPacketThatIsPushedDuringAFlush) {
     EXPECT_FALSE(data(0, wire::kFlagPush).has_value());
     EXPECT_FALSE(data(1, wire::kFlagPush).has_value());
     disk.end_flushes();
-    EXPECT_EQ(body_of<wire::Ack>(session.due(now)).not_durable, 1U);
+    EXPECT_FALSE(session.due(now).has_value()) << "one answer follows, which says that both are durable";
     disk.end_flushes();
     const auto reply = session.due(now);
     ASSERT_TRUE(reply.has_value()) << "the sender does not ask again";
