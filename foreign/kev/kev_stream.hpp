@@ -31,11 +31,11 @@ class KevStream final : public trace::EventStream {
     [[nodiscard]] static lib::Result<std::unique_ptr<KevStream>>
     open(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
 
-    [[nodiscard]] std::span<const trace::Event> next_batch() override {
-        return next(m_single) ? std::span<const trace::Event>(&m_single, 1) : std::span<const trace::Event>();
+  private:
+    [[nodiscard]] std::span<trace::Event> read_batch() override {
+        return next(m_single) ? std::span<trace::Event>(&m_single, 1) : std::span<trace::Event>();
     }
 
-  private:
     [[nodiscard]] bool next(trace::Event& event);
 
     KevStream(std::unique_ptr<Reader> reader, const trace::OpenOptions& options, trace::Diagnostics& diagnostics,

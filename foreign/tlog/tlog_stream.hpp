@@ -58,11 +58,11 @@ class TlogStream final : public trace::EventStream {
                                                                        const trace::OpenOptions& options,
                                                                        trace::Diagnostics& diagnostics);
 
-    [[nodiscard]] std::span<const trace::Event> next_batch() override {
-        return next(m_single) ? std::span<const trace::Event>(&m_single, 1) : std::span<const trace::Event>();
+  private:
+    [[nodiscard]] std::span<trace::Event> read_batch() override {
+        return next(m_single) ? std::span<trace::Event>(&m_single, 1) : std::span<trace::Event>();
     }
 
-  private:
     [[nodiscard]] bool next(trace::Event& event);
 
     struct Head {

@@ -79,6 +79,9 @@ class CrashWatch {
   public:
     // Must be called in time order.
     void take(const trace::Event& event) {
+        if (event.after_hole) [[unlikely]] {
+            m_processors.erase(event.cpu);
+        }
         if (kConcerns[event.code] && event.is_sound() && !event.metadata) {
             follow(event);
         }

@@ -44,15 +44,14 @@ void StructureCheck::relax(Families families, std::string reason) {
     }
 }
 
-void StructureCheck::begin_stretch(std::uint16_t cpu, schedule::Pass& pass) {
-    pass.forget(cpu);
+void StructureCheck::begin_stretch(std::uint16_t cpu) {
     m_cpus.erase(cpu);
     // Tasks and mutexes belong to no processor: what another processor recorded of them may now be outdated, too.
     m_mutexes.clear();
     m_in_job.clear();
 }
 
-void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
+void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFacts& facts) {
     const trace::ChunkReport& chunk = facts.chunks[event.source];
     if (!chunk.described) {
         relax(~Families(),
@@ -73,11 +72,11 @@ void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFa
         m_relaxations.push_back(fmt::format("chunk {} starts in the middle ({} records overwritten): what is open "
                                             "there has an unknown start",
                                             description.chunk, description.overwritten));
-        begin_stretch(description.cpu, pass);
+        begin_stretch(description.cpu);
     }
 }
 
-void StructureCheck::begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
+void StructureCheck::begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts) {
     const trace::ChunkReport& chunk = facts.chunks[event.source];
     std::string reason =
         fmt::format("{}: what is open there has an unknown end",
@@ -86,7 +85,7 @@ void StructureCheck::begin_after_hole(const trace::Event& event, const trace::Tr
     if (m_relaxations.empty() || m_relaxations.back() != reason) {
         m_relaxations.push_back(std::move(reason));
     }
-    begin_stretch(event.cpu, pass);
+    begin_stretch(event.cpu);
 }
 
 void StructureCheck::relax_filtered(const trace::Event& event) {
@@ -95,7 +94,7 @@ void StructureCheck::relax_filtered(const trace::Event& event) {
 }
 
 // Handles what the event shows of its chunk. Returns whether the event must be judged.
-bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
+bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& facts) {
     if (!event.is_sound()) {
         relax(~Families(), "a damaged event: pairs and order are not checked from there on");
         return false;
@@ -109,14 +108,14 @@ bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& f
     }
     std::optional<lib::Ticks>& stamp = m_last_stamps[event.source];
     if (!stamp) {
-        begin_chunk(event, facts, pass);
+        begin_chunk(event, facts);
     } else if (event.ticks < *stamp) {
         violate(Rule::stamps_rise, event, std::nullopt,
                 fmt::format("the stamp falls from {} to {} ticks", stamp->value, event.ticks.value));
     }
     stamp = event.ticks;
-    if (m_holes.before(event, facts)) {
-        begin_after_hole(event, facts, pass);
+    if (event.after_hole || event.doubtful) {
+        begin_after_hole(event, facts);
     }
     return event.row != nullptr && !trace::is_foreign(event);
 }
@@ -222,17 +221,18 @@ void StructureCheck::judge(const trace::Event& event, const schedule::Schedule::
     }
 }
 
-void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
-    if (!begin(event, facts, pass)) {
+void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& facts,
+                         const schedule::Schedule& schedule) {
+    if (!begin(event, facts)) {
         return;
     }
     if (trace::kSetsFilter[event.code]) {
         relax_filtered(event);
         return;
     }
-    judge(event, pass.schedule().processor(event.cpu));
+    judge(event, event.after_hole || event.doubtful ? schedule::Schedule::Processor{} : schedule.processor(event.cpu));
     if (kBeginsStretch[event.code]) {
-        begin_stretch(event.cpu, pass);
+        begin_stretch(event.cpu);
     }
 }
 

@@ -6,7 +6,7 @@
 // violation. Each event is judged by the schedule as it was before the event; at a gap the schedule is forgotten.
 #pragma once
 
-#include "host/schedule/pass.hpp"
+#include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
 
@@ -87,9 +87,8 @@ class StructureCheck {
 
     explicit StructureCheck(Sink sink);
 
-    // facts: those of the trace that the event comes from. pass: its state before the event, which the caller gives it
-    // next.
-    void add(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
+    // facts: those of the trace that the event comes from. schedule: its state before the event.
+    void add(const trace::Event& event, const trace::TraceFacts& facts, const schedule::Schedule& schedule);
 
     // Checks the rules about whole chunks and files. Must be called once, after the last event.
     void finish(const trace::TraceFacts& facts);
@@ -142,10 +141,10 @@ class StructureCheck {
 
     using Families = std::bitset<tracer::kFamilies>;
 
-    void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
-    void begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
-    void begin_stretch(std::uint16_t cpu, schedule::Pass& pass);
-    [[nodiscard]] bool begin(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
+    void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts);
+    void begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts);
+    void begin_stretch(std::uint16_t cpu);
+    [[nodiscard]] bool begin(const trace::Event& event, const trace::TraceFacts& facts);
     void judge(const trace::Event& event, const schedule::Schedule::Processor& here);
     void relax_filtered(const trace::Event& event);
     // reason: a sentence, which is added to relaxations() unless all these families are relaxed already.
@@ -177,7 +176,6 @@ class StructureCheck {
     std::map<std::uint32_t, Mutex> m_mutexes;
     trace::NumberMap<std::optional<bool>> m_in_job; // by context: whether its latest cycle has not ended, if known
     std::vector<std::optional<lib::Ticks>> m_last_stamps; // by chunk
-    trace::Holes m_holes;
     std::uint64_t m_events = 0;
 };
 

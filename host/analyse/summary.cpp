@@ -65,7 +65,17 @@ void Summary::count(const trace::Event& event) {
     }
 }
 
+// The end of a handler may be among the records that are missing.
+void Summary::forget_handlers(Cpu& cpu) {
+    cpu.open_vectors = {};
+    cpu.open_timer.reset();
+}
+
 void Summary::follow(const trace::Event& event, Cpu& cpu) {
+    if (event.after_hole) [[unlikely]] {
+        give(cpu, cpu.time.lose());
+        forget_handlers(cpu);
+    }
     if (schedule::ProcessorTime::kEndsStretch[event.code]) {
         give(cpu, cpu.time.take(event));
     } else {
@@ -91,6 +101,10 @@ void Summary::follow(const trace::Event& event, Cpu& cpu) {
             m_timer.handler.add(now - *cpu.open_timer);
             cpu.open_timer.reset();
         }
+        break;
+    case kCodeOf<"blackout_end">:
+    case kCodeOf<"trace_start">:
+        forget_handlers(cpu);
         break;
     default:
         count(event);
@@ -252,6 +266,9 @@ void Tally::add(const trace::Event& event) {
     }
     ++m_counts[event.code];
     ProcessorTime& processor = m_processors[event.cpu];
+    if (event.after_hole) [[unlikely]] {
+        give(processor.lose());
+    }
     if (ProcessorTime::kEndsStretch[event.code]) {
         give(processor.take(event));
     } else {

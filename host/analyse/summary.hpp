@@ -101,6 +101,7 @@ class Summary {
     };
 
     void give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch);
+    static void forget_handlers(Cpu& cpu);
     void follow(const trace::Event& event, Cpu& cpu);
     void count(const trace::Event& event);
 

@@ -14,6 +14,9 @@ void TimeCheck::add(const trace::Event& event) {
     if (!processor.first) {
         processor.first = event.ticks;
     }
+    if (event.after_hole) {
+        processor.sum = processor.sum + processor.time.lose().length();
+    }
     if (schedule::ProcessorTime::kEndsStretch[event.code]) {
         processor.sum = processor.sum + processor.time.take(event).length();
     } else {

@@ -400,7 +400,7 @@ void Accounting::end_job(const Job& job) {
     end_piece(*open, history(open->account.cpu));
     JobAccount& account = open->account;
     account.job = job;
-    if (!job.end) {
+    if (!job.end || job.doubtful) {
         account.unaccounted = Unaccounted::no_end;
     } else if (open->fell) {
         account.unaccounted = Unaccounted::stamps_fell;

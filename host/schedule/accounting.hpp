@@ -37,7 +37,7 @@ namespace host::schedule {
 // The reason why the parts of a job are not known.
 enum class Unaccounted : std::uint8_t {
     no,          // they are known
-    no_end,      // the job was not complete at the end of the trace, or records are missing within it
+    no_end,      // the job was not complete at the end of the trace, or records are missing within it or may be wrong
     stamps_fell, // records within the job have lower stamps than earlier records
     early,       // the release is later than the record of it
     no_release,  // it is not known which time the record of the release means

@@ -34,6 +34,9 @@ class ExecutorHistory {
     // Takes the next event of this processor. now: the event's time, which must never decrease. schedule: its state
     // after the event. Returns whether something else executes from then on.
     bool take(const trace::Event& event, const Schedule& schedule, lib::Ticks now) {
+        if (event.after_hole) [[unlikely]] {
+            lose();
+        }
         m_stamps[m_records++ % kStampsMax] = now;
         // An event of another code changes what executes only if another processor has taken the task.
         const Schedule::Processor& here = schedule.processor(event.cpu);
@@ -62,6 +65,7 @@ class ExecutorHistory {
     static constexpr std::size_t kStretchesMax = 4096;
     static constexpr std::size_t kStampsMax = 4096;
 
+    void lose();
     bool change(const trace::Event& event, const Schedule::Processor& here, lib::Ticks now);
     [[nodiscard]] Executor executor_of(const trace::Event& event, const Schedule::Processor& here);
     void end_stretch(lib::Ticks now);
@@ -138,6 +142,21 @@ inline void ExecutorHistory::end_stretch(lib::Ticks now) {
         m_past.resize(m_past.size() + 1);
     }
     m_past[m_ended++ % kStretchesMax] = {m_now, m_since, now};
+}
+
+// What has executed since the latest event is not known.
+inline void ExecutorHistory::lose() {
+    if (m_begun) {
+        const lib::Ticks last = m_stamps[(m_records - 1) % kStampsMax];
+        if (m_since < last) {
+            end_stretch(last);
+        }
+        m_since = last;
+        m_now = {};
+        m_running = kUnknownContext;
+    }
+    m_switching = m_section = false;
+    m_timers = 0;
 }
 
 inline bool ExecutorHistory::change(const trace::Event& event, const Schedule::Processor& here, lib::Ticks now) {

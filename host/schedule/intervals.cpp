@@ -184,7 +184,8 @@ void Handlers::take(const trace::Event& event, std::span<const Change> changes, 
             std::vector<Handler>& open = m_open[event.cpu];
             Handler ended = open.back();
             open.pop_back();
-            if (!event.is(trace::kCodeOf<"blackout_end">)) { // else it ended at an unknown time in the gap
+            if (!event.after_hole &&
+                !event.is(trace::kCodeOf<"blackout_end">)) { // else it ended at an unknown time in the gap
                 ended.end = change.object == event.par1 ? std::optional(Moment::of(event)) : std::nullopt;
                 m_sink(ended);
             }
@@ -230,6 +231,12 @@ void Holds::take_mutex(const trace::Event& event, const Schedule& schedule) {
 }
 
 void Holds::take(const trace::Event& event, const Schedule& schedule, const std::optional<Moment>& before) {
+    if (event.after_hole) [[unlikely]] {
+        for (const auto& [mutex, hold] : m_open) {
+            end(hold, before, HoldEnd::records_lost);
+        }
+        m_open.clear();
+    }
     if (event.is(kCodeOf<"set_mutex_acquire">) || event.is(kCodeOf<"set_mutex_unlock">) ||
         event.is(kCodeOf<"set_mutex_owner_died">)) {
         take_mutex(event, schedule);

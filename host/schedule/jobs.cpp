@@ -37,7 +37,7 @@ void Jobs::end(Task& task, std::optional<Moment> now, Outcome outcome) {
         job.end = now;
         job.outcome = outcome;
         // The work has no end of its own, so nothing was due.
-        if (task.server && outcome == Outcome::ended) {
+        if (task.served && outcome == Outcome::ended) {
             job.deadline.reset();
         }
         m_sink(job);
@@ -58,8 +58,11 @@ void Jobs::follow(const trace::Event& event, const Change& change, std::uint32_t
     if (change.kind == Kind::job_began) {
         Task& of = task(context);
         m_opened += of.open ? 0U : 1U;
-        of.open =
-            Job{.context = context, .number = ++of.jobs, .release = Moment::at(m_times.release(context), event, khz)};
+        of.served = m_times.is_served(context);
+        of.open = Job{.context = context,
+                      .number = ++of.jobs,
+                      .release = Moment::at(m_times.release(context), event, khz),
+                      .doubtful = event.doubtful};
     } else if (change.kind == Kind::job_ended) {
         const Outcome outcome = change.state == TaskState::unknown ? Outcome::lost : outcome_of(event);
         end(task(context), outcome == Outcome::lost ? std::nullopt : std::optional(Moment::of(event)), outcome);
@@ -76,7 +79,7 @@ void Jobs::note_job(const trace::Event& event, std::uint32_t khz) {
     }
     Job& job = *of.open;
     if (event.code == kCodeOf<"job_deadline"> || event.code == kCodeOf<"set_priority">) {
-        job.deadline = deadline_of(of, event, khz);
+        job.deadline = deadline_of(job, event, khz);
     } else if (event.code == kCodeOf<"task_deadline_miss">) {
         job.missed = true;
     } else if (!job.start) {
@@ -88,13 +91,16 @@ void Jobs::note_job(const trace::Event& event, std::uint32_t khz) {
 
 // Returns the deadline of the task's open job: the one that a record stated, or, of a server's task, one period after
 // its release.
-std::optional<Moment> Jobs::deadline_of(const Task& task, const trace::Event& event, std::uint32_t khz) const {
-    const Job& job = *task.open;
-    if (!task.server) {
+std::optional<Moment> Jobs::deadline_of(const Job& job, const trace::Event& event, std::uint32_t khz) const {
+    if (!m_times.is_served(job.context)) {
         return Moment::at(m_times.deadline(job.context), event, khz);
     }
-    const auto period_ns = m_times.server_period_ns(*task.server);
-    if (khz == 0 || !job.release || !period_ns || *period_ns == 0) {
+    const auto server = m_times.server(job.context);
+    if (khz == 0 || !job.release || !server) {
+        return std::nullopt;
+    }
+    const auto period_ns = m_times.server_period_ns(*server);
+    if (!period_ns || *period_ns == 0) {
         return std::nullopt;
     }
     return Moment::at((job.release->ticks + lib::TickRate{khz}.to_ticks({*period_ns})).value, event, khz);

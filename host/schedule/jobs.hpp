@@ -36,12 +36,15 @@ struct Job {
     std::optional<Moment> deadline{};
     std::optional<Moment> end{}; // none if lost or unfinished
     bool missed = false;         // the kernel reported a miss
+    bool doubtful = false;       // it began in a chunk whose checksum is wrong
     Outcome outcome = Outcome::unfinished;
 
     // Returns nanoseconds since the start of the trace; none if the release or the clock's rate is not known.
     [[nodiscard]] std::optional<std::int64_t> release_ns() const { return release ? release->ns : std::nullopt; }
 
-    [[nodiscard]] bool is_late() const { return missed || (end && deadline && end->ticks > deadline->ticks); }
+    [[nodiscard]] bool is_late() const {
+        return missed || (!doubtful && end && deadline && end->ticks > deadline->ticks);
+    }
 };
 
 class Jobs {
@@ -78,15 +81,13 @@ class Jobs {
     }
 
     void note(const trace::Event& event, std::uint32_t khz) {
-        if (event.code == trace::kCodeOf<"server_attach">) {
-            task(static_cast<std::uint16_t>(event.par2)).server = event.par1;
-        } else if (m_opened != 0) {
+        if (m_opened != 0) {
             note_job(event, khz);
         }
     }
 
     static constexpr const auto& kConcerns =
-        trace::kAnyOf<"job_deadline", "set_priority", "task_begin_cycle", "task_deadline_miss", "server_attach">;
+        trace::kAnyOf<"job_deadline", "set_priority", "task_begin_cycle", "task_deadline_miss">;
 
     // Must be called at the end of the trace: reports the open jobs, by context.
     void finish();
@@ -102,13 +103,12 @@ class Jobs {
     struct Task {
         std::uint64_t jobs = 0;
         std::optional<Job> open;
-        std::optional<std::uint16_t> server;
+        bool served = false; // at the release of its latest job
     };
 
     void follow(const trace::Event& event, const Change& change, std::uint32_t khz);
     void note_job(const trace::Event& event, std::uint32_t khz);
-    [[nodiscard]] std::optional<Moment> deadline_of(const Task& task, const trace::Event& event,
-                                                    std::uint32_t khz) const;
+    [[nodiscard]] std::optional<Moment> deadline_of(const Job& job, const trace::Event& event, std::uint32_t khz) const;
     void switch_to(const trace::Event& event, std::uint16_t context);
     [[nodiscard]] Task& task(std::uint16_t context);
     void end(Task& task, std::optional<Moment> now, Outcome outcome);

@@ -41,9 +41,6 @@ class Pass {
 
     [[nodiscard]] const Accounting& accounting() const { return m_accounting; }
 
-    // Must be called if records are missing before the next event; see Schedule::forget().
-    void forget(std::uint16_t cpu) { m_schedule.forget(cpu); }
-
   private:
     Schedule m_schedule;
     Accounting m_accounting;

@@ -40,6 +40,15 @@ class ProcessorTime {
         m_begun = true;
     }
 
+    // Must be called before the others for an event before which records are missing. Returns the stretch that ended
+    // with the latest event; what ran from then on is not known.
+    [[nodiscard]] Stretch lose() {
+        const Stretch ended = end_stretch(m_last);
+        m_task.reset();
+        m_depth = 0;
+        return ended;
+    }
+
     // Returns whether take(code, context) does something at an event of this code.
     [[nodiscard]] static constexpr bool concerns(std::uint8_t code) {
         return code == trace::kCodeOf<"context_switch"> || code == trace::kCodeOf<"blackout_start"> ||

@@ -47,8 +47,9 @@ std::span<const Change> Schedule::follow(const trace::Event& event) {
     if (event.row == nullptr || !event.is_sound()) {
         return {};
     }
-    if (!std::exchange(m_forgot, false)) [[likely]] {
-        m_changed = 0;
+    m_changed = 0;
+    if (event.after_hole) [[unlikely]] {
+        lose(at(event.cpu));
     }
     switch (event.code) {
     case kCodeOf<"context_switch">:
@@ -385,13 +386,6 @@ void Schedule::begin_gap(Processor& here) {
 void Schedule::lose(Processor& here) {
     begin_gap(here);
     forget_tasks();
-}
-
-void Schedule::forget(std::uint16_t cpu) {
-    if (!std::exchange(m_forgot, true)) {
-        m_changed = 0;
-    }
-    lose(at(cpu));
 }
 
 // Forgets all tasks but those that run on a processor without a gap. For the state of a task that has ended or is

@@ -19,10 +19,10 @@
 //   accounting.hpp       each response time, divided among its culprits
 //   processor_time.hpp   how the time of one processor is divided among tasks and interrupt handlers
 //
-// Where records are missing (a blackout, a restart of tracing), nothing is assumed: the processor runs an unknown task,
-// and the state of each task is unknown (`forgotten`) unless another processor runs it. If an event contradicts the
-// model, the event is taken as right and the model is changed: a task that gets a processor was ready, and the end of
-// an interrupt handler also ends all handlers that are nested in it.
+// Where records are missing (a blackout, a restart of tracing, a hole in the trace), nothing is assumed: the processor
+// runs an unknown task, and the state of each task is unknown (`forgotten`) unless another processor runs it. If an
+// event contradicts the model, the event is taken as right and the model is changed: a task that gets a processor was
+// ready, and the end of an interrupt handler also ends all handlers that are nested in it.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -131,7 +131,7 @@ class Schedule {
     // Returns what this event changes, in order; mostly nothing. The span is valid until the next call of a function
     // that is not const. Events that are not sound or not of our table change nothing.
     [[nodiscard]] std::span<const Change> take(const trace::Event& event) {
-        return kMayChange[event.code] || m_forgot ? follow(event) : std::span<const Change>();
+        return kMayChange[event.code] || event.after_hole ? follow(event) : std::span<const Change>();
     }
 
     // As take(), but without the test of the event's code.
@@ -147,10 +147,6 @@ class Schedule {
 
     // Must be called at the end of the trace. Returns all open jobs and waits, as job_ended and forgotten.
     [[nodiscard]] std::span<const Change> finish();
-
-    // Must be called if records are missing before the next event of this processor. It forgets the processor and all
-    // tasks that no other processor runs. The next take() that returns changes returns these first.
-    void forget(std::uint16_t cpu);
 
     // Returns the state of a processor; everything is unknown for a processor without events.
     [[nodiscard]] const Processor& processor(std::uint16_t cpu) const {
@@ -239,7 +235,6 @@ class Schedule {
 
     std::vector<Change> m_changes = std::vector<Change>(64);
     std::size_t m_changed = 0;           // how many elements of m_changes are valid
-    bool m_forgot = false;               // they include changes that forget() made
     std::vector<Processor> m_processors; // by number
     Processor m_unknown;                 // for those without events
     std::vector<Task> m_tasks;           // by context; the last one is that of kUnknownContext

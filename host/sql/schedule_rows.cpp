@@ -347,12 +347,12 @@ void AccountRows::add_job(const JobAccount& account, const RowSink& sink) const 
         Cell(job.is_late() ? 1 : 0), Cell(outcome_name(job.outcome)), Cell(account.cpu), Cell::of(account.ready.ns),
         // These are durations.
         part(Part::jitter), is_known ? ns(account.start_latency()) : Cell(), is_known ? ns(account.span()) : Cell(),
-        ns(job.deadline && !is_early ? distance(*job.deadline, job.end) : std::nullopt), part(Part::execution),
-        duration(account.gross), part(Part::interference), interference(By::task), interference(By::interrupt),
-        interference(By::kernel), interference(By::throttling), part(Part::blocking), blocking(Inversion::bounded),
-        blocking(Inversion::unbounded), part(Part::suspension), tracing ? duration(*tracing) : Cell(),
-        if_known(account.records), if_known(account.dispatches), if_known(account.preemptions),
-        if_known(account.migrations),
+        ns(job.deadline && !is_early && !job.doubtful ? distance(*job.deadline, job.end) : std::nullopt),
+        part(Part::execution), duration(account.gross), part(Part::interference), interference(By::task),
+        interference(By::interrupt), interference(By::kernel), interference(By::throttling), part(Part::blocking),
+        blocking(Inversion::bounded), blocking(Inversion::unbounded), part(Part::suspension),
+        tracing ? duration(*tracing) : Cell(), if_known(account.records), if_known(account.dispatches),
+        if_known(account.preemptions), if_known(account.migrations),
         // These are the same durations in ticks.
         stamp(job.release), Cell(account.ready.ticks.value), stamp(job.start), stamp(job.end), stamp(job.deadline),
         Cell::of(response), exactly(Part::jitter), exactly(Part::execution), if_known(account.gross.value),

@@ -26,6 +26,9 @@ void UtilisationRows::add(const trace::Event& event, std::uint32_t khz) {
         m_trace_names = *event.names;
     }
     Processor& processor = m_processors[event.cpu];
+    if (event.after_hole) {
+        give(event.cpu, processor, processor.time.lose(), khz);
+    }
     give(event.cpu, processor, processor.time.take(event), khz);
     if (event.is(trace::kCodeOf<"task_create">)) {
         m_names.erase(event.par1); // the context may have been another task's

@@ -60,6 +60,8 @@ struct Event {
     std::uint32_t par2 = 0;
     EventState state = EventState::ok;
     bool metadata = false;              // describes the trace instead of being part of it
+    bool after_hole = false;            // records of its processor are missing before it (Holes); only if it is sound
+    bool doubtful = false;              // its chunk is damaged (ChunkReport), so it may be wrong
     std::span<const std::byte> payload; // long events: the bytes after the length word
     const Names* names = nullptr;       // never null in an event that a Trace returned
     const KernelImage* image = nullptr; // the image that ran; null if there is none

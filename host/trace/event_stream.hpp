@@ -59,14 +59,31 @@ class EventStream {
     // of one may be any event. The events of a larger batch are plain: valid records of ours, simple ones of our table,
     // without metadata, of one chunk image and so of one processor; no stamp is less than the one before it; none of
     // them begins or ends a gap (blackout_*, trace_start). So a reader examines what they have in common only once.
-    [[nodiscard]] virtual std::span<const Event> next_batch() = 0;
+    [[nodiscard]] std::span<const Event> next_batch() {
+        const std::span<Event> batch = read_batch();
+        if (!batch.empty() && is_judged(batch.front())) { // within a batch nothing is missing
+            batch.front().after_hole = m_holes.before(batch.front(), m_facts);
+        }
+        return batch;
+    }
 
     // The facts grow while events are taken and are complete after the last one.
     [[nodiscard]] const TraceFacts& facts() const { return m_facts; }
 
   protected:
+    // Returns what next_batch() is to return, without the holes.
+    [[nodiscard]] virtual std::span<Event> read_batch() = 0;
+
     TraceFacts m_facts;
     Event m_single; // the event of a batch of one
+
+  private:
+    // What is not judged changes no state, so the next event that is has the hole before it.
+    [[nodiscard]] static bool is_judged(const Event& event) {
+        return !event.metadata && event.row != nullptr && event.is_sound();
+    }
+
+    Holes m_holes;
 };
 
 } // namespace host::trace

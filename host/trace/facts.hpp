@@ -54,7 +54,7 @@ struct ChunkReport {
     std::uint64_t missing = 0;  // announced and not found
     std::uint64_t extra = 0;    // found and not announced
     std::uint64_t unused = 0;   // slots of code 0
-    std::uint64_t skipped = 0;  // records that could not be decoded
+    std::uint64_t skipped = 0;  // records that could not be decoded, but for events of the application, which are known
     std::uint64_t gaps = 0;     // missing parts of the transport so far, with an unknown number of records
     std::uint64_t blackout = 0; // records that its blackout_end events say were dropped
     bool in_blackout = false;   // its last blackout has no end
@@ -108,26 +108,27 @@ struct TraceFacts {
 
 // Finds where the reader got fewer records than the chunks hold: slots that are empty or could not be decoded, and
 // chunks that end early. The missing records may have changed any state, so a check that continued across a hole would
-// report false violations. In a chunk whose checksum is wrong there is a hole before each event. Where parts of the
-// trace are known to be absent, whole chunks may be missing before any chunk that is not the next one by its number.
+// report false violations. There is one before and after a chunk whose checksum is wrong. Where parts of the trace are
+// known to be absent, whole chunks may be missing before any chunk that is not the next one by its number.
 class Holes {
   public:
     // Returns whether records are missing between the previous event of the same processor and this one. Must be called
-    // once for each event that is not metadata, in the order of the trace; facts: of that trace, as they are at the
-    // event.
+    // once for each sound event of our table that is not metadata, in the order of the trace; facts: of that trace, as
+    // they are at the event.
     [[nodiscard]] bool before(const Event& event, const TraceFacts& facts) {
         Latest& latest = m_processors[event.cpu];
         const ChunkReport& here = facts.chunks[event.source];
         const std::uint64_t lost_here = lost(here);
-        if (latest.source == event.source && latest.generation == event.generation) [[likely]] {
-            const bool has_hole = here.damaged || lost_here > latest.lost;
-            latest.begun = true;
+        if (latest.begun && latest.source == event.source && latest.generation == event.generation) [[likely]] {
+            const bool has_hole = lost_here > latest.lost;
             latest.lost = lost_here;
             return has_hole;
         }
         const ChunkReport* const before = latest.begun ? &facts.chunks[latest.source] : nullptr;
         const bool ended_early = before != nullptr && (before->damaged || lost(*before) > latest.lost);
-        const bool lacks_chunks = before != nullptr && before != &here && lacks_parts(facts) && !follows(*before, here);
+        const bool lacks_chunks =
+            before != nullptr && before != &here &&
+            (here.description.overwritten != 0 || (lacks_parts(facts) && !follows(*before, here)));
         latest = {.begun = true, .source = event.source, .generation = event.generation, .lost = lost_here};
         return ended_early || lacks_chunks || here.damaged || lost_here != 0;
     }

@@ -383,6 +383,16 @@ std::optional<std::uint64_t> RecordedTimes::release(std::uint16_t context) const
     return task != nullptr ? task->release : std::nullopt;
 }
 
+std::optional<std::uint16_t> RecordedTimes::server(std::uint16_t context) const {
+    const Task* const task = m_tasks.find(context);
+    return task != nullptr ? task->server : std::nullopt;
+}
+
+bool RecordedTimes::is_served(std::uint16_t context) const {
+    const Task* const task = m_tasks.find(context);
+    return task != nullptr && (task->server || task->is_soft());
+}
+
 std::optional<std::uint64_t> RecordedTimes::deadline(std::uint16_t context) const {
     const Task* const task = m_tasks.find(context);
     return task != nullptr ? task->deadline : std::nullopt;

@@ -26,13 +26,16 @@ class RecordedTimes {
     // Must be called with each event, in order, before the functions below are asked about it. khz: the clock's rate, 0
     // if it is not known: then no deadline is known either.
     void take(const Event& event, std::uint32_t khz) {
+        if (event.after_hole) [[unlikely]] {
+            forget();
+        }
         if (kConcerns[event.code] && event.is_sound()) {
             follow(event, khz);
         }
     }
 
-    // Must be called if records are missing before the next event. It is not needed where the trace itself states a
-    // loss, a pause or a filter.
+    // Must be called if nothing is known of what was before the next event, unless that event states it: a loss, a
+    // pause, a filter, a hole.
     void forget();
 
     // Each of these returns ticks; none if no record has stated the time or if it is not known which time was meant.
@@ -45,6 +48,13 @@ class RecordedTimes {
 
     // As deadline(). If only set_priority states it, as in traces of older kernels, it is up to a microsecond later.
     [[nodiscard]] std::optional<std::uint64_t> deadline_about(std::uint16_t context) const;
+
+    // Returns the server of the task; none if it has none, or if records of it may be missing.
+    [[nodiscard]] std::optional<std::uint16_t> server(std::uint16_t context) const;
+
+    // Returns whether the task has a server, or parameters that only a task with a dynamic server has: then its
+    // recorded deadlines are those of the server.
+    [[nodiscard]] bool is_served(std::uint16_t context) const;
 
     // Returns the deadline of a server, or its next replenishment.
     [[nodiscard]] std::optional<std::uint64_t> server_deadline(std::uint16_t server) const;

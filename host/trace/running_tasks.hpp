@@ -17,6 +17,9 @@ class RunningTasks {
     // Must be called with each event, in time order. Returns the task of an event of the application; none for any
     // other event, and where no record states what runs (trace_start does).
     OptionalTask take(const Event& event) {
+        if (event.after_hole) [[unlikely]] {
+            m_running[event.cpu].reset();
+        }
         return kConcerns[event.code] && event.is_sound() && !is_foreign(event) ? follow(event) : std::nullopt;
     }
 

@@ -104,6 +104,7 @@ inline void add_others(ChunkBuilder& chunk) {
     chunk.raw(tracer::make_record(0x10EC, 7, 6, {1'001'090})); // no row; of a long event that never began
     chunk.raw(tracer::make_record(0x00FC, 7, 6, {1'001'100})); // no row
     chunk.raw(tracer::make_record(0x4019, 1, 2, {1'001'110})); // reserved bits
+    chunk.event(1'001'150, "context_switch", 1);
     add_long(chunk, host::trace::kCodeOf<"typed_event">, 1'001'200,
              numbers({9, 0, 0x98, 0x01, 0xFD, 3, 'a', ' ', 'b', 0, 0, 0xC0, 0x3F, ':', 8, 7, 6, 5, 4, 3, 2, 1}));
     add_long(chunk, host::trace::kCodeOf<"typed_event">, 1'001'210, numbers({8, 0, 1}));

@@ -281,7 +281,7 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         }
     }
     const trace::ChunkReport& chunk = facts.chunks[event.source];
-    if (m_holes.before(event, facts)) {
+    if (event.after_hole) {
         begin_after_hole(chunk);
     }
     if (chunk.damaged) {

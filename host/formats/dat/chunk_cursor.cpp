@@ -178,6 +178,7 @@ void ChunkCursor::fill(const Slot& slot, trace::EventState state, trace::Event& 
     event.par2 = record.par2;
     event.state = state;
     event.metadata = m_ledger.is_metadata(slot);
+    event.doubtful = chunk.damaged;
     event.names = &m_names;
     if (event.row == nullptr) {
         m_scope.diagnostics().count_unknown(event.code,
@@ -272,12 +273,10 @@ bool ChunkCursor::take_complete(std::span<const std::byte> bytes, trace::Event& 
 // Marks a typed or formatted event that cannot be decoded, so that it is not taken for a valid one.
 void ChunkCursor::check_user_event(trace::Event& event) {
     const auto refuse = [&](const auto& view) {
-        if (view) {
-            return;
+        if (!view) {
+            m_scope.report("E-USER", event.offset_bytes, view.error().text);
+            event.state = trace::EventState::malformed;
         }
-        m_scope.report("E-USER", event.offset_bytes, view.error().text);
-        event.state = trace::EventState::malformed;
-        m_scope.chunk().skipped += tracer::combine_slots(event.payload.size() + sizeof(std::uint16_t));
     };
     if (event.code == trace::kCodeOf<"typed_event">) {
         refuse(trace::view_typed(event));
@@ -365,6 +364,7 @@ trace::Event ChunkCursor::common_of(const trace::ChunkReport& chunk) const {
     common.source = static_cast<std::uint32_t>(m_scope.index());
     common.names = &m_names;
     common.image = m_image;
+    common.doubtful = chunk.damaged;
     return common;
 }
 
@@ -373,7 +373,7 @@ void ChunkCursor::prepare_batch(const trace::ChunkReport& chunk) {
     const tracer::ChunkBegin& header = chunk.description;
     if (m_prepared != 0 && (m_batch.front().source != m_scope.index() || m_batch.front().cpu != header.cpu ||
                             m_batch.front().chunk != header.chunk || m_batch.front().generation != header.generation ||
-                            m_batch.front().image != m_image)) {
+                            m_batch.front().image != m_image || m_batch.front().doubtful != chunk.damaged)) {
         m_prepared = 0;
     }
     if (m_prepared < m_batch_size) {

@@ -154,7 +154,7 @@ lib::Result<void> RecordStream::add_session(SessionIndex& index) {
     return {};
 }
 
-std::span<const trace::Event> RecordStream::next_batch() {
+std::span<trace::Event> RecordStream::read_batch() {
     if (m_time.has_started()) {
         if (const std::span<trace::Event> plain = m_merge.next_plain(); !plain.empty()) {
             m_time.set_plain(plain, m_merge.cursor());
@@ -172,7 +172,7 @@ std::span<const trace::Event> RecordStream::next_batch() {
     m_time.set(m_single, cursor);
     m_single.image = m_images.find(m_single, m_facts);
     cursor.set_image(m_single.image); // for the plain records that follow
-    return must_stop() ? std::span<const trace::Event>() : std::span<const trace::Event>(&m_single, 1);
+    return must_stop() ? std::span<trace::Event>() : std::span<trace::Event>(&m_single, 1);
 }
 
 // Reports what is known only at the end of the trace.

@@ -214,8 +214,6 @@ class RecordStream final : public trace::EventStream {
     of_sources(std::span<const trace::NamedSource> sources, const trace::OpenOptions& options,
                trace::Diagnostics& diagnostics);
 
-    [[nodiscard]] std::span<const trace::Event> next_batch() override;
-
     // Notes what the container of these records states to be lost.
     void note_absent(const trace::Absent& absent) { m_facts.absent = absent; }
 
@@ -237,6 +235,8 @@ class RecordStream final : public trace::EventStream {
 
   private:
     RecordStream(const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
+
+    [[nodiscard]] std::span<trace::Event> read_batch() override;
 
     [[nodiscard]] bool must_stop() const { return m_strict && m_diagnostics.damages() != m_damages; }
 

@@ -117,6 +117,7 @@ ExitStatus diff(const DiffOptions& options, Context context) {
 void add_diff(CommandLine& line, Context context) {
     Command command = line.command("diff", "compare the schedules of two runs; exit status 7 if they differ");
     const auto options = std::make_shared<DiffOptions>();
+    options->input.options.whole_first = true; // damaged data must not make jobs late
     add_trace_options(command, options->input, "--to-time,--to");
     command.option("OTHER", options->other, "the run with which TRACE is compared");
     command.option(

@@ -187,7 +187,7 @@ trace::ExitStatus judge(const VerifyInput& input, Context context, formats::Trac
     pass.emplace([&](const schedule::JobAccount& account) { times.add(account, *pass->accounting().event()); });
     trace.for_each([&](const trace::Event& event) {
         times.add(event);
-        check.add(event, trace.facts(), *pass);
+        check.add(event, trace.facts(), pass->schedule());
         pass->take(event, trace.facts().clock.khz);
     });
     check.finish(trace.facts());

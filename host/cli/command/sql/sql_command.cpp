@@ -358,6 +358,7 @@ trace::ExitStatus query(const SqlOptions& options, Context context) {
 void add_sql(CommandLine& line, Context context) {
     Command command = line.command("sql", "ask a trace in SQL");
     const auto options = std::make_shared<SqlOptions>();
+    options->input.options.whole_first = true; // damaged data must not make jobs late
     add_trace_options(command, options->input);
     options->input.options.machine_clock = true; // times are those of the stamps
     command.option("STATEMENT", options->statement, "one SELECT, in SQLite's dialect").required();

@@ -62,6 +62,7 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
 void add_summary(CommandLine& line, Context context) {
     Command command = line.command("summary", "print what ran and its figures per task and family");
     const auto input = std::make_shared<SummaryInput>();
+    input->options.whole_first = true; // damaged data must not make jobs late
     add_trace_options(command, *input, "--to-time,--to");
     add_follow_options(command, *input);
     command.flag("--json", input->json, "as JSON");

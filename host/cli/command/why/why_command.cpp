@@ -195,6 +195,7 @@ void add_why(CommandLine& line, Context context) {
     Command command = line.command("why", "explain one job of a task: what happened from its release to its end, the "
                                           "cause if it was late, and what would have been needed");
     const auto options = std::make_shared<WhyOptions>();
+    options->input.options.whole_first = true; // damaged data must not make jobs late
     add_trace_options(command, options->input);
     Option task = command.option("--task", options->input.selection.task,
                                  "the task: its name or its context; default: the one that missed a deadline first, "

@@ -32,10 +32,10 @@ class StructureLosses : public testing::Test {
             line += violation.file.empty() ? "" : " in " + violation.file.substr(violation.file.rfind('/') + 1);
             lines.push_back(line + ": " + violation.text);
         });
-        schedule::Pass pass([](const schedule::JobAccount&) {});
+        schedule::Schedule schedule;
         opened.value()->for_each([&](const trace::Event& event) {
-            check.add(event, opened.value()->facts(), pass);
-            pass.take(event, 0);
+            check.add(event, opened.value()->facts(), schedule);
+            static_cast<void>(schedule.take(event));
         });
         check.finish(opened.value()->facts());
         EXPECT_EQ(check.violations(), lines.size());

@@ -66,7 +66,9 @@ class Scene {
         return take(event);
     }
 
-    Scene& take(const trace::Event& event) {
+    Scene& take(trace::Event event) {
+        event.after_hole = std::exchange(m_forgets, false);
+        event.doubtful = m_is_doubtful;
         const auto changes = m_schedule.take(event);
         m_intervals.take(event, changes, m_schedule);
         m_jobs.take(event, changes, kKhz);
@@ -74,7 +76,12 @@ class Scene {
     }
 
     Scene& forget() {
-        m_schedule.forget(0);
+        m_forgets = true;
+        return *this;
+    }
+
+    Scene& doubt() {
+        m_is_doubtful = true;
         return *this;
     }
 
@@ -127,6 +134,8 @@ class Scene {
 
   private:
     support::SceneReader m_reader;
+    bool m_forgets = false;     // records are missing before the next event
+    bool m_is_doubtful = false; // the chunk of the events is damaged
     Schedule m_schedule;
     Intervals m_intervals{[this](const Interval& interval) { intervals.push_back(interval); }};
     Jobs m_jobs{[this](const Job& job) { jobs.push_back(job); }};
@@ -320,6 +329,17 @@ TEST(Jobs, AreLostWhereRecordsAreMissing) {
     Scene scene("10 release 3");
     scene.forget().play("20 complete 3").finish();
     EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 - - - 4"));
+}
+
+// A wrong bit may have made the deadline or the end; the kernel's own record of a miss is shown as it is.
+TEST(Jobs, AreLateInADamagedChunkOnlyIfTheKernelSaysSo) {
+    constexpr std::string_view kJobs = R"(10 release 3; 11 due 3 15; 20 complete 3
+                                          30 release 3; 31 due 3 35; 36 miss 3; 40 complete 3)";
+    Scene whole(kJobs);
+    EXPECT_THAT(whole.job_texts(), ElementsAre("3/1 10 - 20 15 0 late", "3/2 30 - 40 35 0 late"));
+    Scene damaged;
+    damaged.doubt().play(kJobs);
+    EXPECT_THAT(damaged.job_texts(), ElementsAre("3/1 10 - 20 15 0", "3/2 30 - 40 35 0 late"));
 }
 
 TEST(Jobs, AreCompletedByATaskThatSleeps) {

@@ -24,10 +24,8 @@ constexpr std::uint16_t kProcessors = 2;
 // Collects the pieces of the open jobs, and checks each job that ends by them and by its own figures.
 class Checked {
   public:
-    void take(const trace::Event& event) {
-        if (event.code == trace::kCodeOf<"trace_stop">) {
-            m_pass.forget(event.cpu); // as `remora verify` does
-        }
+    void take(trace::Event event) {
+        event.after_hole = event.code == trace::kCodeOf<"trace_stop">;
         static_cast<void>(m_pass.take(event, kKhz));
     }
 

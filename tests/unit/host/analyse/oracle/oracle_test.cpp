@@ -58,9 +58,9 @@ TEST(Oracle, CountsWhatItJudgesAndJudgesNothingOfASecondProcessor) {
         const std::optional<std::uint64_t> tolerance = seed % 4 == 0 ? std::nullopt : std::optional(seed);
         Oracle oracle([&](const Finding&) { ++findings; }, tolerance);
         for (int i = 0; i < 2 * kEvents; ++i) {
-            facts.chunks[0].missing += seed % 5 == 0 && i % 100 == 0 ? 1U : 0U;
             facts.chunks[0].damaged = seed % 5 == 1 && i > kEvents;
-            const trace::Event event = events.event(seed % 5 == 2 && i > kEvents ? 2 : 1);
+            trace::Event event = events.event(seed % 5 == 2 && i > kEvents ? 2 : 1);
+            event.after_hole = (seed % 5 == 0 && i % 100 == 0) || facts.chunks[event.source].damaged;
             if (trace::kSetsFilter[event.code] && (seed % 3 != 0 || i < kEvents)) {
                 continue;
             }

@@ -82,10 +82,9 @@ TEST_F(Session, HasAHoleWhereAFileIsMissing) {
     const auto stamps_after_holes = [this] {
         trace::Diagnostics diagnostics([](std::string_view) {});
         const auto opened = Trace::open(m_directory.path(), {}, diagnostics);
-        trace::Holes holes;
         std::vector<std::uint64_t> after;
         opened.value()->for_each([&](const trace::Event& event) {
-            if (!event.metadata && holes.before(event, opened.value()->facts())) {
+            if (event.after_hole) {
                 after.push_back(event.ticks.value);
             }
         });

@@ -102,12 +102,11 @@ class MemoryFollower : public testing::Test {
                                       .followed = true};
         const auto stream = dat::RecordStream::of_sources(std::span(&pipe, 1), {}, diagnostics);
         EXPECT_TRUE(stream.ok());
-        trace::Holes holes;
         for (auto batch = stream.value()->next_batch(); !batch.empty(); batch = stream.value()->next_batch()) {
             for (const trace::Event& event : batch) {
                 if (!event.metadata) {
                     ++reading.records;
-                    if (holes.before(event, stream.value()->facts())) {
+                    if (event.after_hole) {
                         reading.after_holes.push_back(event.ticks.value - 1000);
                     }
                 }

@@ -179,10 +179,9 @@ TEST_F(Memory, AChunkThatIsLeftOutIsAGapOfItsRecordsInItsPlace) {
     trace::Diagnostics diagnostics([](std::string_view) {});
     const auto opened = Trace::open(path, {}, diagnostics);
     ASSERT_TRUE(opened.ok());
-    trace::Holes holes;
     std::vector<std::uint64_t> after;
     opened.value()->for_each([&](const trace::Event& event) {
-        if (!event.metadata && holes.before(event, opened.value()->facts())) {
+        if (event.after_hole) {
             after.push_back(event.ticks.value);
         }
     });
@@ -216,10 +215,9 @@ TEST_F(Memory, WithoutAnActiveChunkThoseUsedLessOftenAreOlder) {
         m_lines.clear();
         trace::Diagnostics diagnostics([this](std::string_view line) { m_lines += std::string(line) + '\n'; });
         const auto opened = Trace::open(path, {}, diagnostics);
-        trace::Holes holes;
         std::vector<std::uint64_t> after;
         opened.value()->for_each([&](const trace::Event& event) {
-            if (!event.metadata && holes.before(event, opened.value()->facts())) {
+            if (event.after_hole) {
                 after.push_back(event.ticks.value);
             }
         });
