@@ -36,14 +36,14 @@ struct Job {
     std::optional<Moment> deadline{};
     std::optional<Moment> end{}; // none if lost or unfinished
     bool missed = false;         // the kernel reported a miss
-    bool doubtful = false;       // it began in a chunk whose checksum is wrong
+    bool doubtful = false;       // it began in a damaged chunk, so its records may be those of several jobs
     Outcome outcome = Outcome::unfinished;
 
     // Returns nanoseconds since the start of the trace; none if the release or the clock's rate is not known.
     [[nodiscard]] std::optional<std::int64_t> release_ns() const { return release ? release->ns : std::nullopt; }
 
     [[nodiscard]] bool is_late() const {
-        return missed || (!doubtful && end && deadline && end->ticks > deadline->ticks);
+        return !doubtful && (missed || (end && deadline && end->ticks > deadline->ticks));
     }
 };
 
