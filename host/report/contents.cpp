@@ -43,8 +43,7 @@ void add_judgement(Json& json, const Judgement& judgement) {
 void add_late(Json& json, std::span<const LateJob> jobs) {
     json.objects("late", jobs, [&](const LateJob& job) {
         json.member("context", job.context);
-        json.member("task", job.task);
-        json.member("job", job.job);
+        json.member("end", job.end);
         add_texts(json, "sentences", job.sentences);
     });
 }

@@ -106,9 +106,8 @@ struct Violation {
 // Says why a job was late, in the sentences of `remora why`.
 struct LateJob {
     std::uint16_t context = 0;
-    std::string task; // its name; escaped, as the sentences
-    std::uint64_t job = 0;
-    std::vector<std::string> sentences;
+    std::uint64_t end = 0;              // on the axis; its number is another one if older records are overwritten
+    std::vector<std::string> sentences; // escaped
 };
 
 struct Judgement {

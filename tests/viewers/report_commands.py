@@ -113,7 +113,7 @@ def of_a_violation_show_its_record(ctx):
 @case
 def of_a_crash_show_how_the_run_ended(ctx):
     """A run that panicked: a banner and the panel say first what `remora why --crash` says, and where it was; nothing
-    of the head is green; a job that is picked replaces the panel."""
+    of the head is green; a job that is picked replaces the panel. As the second one of two runs it does too."""
     rows = [(traces.CONTEXT_SWITCH, 1), (traces.JOB_RELEASE, 2, 20_000), (traces.CONTEXT_SWITCH, 2),
             (traces.TASK_END_CYCLE, 2), (traces.CONTEXT_SWITCH, 3), (traces.PANIC, 3)]
     data = b"".join(traces.record(code, 20_000 + 2400 * i, *rest) for i, (code, *rest) in enumerate(rows))
@@ -139,6 +139,16 @@ def of_a_crash_show_how_the_run_ended(ctx):
         page.driver.save_screenshot(str(ctx.dir / "crash.png"))
         page.run("pickJob(report.timeline, report.trace.tasks.find((task) => task.jobs.count > 0), 0)")
         expect_equal(page.text("nav .chosen"), "Selection", "the panel after a job was picked")
+        page.open(report(ctx, traces.control(), trace, codes=(0, 2), name="two.html")).painted()
+        banner = page.run("const p = document.querySelector('#banners p'); return [p.className, p.textContent]")
+        expect(banner[0] == "bad" and banner[1].startswith(f"+ {trace}: {text}"), f"{banner}")
+        expect_equal(page.text("nav .chosen"), "Crash", "the panel of two runs")
+        expect(page.run("return Math.max(...Array.from(document.querySelectorAll('nav button'), (one) => "
+                        "one.getBoundingClientRect().right)) < innerWidth"), "a tab is cut")
+        expect_equal(page.run("return document.querySelectorAll('#other .chip.good').length"), 0, "green chips of +")
+        page.run("document.querySelector('.crashed').click()")
+        at = page.run("const {runs, cursors} = report.view; return runs[1].times.ns(runs[1].own(cursors[0]))")
+        expect_equal(at, expected[0]["time_ns"], "the cursor, in the time of the second run")
 
 
 def violating(ctx):

@@ -184,15 +184,25 @@ function showComparedHead(comparison) {
     if (comparison.ofPhases) {
         return;
     }
-    const [a, b] = traces;
+    const [, b] = traces;
     const head = d3.select("#head");
     head.select(".chips").insert("b", ":first-child").attr("class", "mark0").text("\u2212");
     const line = head.append("div").attr("class", "chips").attr("id", "other");
     line.append("b").attr("class", "mark1").text("+");
     line.append("span").attr("class", "what").attr("title", data.sides[1].title).text(data.sides[1].title);
     chipsOf(b).filter(({name}) => name !== "tracing").forEach((one) => chip(line, one));
-    d3.select("#banners").selectAll("p.compared").data(bannersOf(data, [a.facts, b.facts])).join("p")
-        .attr("class", ([style]) => `compared ${style}`).text(([, text]) => text);
+}
+
+// Returns the banners of a page that compares: how the runs ended, what limits the figures of the first one, and what
+// makes a difference doubtful.
+function comparedBanners({data: {sides}, traces, ofPhases, view}) {
+    const [first] = traces;
+    if (ofPhases) {
+        return bannersOfTrace(first, view.times);
+    }
+    const crashes = traces.flatMap(({facts}, i) => bannersOfCrashes(facts)
+        .map(([style, text]) => [style, `${"\u2212+"[i]} ${sides[i].title}: ${text}`]));
+    return [...crashes, ...bannersOfLimits(first, view.times), ...bannersOf({sides}, traces.map(({facts}) => facts))];
 }
 
 function bannersOf({sides}, facts) {

@@ -12,10 +12,10 @@ function chip(head, {style, name, text, title}) {
     return box;
 }
 
-// Returns the chips of a trace. Only what was decided, and is as it should be, is green; of a run that ended badly
-// nothing is.
+// Returns the chips of a trace. Only what was decided, and is as it should be, is green; of a run that ended badly, and
+// of a trace that is not whole, nothing is.
 function chipsOf(trace) {
-    const isBad = endedBadly(trace.facts);
+    const isBad = endedBadly(trace.facts) || trace.facts.verdict_style === "bad";
     return allChipsOf(trace).map((one) => isBad && one.style === "good" ? {...one, style: "plain"} : one);
 }
 
@@ -106,8 +106,13 @@ const CLOCK_BANNERS = {
 
 // Returns the banners of a trace: [style, text].
 function bannersOfTrace(trace, times) {
+    return [...bannersOfCrashes(trace.facts), ...bannersOfLimits(trace, times)];
+}
+
+// Returns what limits the figures.
+function bannersOfLimits(trace, times) {
     const {facts} = trace;
-    const banners = bannersOfCrashes(facts);
+    const banners = [];
     if (!facts.clock.exact) {
         banners.push(["bad", CLOCK_BANNERS[facts.clock.mode] || CLOCK_BANNERS.unknown]);
     }
@@ -128,7 +133,7 @@ function bannersOfTrace(trace, times) {
     return banners;
 }
 
-function showBanners(trace, times) {
-    d3.select("#banners").selectAll("p").data(bannersOfTrace(trace, times)).join("p").attr("class", ([style]) => style)
+function showBanners(banners) {
+    d3.select("#banners").selectAll("p").data(banners).join("p").attr("class", ([style]) => style)
         .text(([, text]) => text);
 }

@@ -93,21 +93,8 @@ function tipOf(trace, times, row, time, near) {
     if (row.key.endsWith("marks")) {
         return tipOfMarks(trace, times, time, near);
     }
-    if (row.holds) {
-        const i = firstAfter(row.holds.end, time);
-        return i < row.holds.count && row.holds.begin[i] <= time
-            ? [`held by ${trace.tasks[row.holds.task[i]].name}`, times.length(row.holds.end[i] - row.holds.begin[i]),
-               HOLD_ENDS[row.holds.how[i]]] : [];
-    }
-    if (row.handlers) {
-        const {begin, end, vector, depth} = row.handlers;
-        for (let i = firstAfter(begin, time) - 1, n = 0; i >= 0 && n < 32; --i, ++n) {
-            if (end[i] >= time) {
-                return [`the handler of ${trace.name("vectors", vector[i])}`, times.length(end[i] - begin[i]),
-                        `depth ${depth[i]}`];
-            }
-        }
-        return [];
+    if (row.holds || row.handlers) {
+        return tipOfStretch(trace, times, row, time, near);
     }
     const found = trace.runningOn(row.cpu, time);
     if (found === null) {
@@ -116,6 +103,26 @@ function tipOf(trace, times, row, time, near) {
     const [task, i] = found;
     return [`${task.name} runs ${times.length(task.end[i] - task.begin[i])}`, `since ${times.point(task.begin[i])}`,
             `then: ${causeText(task, i, trace.detailOf(task, i))}`];
+}
+
+// Returns the stretch at a time, the innermost one; else one that begins or ended near it, because a short one is drawn
+// wider than it is; -1: there is none.
+function stretchAt({begin, end}, time, near) {
+    const next = firstAfter(begin, time);
+    const latest = (least) => d3.range(next - 1, Math.max(next - 33, -1), -1).find((i) => end[i] >= least);
+    const found = latest(time) ?? (begin[next] <= time + near ? next : latest(time - near));
+    return found ?? -1;
+}
+
+function tipOfStretch(trace, times, {holds, handlers}, time, near) {
+    const stretches = holds || handlers;
+    const i = stretchAt(stretches, time, near);
+    if (i < 0) {
+        return [];
+    }
+    const length = times.length(stretches.end[i] - stretches.begin[i]);
+    return holds ? [`held by ${trace.tasks[holds.task[i]].name}`, length, HOLD_ENDS[holds.how[i]]]
+        : [`the handler of ${trace.name("vectors", handlers.vector[i])}`, length, `depth ${handlers.depth[i]}`];
 }
 
 // A value is that of the latest event. Where columns share many values, the line says between which they are.

@@ -302,13 +302,15 @@ class Live {
         }
         d3.select("#head").selectAll("*").remove();
         showHead(trace, view.times, () => side.showViolations());
-        showBanners(trace, view.times);
+        showBanners(bannersOfTrace(trace, view.times));
+        openCrashes(side);
         this.follows && this.moveToEnd(isWhole);
         overview.resize();
         timeline.followView();
         timeline.draw();
         const row = rows.byKey.get(view.row);
-        if (side.chosen === "pick" && !view.job && row && row.task && side.box.select("h2").text() === row.task.name) {
+        const showsTask = row && row.task && side.box.select("h2").text() === row.task.name;
+        if (side.chosen === "pick" && (view.job ? this.state === "ended" : showsTask)) {
             side.show();
         }
         ++this.updates;

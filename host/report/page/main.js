@@ -42,13 +42,13 @@ async function main() {
     const search = new Search(timeline);
     const side = new Side(timeline);
     showHead(trace, times, () => side.showViolations());
-    showBanners(trace, times);
     const overview = new Overview(trace, view, (from, to) => view.show(from, to));
     const comparison = await Comparison.of(document.querySelector("script.comparison"), traces, timeline, search);
     if (comparison) {
         showComparedHead(comparison);
         new ComparePanel(side, comparison);
     }
+    showBanners(comparison ? comparedBanners(comparison) : bannersOfTrace(trace, times));
     const actions = {...actionsOf(timeline, search, side), ...actionsOfComparison(comparison, side, search)};
     addButtons(actions, comparison !== null);
     listenToKeys(actions);
@@ -58,6 +58,7 @@ async function main() {
     if (comparison && comparison.pair) {
         side.choose("compare");
     }
+    openCrashes(side);
     keepAddress(view);
     printAsSvg(timeline);
     timeline.box.focus();

@@ -95,10 +95,6 @@ class Side {
             showLegend(this.box, this.run.trace);
         }, []);
         darkness.addEventListener("change", () => this.show()); // Its pictures have the colours of the theme.
-        const isCrashed = this.run.trace.facts.crashes.length > 0;
-        if (isCrashed) {
-            this.addTab("crash", "Crash", () => showCrashes(this), []);
-        }
         let timer = 0;
         timeline.view.listen("side", (what) => {
             const {changes, delay} = this.tabs.get(this.chosen);
@@ -109,7 +105,7 @@ class Side {
                 timer = setTimeout(() => this.show(), delay);
             }
         });
-        this.choose(isCrashed ? "crash" : "pick");
+        this.choose("pick");
     }
 
     // Adds a tab. It is shown again after each of these changes of the view, `delay` milliseconds later.

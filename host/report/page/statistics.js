@@ -92,11 +92,22 @@ function sentencesOf(trace, shares) {
     return [...sums.values()].sort((a, b) => b.ticks - a.ticks);
 }
 
+// Returns why the page does not have the cause of a late job.
+function withoutCause({live, trace}) {
+    return live && live.state === "running" ? "The cause is here once the run has ended."
+        : trace === "-" ? "The cause is not here: a trace from standard input cannot be read again for it."
+        : "The page does not have the cause: see the command.";
+}
+
 function showWhy(side, task, index) {
     const {trace, times} = side.run;
     side.box.append("h3").text(task.jobs.late[index] ? "Why late?" : "Where the time went");
-    side.box.selectAll("p.cause").data(trace.whyLate(task, index)).join("p").attr("class", "cause")
+    const why = trace.whyLate(task, index);
+    side.box.selectAll("p.cause").data(why).join("p").attr("class", "cause")
         .text((sentence) => sentence.replace(/^ *./, (first) => first.trim().toUpperCase()));
+    if (task.jobs.late[index] && why.length === 0) {
+        side.box.append("p").attr("class", "muted").text(withoutCause(trace.facts));
+    }
     const reason = task.jobs.unaccounted[index];
     const shares = sharesOf(trace, task, index);
     if (reason > 0 || shares.length === 0) {

@@ -307,8 +307,8 @@ class Trace {
 
     // Returns the sentences of `remora why` about a late job. There are none if the page was written without them.
     whyLate(task, index) {
-        const found = this.facts.late.find(({context, task: name, job}) => context === task.context
-            && job === task.jobs.number[index] && (name === task.name || name === ""));
+        const found = this.facts.late.find(({context, end}) => context === task.context
+            && end === task.jobs.end[index]);
         return found ? found.sentences : [];
     }
 

@@ -132,6 +132,9 @@ class LivePages {
         }
         reading.finish();
         const bool was_reset = trace.facts().restarted;
+        if (!was_reset) {
+            reading.explain_late(m_options.input); // What the memory still has; of a former run that is nothing.
+        }
         m_feed.change(was_reset ? Feed::State::reset : Feed::State::ended);
         if (stop_requested() == 0) {
             m_context.err.print("remora report: {}; the page is served until Ctrl-C\n",

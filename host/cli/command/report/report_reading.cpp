@@ -89,8 +89,7 @@ void Reading::explain_late(const TraceInput& input) {
             return;
         }
         m_head.late.push_back({.context = job.context,
-                               .task = text::escaped(found.job->names->find(tracer::Unit::context, job.context)),
-                               .job = job.number,
+                               .end = m_axis.at(job.end->ticks),
                                .sentences = verdict_of(view_of(input.path, m_trace, found))});
     });
     trace.value()->for_each([&](const trace::Event& event) { watch.take(event, trace.value()->facts().clock.khz); });

@@ -135,3 +135,36 @@ test("banners say what makes a difference doubtful", () => {
     assert.match(bannersOf({sides}, [facts(), clock({khz: 2400000})])[0][1], /\u2212 1,000 MHz, \+ 2,400 MHz/);
     assert.deepEqual(styles(facts(), facts({span: {full: true}})), ["warning"]);
 });
+
+const panic = {kind: "panic", text: "panic in task a", where: "f (x.cpp:3)", context: 4, time_ns: 230, stack: [],
+               before: []};
+
+test("a crash of either run comes before anything else, with the name of the run", () => {
+    const texts = (facts) => comparedBanners(compared(before, after, facts).comparison).map(([, text]) => text);
+    assert.deepEqual(texts({}), []);
+    const [first, ...others] = texts({crashes: [panic], verdict_style: "bad", verdict: "incomplete"});
+    assert.equal(first, "+ y: panic in task a, in f (x.cpp:3)");
+    assert.match(others.join(), /is not complete/);
+    const {comparison} = compared(before, after, {ended: "failed"});
+    comparison.traces[0].facts.ended = "panicked";
+    comparison.traces[0].facts.clock = {khz: 1000000, mode: "emulated", exact: false};
+    assert.deepEqual(comparedBanners(comparison).map(([, text]) => text.slice(0, 14)),
+                     ["\u2212 x: The run e", "+ y: The appli", "Times show the", "The clocks are"]);
+    comparison.traces.pop();
+    assert.equal(comparedBanners(comparison).length, 2, "phases are of one run");
+});
+
+test("the panel of crashes has both runs, and its links lead to the place on the timeline", () => {
+    const {comparison, timeline} = compared(before, after, {crashes: [panic]});
+    const {view} = timeline;
+    assert.deepEqual(crashedRuns(view).map(({title}) => title), ["y"]);
+    goToCrash(view, view.runs[1], panic, 230); // The second run is 20 ticks later.
+    assert.deepEqual([view.row, view.cursors[0]], ["btask2", 210]);
+    assert.ok(view.from <= 210 && view.to >= 210);
+    comparison.traces[0].facts.crashes = [panic];
+    assert.deepEqual(crashedRuns(view).map(({title}) => title), ["x", "y"]);
+    view.runs[1] = view.runs[0];
+    assert.equal(crashedRuns(view).length, 1, "phases are of one trace");
+    goToCrash(view, view.runs[0], {context: null}, 400);
+    assert.deepEqual([view.row, view.cursors[0]], ["btask2", 400]);
+});

@@ -51,10 +51,13 @@ test("a run that did not end well is red, whatever else is complete", () => {
     assert.deepEqual(["completed", "failed", "panicked", null].map((ended) => chipsNamed("run", {ended})),
                      [["good", "completed"], ["bad", "failed"], ["bad", "panicked"], undefined]);
     assert.ok(chipsOf(traceOf([{name: "a", jobs}], {ended: "panicked"})).every(({style}) => style !== "good"));
-    const crashes = [{kind: "hang", text: "x"}];
-    assert.ok(chipsOf(traceOf([{name: "a", jobs}], {crashes})).every(({style}) => style !== "good"));
-    assert.ok(chipsOf(traceOf([{name: "a", jobs}], {crashes: [{kind: "killed", text: "x"}]}))
-        .some(({style}) => style === "good"));
+    for (const kind of ["panic", "hang", "failed", "killed"]) {
+        const facts = {ended: "completed", crashes: [{kind, text: "x"}]};
+        assert.ok(chipsOf(traceOf([{name: "a", jobs}], facts)).every(({style}) => style !== "good"), kind);
+    }
+    assert.ok(chipsOf(traceOf([{name: "a", jobs}], {ended: "completed", verdict: "incomplete", verdict_style: "bad"}))
+        .every(({style}) => style !== "good"), "a trace that is cut");
+    assert.ok(chipsOf(traceOf([{name: "a", jobs}], {ended: "completed"})).some(({style}) => style === "good"));
     assert.equal(dateText(1795827898), "2026-11-28 01:04 UTC");
 });
 

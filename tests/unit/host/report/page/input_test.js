@@ -152,15 +152,25 @@ test("tips of the other rows name what is there", () => {
         {name: "budget", of: 4, columns: {at: [10], ticks: [5]}},
         {name: "plot", of: 0, columns: {at: [10], value: [zigzag(1234)]}},
         {name: "plot", of: 1, columns: {at: [10], value: [zigzag(0)]}}]));
-    const tip = (key, time) => tipOf(timeline.trace, timeline.view.times, timeline.rows.byKey.get(key), time, 0)
+    const tip = (key, time, near = 0) => tipOf(timeline.trace, timeline.view.times, timeline.rows.byKey.get(key), time,
+                                               near)
         .map((line) => line.replace(/\u202f/g, " "));
     assert.deepEqual(tip("cpu0", 15), ["a runs 20 ns", "since 0.000010 ms", "then: preempted"]);
     assert.deepEqual(tip("cpu0", 35), []);
     assert.deepEqual(tip("irq0", 15), ["the handler of disk", "2 ns", "depth 2"]);
     assert.deepEqual(tip("irq0", 18), ["the handler of #32", "8 ns", "depth 1"]);
     assert.deepEqual(tip("irq0", 25), []);
+    assert.deepEqual(tip("irq0", 25, 4), [], "nothing is so near");
+    assert.deepEqual(tip("irq0", 25, 5), ["the handler of #32", "8 ns", "depth 1"], "it has just ended");
+    assert.deepEqual(tip("irq0", 87, 2), []);
+    assert.deepEqual(tip("irq0", 87, 3), ["the handler of #34", "9 ns", "depth 1"], "it is about to begin");
+    assert.deepEqual(tip("irq0", 13, 9), ["the handler of #32", "8 ns", "depth 1"], "what is there comes first");
+    assert.deepEqual(tip("irq0", 9, 2), []);
+    assert.deepEqual(tip("irq0", 103, 4), ["the handler of #34", "4 ns", "depth 2"]);
     assert.deepEqual(tip("mutex3", 15), ["held by a", "20 ns", "owner died"]);
     assert.deepEqual(tip("mutex3", 5), []);
+    assert.deepEqual([tip("mutex3", 5, 5)[0], tip("mutex3", 35, 5)[0], tip("mutex3", 36, 5)[0]],
+                     ["held by a", "held by a", undefined]);
     assert.deepEqual(tip("server4", 15), ["aux = 5 ns", "since 0.000010 ms"]);
     assert.deepEqual(tip("plot0", 15), ["e.x = 1,234 mm", "since 0.000010 ms"]);
     assert.deepEqual(tip("plot1", 15), ["e.on = false", "since 0.000010 ms"]);

@@ -121,3 +121,9 @@ test("a brush chooses jobs by their response times", () => {
     assert.deepEqual([isChosen({filter}, other, 1), isChosen({filter: null}, task, 1)], [true, true]);
     assert.deepEqual(chosenSpans(task, filter).map((all) => [...all]), [[100], [130]]);
 });
+
+test("a card without a cause says why there is none", () => {
+    assert.match(withoutCause({trace: "ram", live: {state: "running"}}), /once the run has ended/);
+    assert.match(withoutCause({trace: "-"}), /standard input/);
+    assert.match(withoutCause({trace: "ram", live: {state: "ended"}}), /see the command/);
+});

@@ -175,10 +175,9 @@ test("phases are numbered from 1 in order, or there are none", () => {
     assert.deepEqual(phases(Array.from({length: 17}, (_, i) => i + 1)), []);
 });
 
-test("why a job was late is found by its task and number", () => {
-    const late = [{context: 2, task: "worker", job: 2, sentences: ["cause: x"]},
-                  {context: 3, task: "", job: 1, sentences: ["cause: y"]}];
-    const trace = traceOf([worker, {name: "#3", jobs: [{release: 1}]}], {...facts, late});
+test("why a job was late is found by its context and end", () => {
+    const late = [{context: 2, end: 50, sentences: ["cause: x"]}, {context: 3, end: 9, sentences: ["cause: y"]}];
+    const trace = traceOf([worker, {name: "#3", jobs: [{release: 1, end: 9}]}], {...facts, late});
     const [first, second] = trace.tasks;
     assert.deepEqual([trace.whyLate(first, 1), trace.whyLate(first, 0), trace.whyLate(second, 0)],
                      [["cause: x"], [], ["cause: y"]]);
