@@ -3,6 +3,9 @@
 // are checked by tests/support/fat_checker, which shares no code with the driver.
 #include "tests/support/fat_volumes.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 namespace drivers::fat {
 namespace cut_test {
 
@@ -88,6 +91,26 @@ TEST_P(FatCutTest, ACutAfterAnySectorWriteLeavesAtMostLostClusters) {
         FakeDisk::apply(disk.journal()[writes], image);
     }
     EXPECT_EQ(image, disk.image());
+}
+
+// A disk with a cache of its own may write later what was not flushed: the data of a file comes before its entry.
+TEST_P(FatCutTest, AFileIsFlushedBeforeItsEntryAndItsEntryAfterwards) {
+    FakeDisk disk(start);
+    Volume volume;
+    ASSERT_TRUE(volume.mount(disk));
+    disk.record_journal();
+    ASSERT_TRUE(scenario(volume, first, second));
+    for (const std::string_view name : {"FIRST   DAT", "SECOND  DAT"}) {
+        const auto entry = std::ranges::find_if(disk.journal(), [name](const FakeDisk::SectorWrite& write) {
+            const std::string_view text(reinterpret_cast<const char*>(write.bytes.data()), write.bytes.size());
+            return text.find(name) != std::string_view::npos;
+        });
+        ASSERT_NE(entry, disk.journal().end()) << name;
+        const auto before = static_cast<std::size_t>(entry - disk.journal().begin());
+        EXPECT_EQ(std::ranges::count(disk.flushes(), before), 1) << name << ", write " << before;
+    }
+    EXPECT_EQ(disk.flushes().size(), 5U) << "two of each file, and one of the file that was given up";
+    EXPECT_EQ(disk.flushes().back(), disk.journal().size());
 }
 
 TEST_P(FatCutTest, AnyFailingWriteIsReportedAndHarmless) {
