@@ -5,7 +5,6 @@
 "use strict";
 
 const RUNNING = 0, READY = 1, WAITING = 2, HELD = 3; // HELD is a wait for a resource.
-const ACTIVITIES = ["running", "ready", "waits"];
 const CAUSES = ["", "", "released", "unblocked", "", "preempted", "slice used up", "waits", "job completed",
                 "job aborted", "task ended", "sleeps", "records lost", "end of the trace"];
 const OUTCOMES = ["completed", "aborted", "ended with its task", "replaced: its end is missing", "end not recorded",
