@@ -20,6 +20,8 @@ from support.guests import OK
 RAM_BYTES = 128 << 20
 JOBS = """return report.trace.tasks.flatMap((task) => Array.from(task.jobs.number, (number, i) =>
     [task.name, number, !isNaN(task.jobs.end[i]), task.jobs.late[i]]))"""
+CAUSES = """return report.trace.tasks.flatMap((task) => task.jobs.late.reduce((found, late, i) =>
+    late ? [...found, report.trace.whyLate(task, i).join(" ")] : found, []))"""
 # Everything that is drawn, but for what drawing keeps beside it.
 ARRAYS = """return JSON.stringify([report.trace, report.trace.facts.details, report.trace.facts.culprits,
     report.trace.facts.texts, report.trace.facts.kinds], (key, value) =>
@@ -108,7 +110,8 @@ def jobs_of(ctx, trace):
 @case(timeout_s=240)
 def live_report_follows_a_machine(ctx):
     """The page is open before the kernel starts; jobs come while it runs, in parts; what was picked and marked stays;
-    at the end its jobs are those of `remora sql`, and so are those of the page that is written at the end."""
+    at the end its jobs are those of `remora sql`, with the cause of each late one, and so are those of the page that is
+    written at the end."""
     ram = ram_file(ctx)
     counts, marked = [], []
     written = ctx.dir / "run.html"
@@ -142,6 +145,9 @@ def live_report_follows_a_machine(ctx):
         expect(page.run("return report.live.follows && report.view.to >= report.trace.last"), "e does not follow")
         expect_equal(sorted(map(tuple, page.run(JOBS))), jobs_of(ctx, ram), "jobs")
         expect(page.run("return report.live.updates") > 3, "updates")
+        missed = [row for row in jobs_of(ctx, ram) if row[3]]
+        causes = page.run(CAUSES)
+        expect(missed and len(causes) == len(missed) and all(causes), f"causes of {missed}: {causes}")
         expect("the run has ended" in page.text("#live") and "the run has ended" in server.said(), server.said())
         unexpected = [url for url in page.requests() if not url.startswith(server.address)]
         expect_equal([url for url in unexpected if url.startswith("http") and "favicon" not in url], [], "requests")
@@ -153,6 +159,7 @@ def live_report_follows_a_machine(ctx):
         expect_equal(server.end(), 0, "exit code")
         page.open(written)
         same("in the file", page.run(ARRAYS), in_parts)
+        expect_equal(page.run(CAUSES), causes, "causes in the file")
 
 
 def same(what, found, expected):
