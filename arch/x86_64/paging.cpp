@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "arch/x86_64/paging.hpp"
 
+#include "arch/x86_64/address_space.hpp"
 #include "arch/x86_64/msr.hpp"
-#include "arch/x86_64/page_tables.hpp"
 #include "arch/x86_64/segments.hpp"
 
 extern "C" {
@@ -20,27 +20,31 @@ namespace {
 
 constexpr std::uint64_t kConventionalEnd = std::uint64_t{1} << 20;
 
-constinit PageTables g_tables{};
+struct TheProcessor {
+    static void enable_no_execute() { write_msr(kMsrEfer, read_msr(kMsrEfer) | kEferNoExecute); }
+
+    static void enable_write_protection() {
+        std::uint64_t control = 0;
+        asm volatile("movq %%cr0, %0" : "=r"(control));
+        control |= std::uint64_t{1} << 16; // WP: read-only pages apply to ring 0 as well
+        asm volatile("movq %0, %%cr0" : : "r"(control) : "memory");
+    }
+
+    static void use_root(std::uint64_t root) { asm volatile("movq %0, %%cr3" : : "r"(root) : "memory"); }
+
+    static void flush(std::uint64_t address) { asm volatile("invlpg (%0)" : : "r"(address) : "memory"); }
+};
+
+constinit AddressSpace<TheProcessor> g_space{};
 
 std::uint64_t address_of(const std::byte* place) {
     return reinterpret_cast<std::uint64_t>(place);
 }
 
-void flush_page(std::uint64_t address) {
-    asm volatile("invlpg (%0)" : : "r"(address) : "memory");
-}
-
 } // namespace
 
 void load_page_tables() {
-    g_tables.fill({address_of(text_begin), address_of(text_end), address_of(rodata_begin), address_of(rodata_end)});
-    write_msr(kMsrEfer, read_msr(kMsrEfer) | kEferNoExecute);
-    std::uint64_t control = 0;
-    asm volatile("movq %%cr0, %0" : "=r"(control));
-    control |= std::uint64_t{1} << 16; // WP: read-only pages apply to ring 0 as well
-    asm volatile("movq %0, %%cr0" : : "r"(control) : "memory");
-    asm volatile("movq %0, %%cr3" : : "r"(g_tables.root()) : "memory");
-
+    g_space.load({address_of(text_begin), address_of(text_end), address_of(rodata_begin), address_of(rodata_end)});
     unmap_page(address_of(boot_stack_guard));
     for (const std::uint64_t guard : interrupt_stack_guards()) {
         unmap_page(guard);
@@ -48,32 +52,20 @@ void load_page_tables() {
 }
 
 void unmap_page(std::uint64_t address) {
-    g_tables.unmap(address);
-    flush_page(address);
+    g_space.unmap(address);
 }
 
 void set_page(std::uint64_t address, PageUse use) {
     ASSERT(address < kConventionalEnd);
-    g_tables.set(address, use);
-    flush_page(address);
+    g_space.set(address, use);
 }
 
 lib::Result<void> map_physical(std::uint64_t address, std::uint64_t size_bytes) {
-    const auto range = PageTables::large_pages_around(address, size_bytes);
-    if (!range.ok()) {
-        return range.error();
-    }
-    for (std::uint64_t page = range.value().begin; page < range.value().end; page += kLargePageBytes) {
-        if (const auto mapped = g_tables.map_large(page); !mapped.ok()) {
-            return mapped;
-        }
-        flush_page(page);
-    }
-    return {};
+    return g_space.map(address, size_bytes);
 }
 
 bool is_mapped(std::uint64_t address) {
-    return g_tables.maps(address);
+    return g_space.maps(address);
 }
 
 } // namespace arch::x86_64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests the identity map as a processor sees it: a model of the walk through the tables states what may be done where.
-#include "arch/x86_64/page_tables.hpp"
+#include "arch/x86_64/address_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace arch::x86_64 {
 namespace {
@@ -28,9 +30,9 @@ struct View {
 };
 
 // Intel SDM volume 3, figure 4-8: a right is one that every level gives.
-std::optional<View> look(const PageTables& tables, std::uint64_t address) {
+std::optional<View> look(std::uint64_t root, std::uint64_t address) {
     View view{0, true, true, true};
-    std::uint64_t table = tables.root();
+    std::uint64_t table = root;
     for (int level = 4; level > 0; --level) {
         const int shift = 12 + 9 * (level - 1);
         const std::uint64_t entry = std::bit_cast<const std::uint64_t*>(table)[(address >> shift) & 0x1FF];
@@ -51,6 +53,10 @@ std::optional<View> look(const PageTables& tables, std::uint64_t address) {
         }
     }
     return std::nullopt;
+}
+
+std::optional<View> look(const PageTables& tables, std::uint64_t address) {
+    return look(tables.root(), address);
 }
 
 View data(std::uint64_t address) {
@@ -219,6 +225,66 @@ TEST(LargePagesAround, AreNoneOfARangeThatWrapsOrLeavesTheAddressSpace) {
     EXPECT_EQ(PageTables::large_pages_around(kEnd - kPage, kPage + 1).error(), lib::Error::invalid_argument);
     EXPECT_EQ(PageTables::large_pages_around(kEnd, 0).error(), lib::Error::invalid_argument);
     EXPECT_EQ(PageTables::large_pages_around(5 * kGiB, ~std::uint64_t{0}).error(), lib::Error::invalid_argument);
+}
+
+// Knows the order in which it was set up, and what the tables said of a page when it had to forget it.
+struct FakeProcessor {
+    using Forgotten = std::vector<std::pair<std::uint64_t, std::optional<View>>>;
+
+    static inline std::vector<const char*> steps{};
+    static inline std::uint64_t root = 0;
+    static inline Forgotten forgotten{};
+
+    static void enable_no_execute() { steps.push_back("no execute"); }
+
+    static void enable_write_protection() { steps.push_back("write protection"); }
+
+    static void use_root(std::uint64_t address) {
+        steps.push_back("root");
+        root = address;
+        EXPECT_EQ(look(root, 2 * kMiB), data(2 * kMiB)) << "the tables are filled before they are used";
+    }
+
+    static void flush(std::uint64_t address) { forgotten.emplace_back(address, look(root, address)); }
+};
+
+class AddressSpaces : public testing::Test {
+  protected:
+    using Forgotten = FakeProcessor::Forgotten;
+
+    AddressSpaces() {
+        FakeProcessor::steps.clear();
+        FakeProcessor::forgotten.clear();
+        m_space->load(kImage);
+    }
+
+    std::unique_ptr<AddressSpace<FakeProcessor>> m_space = std::make_unique<AddressSpace<FakeProcessor>>();
+};
+
+TEST_F(AddressSpaces, EnableWhatTheEntriesNeedBeforeTheyAreUsed) {
+    ASSERT_EQ(FakeProcessor::steps.size(), 3U);
+    EXPECT_STREQ(FakeProcessor::steps[0], "no execute");
+    EXPECT_STREQ(FakeProcessor::steps[2], "root");
+}
+
+TEST_F(AddressSpaces, ForgetAPageAfterItWasChanged) {
+    m_space->unmap(2 * kMiB);
+    m_space->unmap(100 * kMiB); // of a large page
+    m_space->set(16 * kPage, PageUse::code);
+    EXPECT_EQ(FakeProcessor::forgotten, (Forgotten{{2 * kMiB, std::nullopt},
+                                                   {100 * kMiB, std::nullopt},
+                                                   {16 * kPage, View{16 * kPage, false, true, true}}}));
+    EXPECT_FALSE(m_space->maps(100 * kMiB));
+    EXPECT_TRUE(m_space->maps(100 * kMiB + kPage));
+}
+
+TEST_F(AddressSpaces, ForgetEachPageThatIsMapped) {
+    EXPECT_TRUE(m_space->map(5 * kGiB + kMiB, 2 * kMiB).ok());
+    EXPECT_EQ(FakeProcessor::forgotten,
+              (Forgotten{{5 * kGiB, data(5 * kGiB)}, {5 * kGiB + 2 * kMiB, data(5 * kGiB + 2 * kMiB)}}));
+    EXPECT_FALSE(m_space->maps(5 * kGiB + 4 * kMiB));
+    EXPECT_EQ(m_space->map(5 * kGiB, ~std::uint64_t{0}).error(), lib::Error::invalid_argument);
+    EXPECT_EQ(m_space->map(6 * kGiB, std::uint64_t{1} << 40).error(), lib::Error::no_space);
 }
 
 } // namespace
