@@ -28,12 +28,13 @@ test("a trace that arrives in two blocks is that of one block", () => {
     const irqs = [[6, 8, 2, 33, 0], [5, 9, 1, 32, 0], [60, 65, 1, 32, 0]];
     const curve = (rows) => ({name: "budget", of: 1, columns: {at: rows.map(([at]) => at),
                                                                ticks: rows.map(([, ticks]) => ticks)}});
-    const facts = {culprits: [{part: "execution"}, {part: "jitter"}]};
+    const facts = {culprits: [{part: "execution"}, {part: "jitter"}], served: [[1, [0, 1]]]};
     const whole = traceOf([{name: "a", intervals, jobs}, {name: "b"}], facts,
                           [holds([[1, 5], [10, 20], [45, 50]]), handlers(irqs), curve([[0, 9], [10, 5], [50, 9]])]);
-    const first = traceOf([{name: "a", intervals: intervals.slice(0, 2), jobs: jobs.slice(0, 1)}], facts,
+    const first = traceOf([{name: "a", intervals: intervals.slice(0, 2), jobs: jobs.slice(0, 1)}],
+                          {...facts, served: [[1, [0]]]},
                           [holds([[1, 5], [10, 20]]), handlers(irqs.slice(0, 1)), curve([[0, 9], [10, 5]])]);
-    const empty = {details: [], culprits: [], kinds: [], texts: []}; // Only new ones are sent.
+    const empty = {details: [], culprits: [], kinds: [], texts: [], served: facts.served}; // Only new ones are sent.
     const later = blockOfTasks([{name: "a", intervals: intervals.slice(2), jobs: jobs.slice(1)}, {name: "b"}],
                                empty, [holds([[45, 50]]), handlers(irqs.slice(1)), curve([[50, 9]])]);
     first.holds[0].sum = sumsOf(first.holds[0].begin, first.holds[0].end);
@@ -47,7 +48,7 @@ test("a trace that arrives in two blocks is that of one block", () => {
         holds: ({holds: [one]}) => [one.begin, one.end, one.count],
         handlers: ({handlers: [one]}) => [one.count, one.begin, one.end, one.vector, one.depthMax,
                                           one.outerBegin, one.sum],
-        budgets: ({budgets: [one]}) => [one.at, one.value, one.extremes.of(0, 3)],
+        budgets: ({budgets: [one]}) => [one.at, one.value, one.extremes.of(0, 3), one.served],
     })) {
         const plain = (trace) => JSON.stringify(of(trace).map((one) => ArrayBuffer.isView(one) ? [...one] : one));
         assert.equal(plain(first), plain(whole), name);

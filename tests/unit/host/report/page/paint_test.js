@@ -85,6 +85,13 @@ test("releases are arrows up, deadlines arrows down, misses caps with a bar unti
     assert.deepEqual([bar.x, bar.width], [700, 100]);
 });
 
+test("so many jobs that arrows would hide each other have none", () => {
+    const jobs = (count) => d3.range(count).map((i) => ({release: 5 * i, deadline: 5 * i + 3, end: 5 * i + 2}));
+    const heads = (count) => drawn(timelineOf(traceOf([{name: "a", jobs: jobs(count)}])), "task0", -1, 1000)
+        .filter(({op}) => op === "polygon").length;
+    assert.deepEqual([heads(125), heads(126)], [250, 0]); // An arrow needs four of the 1000 pixels.
+});
+
 test("the shapes of arrows, waits and runs are exact", () => {
     const surface = surfaceOf(null);
     missMark(surface, 50, 10);
@@ -287,6 +294,8 @@ test("lost records are a band", () => {
     const surface = surfaceOf(timeline.view);
     paintLosses(surface, timeline.rows.shown, 0, new Scale(surface, 0, 1000), timeline.trace, 300);
     assert.deepEqual(surface.ops.map(({x, width, text}) => [x, width || text]), [[300, 100], [304, "7 records lost"]]);
+    paintLosses(surface, timeline.rows.shown, 0, new Scale(surface, 250, 1250), timeline.trace, 300);
+    assert.deepEqual([surface.ops[2].x, surface.ops[2].width], [100, 50], "its begin is out of sight");
 });
 
 test("a row with very much in sight is shaded by columns", () => {

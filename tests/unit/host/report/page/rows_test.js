@@ -98,6 +98,8 @@ test("a row is moved past others, and not beyond the ends", () => {
     view.hidden.add("task2");
     rows.move(keys[0], -1);
     assert.deepEqual(view.order, []);
+    rows.move(keys[1], 1);
+    assert.deepEqual(view.order.slice(0, 3), [keys[0], keys[2], keys[1]]);
     rows.move(keys[0], 2);
     assert.deepEqual(view.order.slice(0, 3), [keys[1], keys[2], keys[0]]);
     assert.equal(view.order.length, keys.length + 1);

@@ -145,8 +145,12 @@ test("extremes of any part are those of its values", () => {
 test("shares of processors and migrations are those of what ran", () => {
     const trace = traceOf([{name: "a", intervals: [[0, 10, RUNNING, 0, 0, 0], [10, 20, READY, 0, 0, 1],
                                                    [20, 50, RUNNING, 0, 0, 1], [50, 60, RUNNING, 0, 0, 1],
-                                                   [60, 65, RUNNING, 0, 0, 0]]}, {name: "idle"}]);
-    const [task, idle] = trace.tasks;
+                                                   [60, 65, RUNNING, 0, 0, 0]]}, {name: "idle"},
+                           {name: "b", intervals: [[65, 70, RUNNING, 0, 0, 1], [70, 75, RUNNING, 0, 0, 2],
+                                                   [75, 80, RUNNING, 0, 0, 1]]}]);
+    const [task, idle, other] = trace.tasks;
+    assert.deepEqual([...trace.sharesOfProcessors(other)], [[1, 10], [2, 5]]);
+    assert.equal(other.migrations, 2);
     assert.deepEqual([...trace.sharesOfProcessors(task)], [[0, 15], [1, 40]]);
     assert.equal(task.migrations, 2);
     assert.equal(trace.homeOf(task), 1);

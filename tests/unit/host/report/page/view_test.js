@@ -102,6 +102,8 @@ test("an address that makes no sense shows the whole trace", () => {
     view.goTo("#t=9-3&a=x&b=99999999999999999&by=colour&pin=A.b%20c.d1&job=7.1");
     assert.deepEqual(span(view), [-10, 1010]);
     assert.deepEqual([view.cursors, view.by, [...view.pinned], view.job], [[null, null], "level", ["d1"], null]);
+    view.goTo("#t=9-9");
+    assert.deepEqual(span(view), [-10, 1010]);
     view.goTo("#t=-3-50&a=-7");
     assert.deepEqual([span(view), view.cursors], [[-3, 50], [-7, null]]);
 });
