@@ -92,6 +92,19 @@ test("so many jobs that arrows would hide each other have none", () => {
     assert.deepEqual([heads(125), heads(126)], [250, 0]); // An arrow needs four of the 1000 pixels.
 });
 
+test("the picked job has a frame, which is not drawn when it is out of sight", () => {
+    const {view, trace, rows} = timelineOf(traceOf([{name: "a", jobs: [{release: 100, start: 100, end: 200}]}]));
+    view.pick("task0", {task: 0, index: 0, run: 0});
+    const frames = (from, to) => {
+        const surface = surfaceOf(view);
+        paintPicked(surface, view, trace, rows, 0, new Scale(surface, from, to));
+        return surface.ops.map(({points}) => points.slice(0, 3));
+    };
+    const [[left, top, right]] = frames(0, 1000);
+    assert.deepEqual([left, top, right], [200, rows.byKey.get("task0").y + 2, 300]);
+    assert.deepEqual([frames(150, 1150).length, frames(300, 1300), frames(-1000, 50)], [1, [], []]);
+});
+
 test("the shapes of arrows, waits and runs are exact", () => {
     const surface = surfaceOf(null);
     missMark(surface, 50, 10);
