@@ -34,11 +34,13 @@ test("runs are aligned on the first release that both have", () => {
 });
 
 test("another choice is shown, and forgets a job of the second run", () => {
-    const {comparison, timeline: {view}} = compared();
+    const {comparison, timeline: {view}} = compared(before, after.slice(0, 2));
     const heard = [];
     view.listen("test", (what) => heard.push(what));
     view.job = {task: 0, index: 0, run: 1};
+    comparison.traces[0].tasks[1].colour = 9;
     comparison.choose(null);
+    assert.deepEqual(comparison.traces[0].tasks.map(({colour}) => colour), [0, 1, 2]);
     assert.deepEqual([view.job, view.runs.length, heard], [null, 1, ["rows", "pick"]]);
     view.job = {task: 1, index: 0, run: 0};
     comparison.choose(comparison.data.pairs[0]);
@@ -82,6 +84,10 @@ test("a row of a part fades what does not count, and has a line at the first dif
     const lines = (key) => seen(key).filter(({op, colour}) => op === "line" && colour === THEMES.light.over)
         .map(({x}) => Math.round(x));
     assert.deepEqual([lines("task0"), lines("btask0")], [[350], [350]]); // The second run is 50 ticks later.
+    const within = (from) => drawn(timeline, "task0", from, from + 100).filter(
+        ({op, colour}) => op === "line" && colour === THEMES.light.over).length;
+    assert.deepEqual([within(100), within(200), within(300)], [0, 1, 0]);
+    assert.ok(OUTSIDE > 0 && OUTSIDE < 1);
     const faded = (key) => seen(key).filter(({opacity}) => opacity === OUTSIDE)
         .map(({x, width}) => [Math.round(x), Math.round(width)]);
     assert.deepEqual(faded("btask0"), [[100, 150], [650, 450]]);

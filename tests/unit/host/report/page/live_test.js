@@ -16,7 +16,7 @@ test("an array grows by doubling, and keeps its values", () => {
 
 // Splits the directory and tables of a trace: the page gets the second half later.
 test("a trace that arrives in two blocks is that of one block", () => {
-    const jobs = [{release: 0, start: 0, deadline: 20, end: 30, late: 1, shares: [[0, 30, 1]]},
+    const jobs = [{release: 2, start: 2, deadline: 20, end: 30, late: 1, shares: [[0, 28, 1]]},
                   {release: 40, start: 41, deadline: 60, end: 50, shares: [[0, 9, 1], [1, 1, 1]]},
                   {release: 70, start: 70, deadline: 80, end: 95, late: 1, shares: [[1, 25, 1]]}];
     const intervals = [[0, 30, RUNNING], [30, 40, READY], [41, 50, RUNNING], [70, 95, RUNNING]];
@@ -35,7 +35,9 @@ test("a trace that arrives in two blocks is that of one block", () => {
                           {...facts, served: [[1, [0]]]},
                           [holds([[1, 5], [10, 20]]), handlers(irqs.slice(0, 1)), curve([[0, 9], [10, 5]])]);
     const empty = {details: [], culprits: [], kinds: [], texts: [], served: facts.served}; // Only new ones are sent.
-    const later = blockOfTasks([{name: "a", intervals: intervals.slice(2), jobs: jobs.slice(1)}, {name: "b"}],
+    // Numbers that are stored as distances continue from the last one of the part before.
+    const others = jobs.slice(1).map((job) => ({...job, release: job.release - 2, deadline: job.deadline - 2}));
+    const later = blockOfTasks([{name: "a", intervals: intervals.slice(2), jobs: others}, {name: "b"}],
                                empty, [holds([[45, 50]]), handlers(irqs.slice(1)), curve([[50, 9]])]);
     first.holds[0].sum = sumsOf(first.holds[0].begin, first.holds[0].end);
     appendBlock(first, later);

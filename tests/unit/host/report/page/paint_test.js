@@ -150,6 +150,13 @@ test("an exceeded execution time is marked where it was, and jobs that a brush c
                      [[100, 400], [800, 300]]);
 });
 
+test("a task that begins ready has not moved", () => {
+    const timeline = timelineOf(traceOf([
+        {name: "a", intervals: [[0, 100, READY, 0, 0, 0], [100, 200, RUNNING, 0, 0, 1]]},
+        {name: "b", intervals: [[0, 100, RUNNING, 0, 0, 0]]}]));
+    assert.equal(drawn(timeline, "task0", 100, 1000).filter(({op}) => op === "polygon").length, 0);
+});
+
 test("a task shows on which of several processors it runs, and where it moved", () => {
     const timeline = timelineOf(traceOf([{name: "a", intervals: [
         [0, 100, RUNNING, 0, 0, 0], [100, 200, READY, 0, 0, 0], [200, 300, RUNNING, 0, 0, 1],
@@ -319,6 +326,11 @@ test("a row with very much in sight is shaded by columns", () => {
         assert.equal(ops.length, 1, key);
         assert.equal(drawn(timeline, key, 0, 100).filter(({op}) => op === "shade").length, 0, key);
     }
+    const at = Array.from({length: 300}, (_, i) => i + 0.5);
+    const surface = surfaceOf(null);
+    assert.ok(shadePoints(surface, 0, 8, at, new Scale(surface, 0, 1000), "#000000"));
+    const [[shares]] = surface.ops[0].layers;
+    assert.deepEqual([shares[0], shares[299], shares[300]], [1, 1, 0]);
     const curve = timelineOf(traceOf([{name: "a"}], {plots: [{event: "e", field: "x", unit: "", fraction_bits: 0}]}, [
         {name: "plot", of: 0, columns: {at: Array.from({length: 900}, (_, i) => i),
                                         value: Array.from({length: 900}, (_, i) => zigzag(i % 2 ? -1 : 1))}}]));

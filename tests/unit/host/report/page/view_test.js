@@ -108,6 +108,13 @@ test("an address that makes no sense shows the whole trace", () => {
     assert.deepEqual([span(view), view.cursors], [[-3, 50], [-7, null]]);
 });
 
+test("a page of a part opens with the part", () => {
+    const facts = {span: {last: 1000, from_ns: 200, to_ns: 300, bucket: 100}};
+    const {view} = timelineOf(traceOf([{name: "a"}], facts));
+    view.goTo("");
+    assert.deepEqual(span(view), [199, 301]);
+});
+
 test("a job is named by its task's number or name", () => {
     const view = viewOf();
     assert.deepEqual(view.jobOf("0.5"), {task: 0, index: 1, run: 0});
