@@ -181,7 +181,7 @@ kRamBytes=$((128 << 20))
 
 # check_ram FILE: refuses a file that is not the memory of an earlier run.
 check_ram() {
-    [[ ! -e $1 && ! -L $1 ]] || [[ -f $1 && ! -L $1 && $(stat -c %s "$1") == "$kRamBytes" ]] ||
+    [[ ! -e $1 && ! -L $1 ]] || [[ -f $1 && ! -L $1 && $(stat -c %s "$1") =~ ^(0|$kRamBytes)$ ]] ||
         die "$1 is no memory of an earlier run: it is left alone" 'OUT=dir, another directory'
 }
 
@@ -215,7 +215,9 @@ journal='[0-9a-f]{16}-[0-9a-f]{8}-[0-9]+(\.journal|-[0-9]+\.trc)'
 # shellcheck disable=SC2034 # the scripts that source this file use it
 kSessionFiles="f $session" kJournalFiles="f $journal"
 # shellcheck disable=SC2034
-kNewFiles="d (udp|udp\.journal|disk)|f ((udp|disk)/$session|udp\.journal/$journal|raises\.csv)"
+kNewFiles="d (udp(-[0-9a-f]{16}-[0-9]+)?|udp\.journal|disk)|f ((udp(-[0-9a-f]{16}-[0-9]+)?|disk)/$session"
+# The application may have named the files of the ramdisk.
+kNewFiles+="|disk/([0-9]+|end)[^/]+|udp\.journal/$journal|raises\.csv)"
 # shellcheck disable=SC2034
 kEspFiles='d EFI(/BOOT)?|f (EFI/BOOT/BOOTX64\.EFI|kernel\.elf|cmdline\.txt|remora\.key|NvVars)'
 
@@ -260,8 +262,9 @@ check_ramdisk() {
 # make_ramdisk FILE: an empty FAT volume that QEMU shows to the guest as an NVDIMM. Always the same bytes.
 make_ramdisk() {
     check_ramdisk "$1"
-    rm -f "$1"
-    if ! truncate -s "$kRamdiskBytes" "$1" || ! mkfs.fat --invariant -F 16 -n REMORA "$1" >/dev/null; then
+    rm -f "$1" "$1.new"
+    if ! truncate -s "$kRamdiskBytes" "$1.new" || ! mkfs.fat --invariant -F 16 -n REMORA "$1.new" >/dev/null ||
+        ! mv "$1.new" "$1"; then
         die "$1 cannot be made" 'make room, or OUT=dir on another disk'
     fi
 }

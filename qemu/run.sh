@@ -12,6 +12,7 @@
 #   OUT/raises.csv                           with OBSERVE=on: when devices raised interrupts (docs/latency.md)
 #   OUT/qmp.in  OUT/qmp.out                  QEMU's monitor, while it runs: after TIMEOUT_S it sends an NMI
 #   OUT/udp  OUT/disk  OUT/run.html          the sessions of the last run that exported a trace, and its page
+#   OUT/udp-<16 digits>-<n>                  if the machine was reset: the session of another boot
 #   OUT/udp.journal                          only if the collector was killed
 #   OUT/new                                  what a run has received that has not ended, or was interrupted
 #   SINK=auto: both sessions, if the network failed when it had carried something
@@ -101,9 +102,7 @@ catch_signals
 prepare_out() {
     claim_out
     # Everything is checked before the first file is removed.
-    check_folder "$OUT/udp" "$kSessionFiles"
-    check_folder "$OUT/udp.journal" "$kJournalFiles"
-    check_folder "$OUT/disk" "$kSessionFiles"
+    each_place check_folder
     check_folder "$NEW" "$kNewFiles"
     check_folder "$OUT/esp" "$kEspFiles"
     check_ramdisk "$OUT/ramdisk.img"

@@ -15,6 +15,15 @@ received() {
     [[ -n $(find "$@" -type f \( -name '*trace.dat' -o -name '*.trc' \) -size +0 -print -quit 2>/dev/null || true) ]]
 }
 
+# each_place COMMAND: executes it for each directory that a run fills, with the files that it may have.
+each_place() {
+    local place
+    for place in "$OUT"/{udp,udp-????????????????-*,disk}; do
+        "$1" "$place" "$kSessionFiles"
+    done
+    "$1" "$OUT/udp.journal" "$kJournalFiles"
+}
+
 # Removes what a run has left that received nothing.
 drop_new() { received "$NEW" || clear_folder "$NEW" "$kNewFiles"; }
 
@@ -23,9 +32,7 @@ drop_new() { received "$NEW" || clear_folder "$NEW" "$kNewFiles"; }
 keep_new() {
     received "$NEW" || return 0
     trap '' INT TERM HUP PIPE
-    clear_folder "$OUT/udp" "$kSessionFiles"
-    clear_folder "$OUT/udp.journal" "$kJournalFiles"
-    clear_folder "$OUT/disk" "$kSessionFiles"
+    each_place clear_folder
     rm -f "$OUT/raises.csv" "$OUT/run.html"
     mv "$NEW"/* "$OUT"
     rmdir "$NEW"
