@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A machine that sends by TRACER-V2.0 without a shared key, as docs/trace-format.md describes it: for collectors that
 are processes. What a real sender does is in tracer/reliable/."""
+import contextlib
 import socket
 import struct
 import time
@@ -69,12 +70,14 @@ def packet(kind, body, *, seq=0, flags=0, stream=0, session=0xB007, stamp=1, key
 
 
 class Machine:
-    """A socket of its own. What it sends is answered within `patience_s`, or the answer is None."""
+    """A socket of its own. It asks again what is not answered, as the kernel does: it fails by the number of its
+    questions, and not by the speed of the host."""
+    ATTEMPTS = 40
 
-    def __init__(self, address, session=0xB007, patience_s=2):
+    def __init__(self, address, session=0xB007):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.connect(address)
-        self.socket.settimeout(patience_s)
+        self.socket.settimeout(1)
         self.session = session
         self.key = None
 
@@ -90,16 +93,16 @@ class Machine:
                                 **fields))
 
     def ask(self, kind, body, **fields):
-        """The type of the answer, its seq and its body. Answers to other packets are thrown away."""
-        self.post(kind, body, **fields)
-        try:
-            while True:
-                answer = self.socket.recv(2048)
-                stamp = struct.unpack_from("<Q", answer, 48)[0]
-                if answer[24] in (kind + 1, UNKNOWN, ABORT) and stamp == fields.get("stamp", 1):
-                    return answer[24], struct.unpack_from("<Q", answer, 40)[0], answer[64:]
-        except TimeoutError:
-            return None, 0, b""
+        """The type of the answer, its seq and its body. Answers to other packets are thrown away. None: no answer."""
+        for _ in range(self.ATTEMPTS):
+            self.post(kind, body, **fields)
+            with contextlib.suppress(TimeoutError):
+                while True:
+                    answer = self.socket.recv(2048)
+                    stamp = struct.unpack_from("<Q", answer, 48)[0]
+                    if answer[24] in (kind + 1, UNKNOWN, ABORT) and stamp == fields.get("stamp", 1):
+                        return answer[24], struct.unpack_from("<Q", answer, 40)[0], answer[64:]
+        return None, 0, b""
 
     def hello(self, stream=0):
         """Returns the type of the answer: HELLO_ACK if the session is open."""
