@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <fcntl.h>
-#include <set>
+#include <map>
 #include <utility>
 
 namespace host::collector {
@@ -111,7 +111,8 @@ bool Syncer::flush_files(const std::vector<Job>& jobs) {
     return all_files;
 }
 
-// Stores the manifest of a job, or makes the name of its file durable.
+// Stores the manifest of a job, or makes the name of its file durable. flush_later: the manifest is not in its place
+// yet.
 void Syncer::store(Job& job, bool flush_later) {
     if (!job.manifest) {
         if (!flush_later) {
@@ -123,9 +124,11 @@ void Syncer::store(Job& job, bool flush_later) {
         job.manifest->complete = false;
         job.manifest->reason = fmt::format("writing failed: {}", error_name(*error));
     }
-    const auto saved =
-        formats::dat::save_text(to_json_text(*job.manifest), job.directory->descriptor(), formats::dat::kManifestName,
-                                flush_later ? formats::dat::Flush::later : formats::dat::Flush::now);
+    const std::string text = to_json_text(*job.manifest);
+    const int directory = job.directory->descriptor();
+    const auto saved = flush_later ? formats::dat::write_beside(text, directory, formats::dat::kManifestName,
+                                                                formats::dat::Flush::later)
+                                   : formats::dat::save_text(text, directory, formats::dat::kManifestName);
     if (!saved) {
         job.durability->note(saved.error());
     }
@@ -135,17 +138,25 @@ void Syncer::store(Job& job, bool flush_later) {
 // only the last one is written.
 void Syncer::perform(std::vector<Job>& jobs) {
     const bool together = flush_files(jobs);
-    std::set<const Durability*> stored;
+    std::map<const Durability*, const SessionDirectory*> stored;
     for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
-        if (!job->manifest || stored.insert(job->durability.get()).second) {
+        if (!job->manifest || stored.emplace(job->durability.get(), job->directory.get()).second) {
             store(*job, together);
         }
     }
-    if (together && !stored.empty()) {
+    const auto flush_all = [&jobs] {
         const auto error = flush(jobs.front().directory->descriptor(), "", true);
         for (const Job& job : jobs) {
             job.durability->note(error);
         }
+        return !error;
+    };
+    if (together && !stored.empty() && flush_all()) {
+        for (const auto& [durability, directory] : stored) { // one that was not written is missing, which is noted
+            static_cast<void>(formats::dat::put_in_place(directory->descriptor(), formats::dat::kManifestName,
+                                                         formats::dat::Flush::later));
+        }
+        flush_all();
     }
     for (const Job& job : jobs) {
         Durability& durability = *job.durability;

@@ -2,9 +2,9 @@
 // Makes sessions durable beside the receive loop: a thread flushes each sealed file to the disk and then writes the
 // manifest that lists it. A flush may take longer than the socket's buffer suffices, and V1.0 sends nothing twice, so
 // the loop never waits for a flush unless kJobsMax are pending. While many are pending, the whole file system is
-// flushed twice for all of them, once for the files and once for the manifests, and a session has at most one pending
-// manifest, so the cost of a flood of small chunks or sessions does not grow with their number. A pending job holds no
-// open file.
+// flushed for all of them at once: for the files, for the manifests, and for their names; and a session has at most one
+// pending manifest, so the cost of a flood of small chunks or sessions does not grow with their number. A pending job
+// holds no open file.
 //
 //   push(file, manifest)  -->  fdatasync(file)  -->  manifest.json.new, fsync, rename, fsync(directory)  -->  durable
 #pragma once

@@ -162,4 +162,9 @@ enum class Flush : std::uint8_t { now, later };
 [[nodiscard]] lib::Result<void> save_text(std::string_view text, int directory, std::string_view name,
                                           Flush flush = Flush::now);
 
+// The two steps of save_text(): NAME.new is written, and takes the place of NAME. With Flush::later the caller must
+// flush in between, or a loss of power may leave an empty file in the place of an earlier one.
+[[nodiscard]] lib::Result<void> write_beside(std::string_view text, int directory, std::string_view name, Flush flush);
+[[nodiscard]] lib::Result<void> put_in_place(int directory, std::string_view name, Flush flush);
+
 } // namespace host::formats::dat

@@ -147,8 +147,12 @@ lib::Result<void> save_text(std::string_view text, const std::string& directory,
 }
 
 lib::Result<void> save_text(std::string_view text, int directory, std::string_view name, Flush flush) {
-    const std::string final_name(name);
-    const std::string beside = final_name + ".new";
+    const auto written = write_beside(text, directory, name, flush);
+    return written ? put_in_place(directory, name, flush) : written;
+}
+
+lib::Result<void> write_beside(std::string_view text, int directory, std::string_view name, Flush flush) {
+    const std::string beside = std::string(name) + ".new";
     ::unlinkat(directory, beside.c_str(), 0); // removes what another writer left, or a link, which would be followed
     const int descriptor =
         ::openat(directory, beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -161,7 +165,12 @@ lib::Result<void> save_text(std::string_view text, int directory, std::string_vi
         ::unlinkat(directory, beside.c_str(), 0);
         return written ? error_of_errno() : write_error;
     }
-    if (::renameat(directory, beside.c_str(), directory, final_name.c_str()) != 0) {
+    return {};
+}
+
+lib::Result<void> put_in_place(int directory, std::string_view name, Flush flush) {
+    const std::string final_name(name);
+    if (::renameat(directory, (final_name + ".new").c_str(), directory, final_name.c_str()) != 0) {
         return error_of_errno();
     }
     // A file system that cannot flush a directory returns EINVAL.

@@ -123,6 +123,7 @@ class Syncing : public testing::Test {
     std::atomic<int> m_file_systems = 0;
     std::atomic<int> m_names = 0;
     std::atomic<int> m_error = 0; // of a flush
+    std::function<void()> m_on_file_system;
     std::atomic<bool> m_held = false;
     std::binary_semaphore m_is_held{0};
     std::binary_semaphore m_proceed{0};
@@ -130,6 +131,9 @@ class Syncing : public testing::Test {
                                  .of_file_system =
                                      [this](int /*file*/) {
                                          ++m_file_systems;
+                                         if (m_on_file_system) {
+                                             m_on_file_system();
+                                         }
                                          return 0;
                                      },
                                  .of_name =
@@ -179,7 +183,7 @@ TEST_F(Syncing, FlushesUpToSixteenFilesOneByOneAndMoreAtOnce) {
         push_manifest(one, "and no file");
         release();
         EXPECT_EQ(m_flushes, files == 16 ? 16 : 0);
-        EXPECT_EQ(m_file_systems, files == 16 ? 0 : 2) << "the files, then the manifest";
+        EXPECT_EQ(m_file_systems, files == 16 ? 0 : 3) << "the files, then the manifest, then its name";
     }
     EXPECT_EQ(one.durability->bytes(), 16U);
 }
@@ -191,8 +195,10 @@ TEST_F(Syncing, FlushesMoreThanSixteenManifestsAtOnce) {
         push_manifest(session(std::to_string(i)), std::to_string(i));
     }
     m_names = 0;
+    std::vector<std::string> at_flushes;
+    m_on_file_system = [&] { at_flushes.push_back(stored("7")); };
     release();
-    EXPECT_EQ(m_file_systems, 1);
+    EXPECT_EQ(at_flushes, (std::vector<std::string>{"none", "7"})) << "it takes its place when its bytes are durable";
     EXPECT_LE(m_names, 1) << "of the file that was held";
     EXPECT_EQ(stored("0"), "0");
     EXPECT_EQ(stored("19"), "19");
