@@ -63,7 +63,8 @@ Collector::Collector(UdpSocket& socket, const CollectOptions& options, Observer&
            .send = [this](const Address& to, std::span<const std::byte> reply) { m_socket.send(reply, to); },
            .refuse = [this](const std::string& why) { m_observer.refused(why); },
            .stray = [this](const Address& sender) { m_table.count_refused(sender); },
-           .settled = [this](const Address& sender) { return m_table.settled(sender); }},
+           .settled = [this](const Address& sender) { return m_table.settled(sender); },
+           .has_room = [this] { return m_table.has_room(); }},
           m_table.usage()) {}
 
 SessionTable::Outcome Collector::run() {

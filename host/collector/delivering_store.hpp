@@ -1,80 +1,70 @@
 // SPDX-License-Identifier: MIT
 // The store of an acknowledged session: its streams and journal are files, and what is durable there is passed on to
-// the session of the collector.
+// the session of the collector: as the packets that came if they are still in memory, else as the file has them, a
+// bounded part at a time.
 #pragma once
 
 #include "host/collector/reliable/file_store.hpp"
 #include "host/collector/session_writer.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/byte_source.hpp"
 #include "tracer/reliable/packet.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
 #include <functional>
+#include <limits>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
 namespace host::collector {
 
+// States how far a session has been passed on, by all stores that it has had.
+struct PassedOn {
+    struct Position {
+        std::uint64_t bytes = 0;
+        std::uint64_t lost = 0; // packets
+    };
+
+    std::uint32_t number = 0; // of the last packet, including lost ones
+    std::array<Position, tracer::reliable::kStreamsMax> streams{};
+    bool all = false; // nothing that is durable is left
+};
+
 // A store that passes on what its file store has made durable.
 class DeliveringStore final : public reliable::SessionStore {
   public:
-    using Deliver = std::function<void(std::uint32_t number, std::span<const std::byte> records)>;
+    struct Calls {
+        std::function<void(std::uint32_t number, std::span<const std::byte> records)> deliver;
+        std::function<bool()> has_room;                        // false: nothing is passed on at present
+        std::function<std::string(std::uint16_t stream)> path; // returns that of the stream's file
+        std::function<void(const std::string& why)> failed;    // a file cannot be read
+        std::function<void()> full;                            // called when usage first reaches total_bytes
+    };
 
-    // number: that of the packet that was passed on last. full: called when usage first reaches total_bytes.
-    DeliveringStore(std::unique_ptr<reliable::SessionStore> files, Deliver deliver, std::uint32_t& number, Usage& usage,
-                    std::uint64_t total_bytes, std::function<void()> full)
+    DeliveringStore(std::shared_ptr<reliable::SessionStore> files, Calls calls, PassedOn& passed_on, const Usage& usage,
+                    std::uint64_t total_bytes)
         : m_files(std::move(files))
-        , m_deliver(std::move(deliver))
-        , m_number(number)
+        , m_calls(std::move(calls))
+        , m_passed_on(passed_on)
         , m_usage(usage)
-        , m_total_bytes(total_bytes)
-        , m_full(std::move(full)) {
-        for (std::size_t stream = 0; stream < m_passed_on.size(); ++stream) {
-            m_passed_on[stream] = m_files->durable(static_cast<std::uint16_t>(stream)).bytes;
-        }
-    }
-
-    // Passes on what an earlier collector has received of a stream. Its packets are not known, only its records and
-    // where some are missing. Returns false if it cannot be read.
-    [[nodiscard]] bool deliver_earlier(const std::string& path, std::uint16_t stream) {
-        const std::uint64_t end = m_files->durable(stream).bytes;
-        const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
-        if (file == nullptr) {
-            return end == 0;
-        }
-        std::uint64_t at = 0;
-        std::array<std::byte, tracer::reliable::kBodyBytesMax> piece{};
-        const auto deliver_until = [&](std::uint64_t until) {
-            while (at < until) {
-                const std::size_t wanted = std::min<std::uint64_t>(piece.size(), until - at);
-                if (std::fread(piece.data(), 1, wanted, file.get()) != wanted) {
-                    return false;
-                }
-                m_deliver(++m_number, std::span(piece).first(wanted));
-                at += wanted;
-            }
-            return true;
-        };
-        for (const reliable::Loss& loss : m_files->losses(stream)) {
-            if (!deliver_until(loss.at_byte)) {
-                return false;
-            }
-            m_number += static_cast<std::uint32_t>(loss.packets);
-        }
-        return deliver_until(end);
-    }
+        , m_total_bytes(total_bytes) {}
 
     [[nodiscard]] reliable::Mark durable(std::uint16_t stream) const override { return m_files->durable(stream); }
 
     [[nodiscard]] bool append(std::uint16_t stream, std::span<const std::byte> records) override {
         if (m_usage.bytes + records.size() > m_total_bytes) {
-            if (const auto full = std::exchange(m_full, nullptr)) {
+            if (const auto full = std::exchange(m_calls.full, nullptr)) {
                 full();
             }
             return false;
@@ -82,71 +72,134 @@ class DeliveringStore final : public reliable::SessionStore {
         if (!m_files->append(stream, records)) {
             return false;
         }
-        m_usage.bytes += records.size();
-        m_pending.push_back({stream, {records.begin(), records.end()}});
+        if (m_passed_on.all) { // else it is read again when its turn comes
+            m_pending[{stream, m_appended.at(stream)}].assign(records.begin(), records.end());
+        }
+        m_appended.at(stream) += records.size();
         return true;
     }
 
-    void lost(std::uint16_t stream, std::uint64_t packets) override {
-        m_files->lost(stream, packets);
-        m_number += static_cast<std::uint32_t>(packets);
-    }
+    void lost(std::uint16_t stream, std::uint64_t packets) override { m_files->lost(stream, packets); }
 
     [[nodiscard]] bool sync(std::uint16_t stream, const reliable::Mark& mark) override {
         const bool synced = m_files->sync(stream, mark);
-        if (synced) {
-            pass_on(stream);
-        }
+        pass_on(kAtOnce);
         return synced;
     }
 
     [[nodiscard]] reliable::SyncState begin_sync(std::uint16_t stream, const reliable::Mark& mark) override {
         const reliable::SyncState state = m_files->begin_sync(stream, mark);
-        if (state == reliable::SyncState::done) {
-            pass_on(stream);
-        }
+        pass_on(kAtOnce);
         return state;
     }
 
     [[nodiscard]] reliable::SyncState sync_state(std::uint16_t stream) override {
         const reliable::SyncState state = m_files->sync_state(stream);
-        if (state == reliable::SyncState::done) {
-            pass_on(stream);
-        }
+        pass_on(kAtOnce);
         return state;
     }
 
-    void wait() override { m_files->wait(); }
+    [[nodiscard]] reliable::StoreState poll() override { return poll(kAtOnce); }
 
-  private:
-    // Passes on what has become durable.
-    void pass_on(std::uint16_t stream) {
-        m_usage.bytes += reliable::FileStores::kMarkBytes;
-        const std::uint64_t durable = m_files->durable(stream).bytes;
-        std::uint64_t& passed_on = m_passed_on.at(stream);
-        std::erase_if(m_pending, [&](const Pending& packet) {
-            const bool due = packet.stream == stream && passed_on + packet.records.size() <= durable;
-            if (due) {
-                passed_on += packet.records.size();
-                m_deliver(++m_number, packet.records);
-            }
-            return due;
-        });
+    void wait() override {
+        m_files->wait();
+        static_cast<void>(poll(kAll));
     }
 
-    struct Pending {
-        std::uint16_t stream = 0;
-        std::vector<std::byte> records;
-    };
+  private:
+    static constexpr std::uint64_t kAtOnce = 256U << 10U;                                // bytes
+    static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max() / 2; // whether there is room or not
 
-    std::unique_ptr<reliable::SessionStore> m_files;
-    Deliver m_deliver;
-    std::vector<Pending> m_pending; // is appended and not durable yet: at most reliable::Session::kUnsyncedMax
-    std::array<std::uint64_t, tracer::reliable::kStreamsMax> m_passed_on{}; // bytes of each stream
-    std::uint32_t& m_number;
-    Usage& m_usage;
+    [[nodiscard]] reliable::StoreState poll(std::uint64_t most) {
+        if (const reliable::StoreState state = m_files->poll(); state != reliable::StoreState::ready) {
+            return state;
+        }
+        for (std::uint16_t stream = 0; !std::exchange(m_is_loaded, true) && stream < m_appended.size(); ++stream) {
+            m_appended[stream] = m_files->durable(stream).bytes;
+        }
+        pass_on(most);
+        return m_is_unreadable   ? reliable::StoreState::failed
+               : m_passed_on.all ? reliable::StoreState::ready
+                                 : reliable::StoreState::passing;
+    }
+
+    // One stream after the other, because a chunk of one is passed on whole before the next one's.
+    void pass_on(std::uint64_t most) {
+        std::uint64_t left = most;
+        m_passed_on.all = true;
+        for (std::uint16_t stream = 0; m_passed_on.all && stream < m_appended.size(); ++stream) {
+            m_passed_on.all = pass_on(stream, left);
+        }
+    }
+
+    // Returns whether nothing of the stream is left.
+    [[nodiscard]] bool pass_on(std::uint16_t stream, std::uint64_t& left) {
+        auto& [bytes, lost] = m_passed_on.streams[stream];
+        const reliable::Mark durable = m_files->durable(stream);
+        if (lost != durable.lost) {
+            std::uint64_t sum = 0;
+            for (const reliable::Loss& loss : m_files->losses(stream)) {
+                sum += loss.packets;
+                if (sum > lost) {
+                    if (!pass_on_until(stream, loss.at_byte, left)) {
+                        return false;
+                    }
+                    m_passed_on.number += static_cast<std::uint32_t>(sum - lost);
+                    lost = sum;
+                }
+            }
+        }
+        return bytes >= durable.bytes || pass_on_until(stream, durable.bytes, left);
+    }
+
+    [[nodiscard]] bool pass_on_until(std::uint16_t stream, std::uint64_t end, std::uint64_t& left) {
+        std::uint64_t& at = m_passed_on.streams[stream].bytes;
+        trace::Descriptor file;
+        std::array<std::byte, tracer::reliable::kBodyBytesMax> piece{};
+        while (at < end) {
+            if (left == 0 || (left <= kAtOnce && !m_calls.has_room())) {
+                return false;
+            }
+            const auto next = m_pending.lower_bound({stream, at});
+            const bool has_next = next != m_pending.end() && next->first.first == stream;
+            std::span<const std::byte> records;
+            if (has_next && next->first.second == at) {
+                records = next->second;
+            } else {
+                file = file
+                           ? std::move(file)
+                           : trace::Descriptor(::open(m_calls.path(stream).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+                const std::uint64_t until = has_next ? std::min(end, next->first.second) : end;
+                const auto wanted = std::span(piece).first(std::min<std::uint64_t>(piece.size(), until - at));
+                if (::pread(file.number(), wanted.data(), wanted.size(), static_cast<off_t>(at)) !=
+                    static_cast<ssize_t>(wanted.size())) {
+                    m_is_unreadable = true;
+                    m_calls.failed(fmt::format("{}: {}", m_calls.path(stream), std::strerror(errno)));
+                    return false;
+                }
+                records = wanted;
+            }
+            at += records.size();
+            left -= std::min<std::uint64_t>(left, records.size());
+            m_calls.deliver(++m_passed_on.number, records);
+            if (has_next && next->first.second < at) {
+                m_pending.erase(next);
+            }
+        }
+        return true;
+    }
+
+    std::shared_ptr<reliable::SessionStore> m_files;
+    Calls m_calls;
+    PassedOn& m_passed_on;
+    const Usage& m_usage;
     std::uint64_t m_total_bytes;
-    std::function<void()> m_full;
+    std::array<std::uint64_t, tracer::reliable::kStreamsMax> m_appended{}; // bytes of each stream
+    bool m_is_loaded = false;                                              // m_appended is known
+    bool m_is_unreadable = false;
+    // The packets that are appended and not durable yet, by stream and position: at most
+    // reliable::Session::kUnsyncedMax.
+    std::map<std::pair<std::uint16_t, std::uint64_t>, std::vector<std::byte>> m_pending;
 };
 
 } // namespace host::collector

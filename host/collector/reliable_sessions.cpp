@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/collector/reliable_sessions.hpp"
 
-#include "host/collector/delivering_store.hpp"
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/text/format.hpp"
@@ -77,7 +76,8 @@ ReliableSessions::ReliableSessions(Options options, Calls calls, Usage& usage)
               const std::scoped_lock lock(m_reports_mutex);
               m_reports.push_back(why);
           },
-          m_options.flush_aside ? reliable::FileStores::Flushes::aside : reliable::FileStores::Flushes::at_once)
+          m_options.flush_aside ? reliable::FileStores::Flushes::aside : reliable::FileStores::Flushes::at_once,
+          &m_usage.bytes)
     , m_receiver(*this, {.secret = random_key(), .key = m_options.key})
     , m_journals(m_files.sessions().size()) {
     for (const filesystem::path& file : files_in(m_options.journals)) {
@@ -177,8 +177,12 @@ bool ReliableSessions::release(const reliable::Peer& peer, std::uint64_t session
         return false;
     }
     const Key key{peer.ipv4, peer.port, session};
-    if (m_kept.erase(key) == 0) {
-        m_usage.bytes -= std::min(m_usage.bytes, m_files.remove(peer, session));
+    const auto passed = m_passed_on.find(key);
+    if (passed != m_passed_on.end() && !passed->second.all) {
+        return false;
+    }
+    if (m_kept.erase(key) == 0 && !m_files.remove(peer, session)) {
+        return false;
     }
     m_passed_on.erase(key);
     return true;
@@ -191,15 +195,19 @@ void ReliableSessions::forgotten(const reliable::Peer& peer, std::uint64_t sessi
         m_ended.emplace_back(peer, session);
         return;
     }
+    abandon(peer, session);
     if (m_calls.settled(address_of(peer, session))) {
         m_passed_on.erase(key);
     }
-    if (m_kept.erase(key) == 0) {
-        abandon(peer, session);
-    }
 }
 
+// What is not written elsewhere, too, is kept.
 void ReliableSessions::abandon(const reliable::Peer& peer, std::uint64_t session) {
+    const Key key{peer.ipv4, peer.port, session};
+    const auto passed = m_passed_on.find(key);
+    if (m_kept.erase(key) != 0 || passed == m_passed_on.end() || !passed->second.all) {
+        return;
+    }
     m_abandoned.emplace_back(peer, session);
     if (m_abandoned.size() > m_options.journals_max) {
         m_abandoned.pop_front();
@@ -243,31 +251,37 @@ void ReliableSessions::drop(const Address& sender) {
     if (sender.session) {
         const reliable::Peer peer{sender.ipv4, sender.port};
         m_receiver.drop(peer, *sender.session);
-        m_passed_on.erase({sender.ipv4, sender.port, *sender.session});
         abandon(peer, *sender.session);
+        m_passed_on.erase({sender.ipv4, sender.port, *sender.session});
     }
 }
 
 void ReliableSessions::begin() {
     for (const auto& [peer, session] : m_files.sessions()) {
         auto files = m_files.open(peer, session);
+        if (files == nullptr) {
+            m_calls.refuse(m_files.why());
+            continue;
+        }
+        files->wait();
+        if (files->poll() == reliable::StoreState::failed) {
+            continue; // why is reported
+        }
         std::size_t streams = 0;
         std::size_t ended = 0;
-        for (std::uint16_t stream = 0; files != nullptr && stream < tracer::reliable::kStreamsMax; ++stream) {
+        for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax; ++stream) {
             const reliable::Mark mark = files->durable(stream);
             streams += mark.packets != 0 ? 1U : 0U;
             ended += mark.ended ? 1U : 0U;
         }
-        if (files == nullptr) {
-            m_calls.refuse(m_files.why());
-        } else if (ended != 0 && ended == streams) {
+        if (ended != 0 && ended == streams) {
             pass_on_earlier(peer, session, std::move(files));
         }
     }
 }
 
 void ReliableSessions::pass_on_earlier(const reliable::Peer& peer, std::uint64_t session,
-                                       std::unique_ptr<reliable::SessionStore> files) {
+                                       std::shared_ptr<reliable::SessionStore> files) {
     const bool beside = m_options.alone && (m_options.beside || m_owner);
     const auto owner = m_owner;
     std::uint64_t boot_id = 0;
@@ -277,7 +291,9 @@ void ReliableSessions::pass_on_earlier(const reliable::Peer& peer, std::uint64_t
     if (beside && !m_calls.open_beside(address_of(peer, session), boot_id)) {
         return; // the journal is kept, and why is reported
     }
-    if (delivering(peer, session, std::move(files)) != nullptr) {
+    const auto store = delivering(peer, session, std::move(files));
+    store->wait();
+    if (store->poll() == reliable::StoreState::ready) {
         m_ended.emplace_back(peer, session);
     }
     m_owner = beside ? owner : m_owner;
@@ -315,7 +331,7 @@ void ReliableSessions::remove_journals() {
     ::rmdir(m_options.journals.c_str()); // fails if a journal is left, which is intended
 }
 
-std::unique_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::Peer& peer, std::uint64_t session) {
+std::shared_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::Peer& peer, std::uint64_t session) {
     if (m_options.alone && m_owner && *m_owner != peer) {
         m_calls.stray(address_of(peer, session));
         return nullptr;
@@ -349,36 +365,31 @@ bool ReliableSessions::has_journal_left() {
     return m_journals <= m_options.journals_max;
 }
 
-// Returns a store of which the durable part has already been passed on; null if that cannot be read.
-std::unique_ptr<reliable::SessionStore> ReliableSessions::delivering(const reliable::Peer& peer, std::uint64_t session,
-                                                                     std::unique_ptr<reliable::SessionStore> files) {
-    const auto [passed, is_new] = m_passed_on.try_emplace({peer.ipv4, peer.port, session}, 0);
-    auto store = std::make_unique<DeliveringStore>(
+std::shared_ptr<reliable::SessionStore> ReliableSessions::delivering(const reliable::Peer& peer, std::uint64_t session,
+                                                                     std::shared_ptr<reliable::SessionStore> files) {
+    const Address sender = address_of(peer, session);
+    return std::make_shared<DeliveringStore>(
         std::move(files),
-        [this, peer, session](std::uint32_t number, std::span<const std::byte> records) {
-            if (m_options.alone && !m_owner && formats::dat::read_chunk_begin(records)) {
-                m_owner = peer;
-            }
-            if (!m_calls.deliver(address_of(peer, session), number, records)) {
-                keep(peer, session);
-            }
-        },
-        passed->second, m_usage, m_options.limits.total_bytes,
-        [this] {
-            m_calls.refuse(fmt::format("cut off by a limit: all sessions together have at most {} bytes "
-                                       "(--total-bytes)",
-                                       m_options.limits.total_bytes));
-        });
-    // What this process has passed on before must not be passed on twice.
-    for (std::uint16_t stream = 0; is_new && stream < tracer::reliable::kStreamsMax; ++stream) {
-        if (const std::string path = m_files.stream_path(peer, session, stream);
-            !store->deliver_earlier(path, stream)) {
-            m_calls.refuse(fmt::format("{}: {}", path, std::strerror(errno)));
-            m_passed_on.erase(passed); // all of it is passed on again
-            return nullptr;
-        }
-    }
-    return store;
+        DeliveringStore::Calls{
+            .deliver =
+                [this, peer, sender](std::uint32_t number, std::span<const std::byte> records) {
+                    if (m_options.alone && !m_owner && formats::dat::read_chunk_begin(records)) {
+                        m_owner = peer;
+                    }
+                    if (!m_calls.deliver(sender, number, records)) {
+                        keep(peer, *sender.session);
+                    }
+                },
+            .has_room = m_calls.has_room,
+            .path = [this, peer, session](std::uint16_t stream) { return m_files.stream_path(peer, session, stream); },
+            .failed = m_calls.refuse,
+            .full =
+                [this] {
+                    m_calls.refuse(fmt::format("cut off by a limit: all sessions together have at most {} bytes "
+                                               "(--total-bytes)",
+                                               m_options.limits.total_bytes));
+                }},
+        m_passed_on[{peer.ipv4, peer.port, session}], m_usage, m_options.limits.total_bytes);
 }
 
 } // namespace host::collector

@@ -10,6 +10,7 @@
 //                                    +--> SessionTable::take() --> Ntrace.dat, manifest
 #pragma once
 
+#include "host/collector/delivering_store.hpp"
 #include "host/collector/reliable/file_store.hpp"
 #include "host/collector/reliable/receiver.hpp"
 #include "host/collector/session_writer.hpp"
@@ -67,6 +68,8 @@ class ReliableSessions final : private reliable::StoreProvider {
         // Called if a machine is refused because the run of another one is recorded.
         std::function<void(const Address&)> stray;
         std::function<bool(const Address&)> settled; // returns whether everything of this sender is on the disk
+        // Returns whether deliver() may be called; meanwhile what is durable waits.
+        std::function<bool()> has_room = [] { return true; };
     };
 
     // usage: that of the collector, which must outlive this object.
@@ -124,18 +127,18 @@ class ReliableSessions final : private reliable::StoreProvider {
     void remove_journals();
 
   private:
-    [[nodiscard]] std::unique_ptr<reliable::SessionStore> open(const reliable::Peer& peer,
+    [[nodiscard]] std::shared_ptr<reliable::SessionStore> open(const reliable::Peer& peer,
                                                                std::uint64_t session) override;
     using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint64_t>; // address, port, session
 
     void forgotten(const reliable::Peer& peer, std::uint64_t session, bool ended) override;
-    [[nodiscard]] std::unique_ptr<reliable::SessionStore> delivering(const reliable::Peer& peer, std::uint64_t session,
-                                                                     std::unique_ptr<reliable::SessionStore> files);
+    [[nodiscard]] std::shared_ptr<reliable::SessionStore> delivering(const reliable::Peer& peer, std::uint64_t session,
+                                                                     std::shared_ptr<reliable::SessionStore> files);
     [[nodiscard]] bool release(const reliable::Peer& peer, std::uint64_t session);
     void release_ended();
     void keep(const reliable::Peer& peer, std::uint64_t session);
     void pass_on_earlier(const reliable::Peer& peer, std::uint64_t session,
-                         std::unique_ptr<reliable::SessionStore> files);
+                         std::shared_ptr<reliable::SessionStore> files);
     [[nodiscard]] bool has_journal_left();
     void abandon(const reliable::Peer& peer, std::uint64_t session);
     void report();
@@ -146,8 +149,8 @@ class ReliableSessions final : private reliable::StoreProvider {
     Options m_options;
     Calls m_calls;
     Usage& m_usage;
-    // How many packets of each session were passed on, including lost ones: of those that are received or open.
-    std::map<Key, std::uint32_t> m_passed_on;
+    // How far each session was passed on: of those that are received or open.
+    std::map<Key, PassedOn> m_passed_on;
     std::mutex m_reports_mutex;
     std::vector<std::string> m_reports; // by the stores, one of whose threads is another
     reliable::FileStores m_files;

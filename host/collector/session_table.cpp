@@ -45,7 +45,7 @@ bool plausible_records(std::span<const std::byte> records_untrusted) {
 }
 
 std::optional<Strangers::Packets> Strangers::take(const Address& sender, std::uint32_t number,
-                                                  std::span<const std::byte> records, bool begins) {
+                                                  std::span<const std::byte> records, bool begins, bool has_room) {
     const auto known = std::ranges::find(m_strangers, sender, &Stranger::sender);
     if (known != m_strangers.end()) {
         m_strangers.splice(m_strangers.end(), m_strangers, known);
@@ -61,7 +61,8 @@ std::optional<Strangers::Packets> Strangers::take(const Address& sender, std::ui
     if (held.empty() || begins) {
         held.assign(records.begin(), records.end());
     }
-    if (!begins && stranger.plausible < kPlausibleMin) {
+    stranger.begins = stranger.begins || begins;
+    if (!has_room || (!stranger.begins && stranger.plausible < kPlausibleMin)) {
         if (stranger.packets.size() > kHeldMax) {
             stranger.packets.erase(stranger.packets.begin());
         }
@@ -152,8 +153,8 @@ bool SessionTable::take(const Address& sender, std::uint32_t number, std::span<c
                                                  : take_strange(sender, number, records, boot_id, now);
     }
     if (boot_id && (*own)->is_other_boot(*boot_id, number)) {
-        if (was_of(sender, boot_id, now)) {
-            ++m_strays.packets; // a late packet of the previous boot
+        if (was_of(sender, boot_id, now) || !has_room()) {
+            ++m_strays.packets; // a late packet of the previous boot, perhaps
             return false;
         }
         return begin_after(own, sender, number, records, *boot_id, now);
@@ -194,7 +195,7 @@ bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std
         return false;
     }
     ++m_strays.packets;
-    auto packets = m_strangers.take(sender, number, records, boot_id.has_value());
+    auto packets = m_strangers.take(sender, number, records, boot_id.has_value(), has_room());
     Session* const session = packets ? open_for(sender, boot_id.value_or(0), now) : nullptr;
     if (session == nullptr) {
         return !packets; // true if the packet is held
@@ -292,7 +293,7 @@ void SessionTable::close(Sessions::iterator session, const std::string& why, Clo
         }
     }
     m_closing.splice(m_closing.end(), m_open, session);
-    if (m_closing.size() > kClosingMax) {
+    if (m_open.size() + m_closing.size() > m_limits.sessions + kClosingMax) { // before anything is received
         m_syncer.drain();
         report_settled();
     }
@@ -397,7 +398,7 @@ void SessionTable::settle() {
 }
 
 void SessionTable::release(const Freed& freed) {
-    m_usage.bytes -= std::min(m_usage.bytes, freed.bytes);
+    m_usage.bytes -= std::min(m_usage.bytes.load(), freed.bytes);
     m_places.release(freed.sessions);
 }
 

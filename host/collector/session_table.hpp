@@ -82,15 +82,16 @@ class Strangers {
     // Holds packets by their numbers.
     using Packets = std::map<std::uint32_t, std::vector<std::byte>>;
 
-    // Holds the packet. If the sender becomes plausible, returns all its packets including this one. begins: the packet
-    // begins with a chunk_begin that can be read.
+    // Holds the packet. If the sender is plausible and has_room, returns all its packets including this one. begins:
+    // the packet begins with a chunk_begin that can be read.
     [[nodiscard]] std::optional<Packets> take(const Address& sender, std::uint32_t number,
-                                              std::span<const std::byte> records, bool begins);
+                                              std::span<const std::byte> records, bool begins, bool has_room = true);
 
     struct Stranger {
         Address sender;
         Packets packets;
         std::size_t plausible = 0; // how many packets have plausible records
+        bool begins = false;       // one begins with a chunk_begin that can be read
     };
 
     // Returns a sender of one plausible packet, which is a short trace without metadata. For the end, when nothing more
@@ -110,7 +111,7 @@ class SessionTable {
         std::optional<lib::Error> error; // the first error: no_space (the disk, or a limit), exists, io
     };
 
-    // So many ended sessions may wait for the disk; then the next one waits itself.
+    // So many ended sessions may wait for the disk beside the open ones; then no session is opened.
     static constexpr std::size_t kClosingMax = 8;
 
     // first: the directory of `record --out`, else null. root: that of `record --serve`, else null. The observer must
@@ -158,6 +159,9 @@ class SessionTable {
     void settle();
 
     [[nodiscard]] const Outcome& outcome() const { return m_outcome; }
+
+    // Returns whether another session could be opened: else too many wait for the disk.
+    [[nodiscard]] bool has_room() const { return m_open.size() + m_closing.size() < m_limits.sessions + kClosingMax; }
 
     // Returns whether everything that came from this sender is on the disk and listed, and its session is closed.
     [[nodiscard]] bool settled(const Address& sender) const;

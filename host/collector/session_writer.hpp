@@ -20,6 +20,7 @@
 #include "lib/result.hpp"
 #include "tracer/names/metadata.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -43,8 +44,9 @@ struct Limits {
 };
 
 // Counts what all sessions of a collector have written together; Limits::total_bytes limits it.
+// A thread that flushes counts there, too.
 struct Usage {
-    std::uint64_t bytes = 0;
+    std::atomic<std::uint64_t> bytes = 0;
 };
 
 class SessionWriter {

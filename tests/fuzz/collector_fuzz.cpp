@@ -63,7 +63,7 @@ class Collector final : public reliable::StoreProvider {
         : m_key(keyed ? std::optional(wire::SipKey{1, 2}) : std::nullopt)
         , m_receiver(*this, {.secret = {3, 4}, .key = m_key}) {}
 
-    [[nodiscard]] std::unique_ptr<reliable::SessionStore> open(const reliable::Peer& peer,
+    [[nodiscard]] std::shared_ptr<reliable::SessionStore> open(const reliable::Peer& peer,
                                                                std::uint64_t session) override {
         Stored& stored = m_stored[{peer.port, session}];
         for (auto& [stream, bytes] : stored.bytes) {

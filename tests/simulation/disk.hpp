@@ -30,7 +30,14 @@ struct StoredStream {
 };
 
 struct StoredSession {
+    struct Flush {
+        reliable::Mark mark;
+        lib::Nanoseconds ends;
+    };
+
     std::map<std::uint16_t, StoredStream> streams;
+    std::map<std::uint16_t, Flush> flushes; // that have not ended
+    bool known = false;                     // to this process
     bool open = false;
 };
 
@@ -38,10 +45,13 @@ class Disk final : public reliable::StoreProvider {
   public:
     using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint64_t>; // address, port, session
 
-    [[nodiscard]] std::unique_ptr<reliable::SessionStore> open(const reliable::Peer& peer,
+    [[nodiscard]] std::shared_ptr<reliable::SessionStore> open(const reliable::Peer& peer,
                                                                std::uint64_t session) override;
 
     [[nodiscard]] const std::map<Key, StoredSession>& sessions() const { return m_sessions; }
+
+    // A collector begins: it knows nothing, and no flush of the one before counts.
+    void begin_process();
 
     // As if the directory had been removed while no collector runs.
     void wipe() { m_sessions.clear(); }
@@ -49,7 +59,8 @@ class Disk final : public reliable::StoreProvider {
     bool full = false;  // appends and syncs fail
     bool stuck = false; // syncs alone fail
 
-    // A flush takes this long, and does not keep the collector waiting; 0: it is done at once.
+    // A flush, and to read a session again, takes this long, and does not keep the collector waiting; 0: it is done at
+    // once.
     lib::Nanoseconds flush_time;
     std::function<lib::Nanoseconds()> clock;
 

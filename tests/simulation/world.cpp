@@ -145,6 +145,7 @@ Guest& World::add_guest(const Guest::Options& options) {
 
 void World::start_collector() {
     require(receiver == nullptr, "two collectors");
+    disk.begin_process();
     receiver = std::make_unique<reliable::Receiver>(
         disk, reliable::Receiver::Options{.secret = {random.next(), random.next()}, .key = key});
     m_next_tick = now;

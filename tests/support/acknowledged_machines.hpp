@@ -79,7 +79,8 @@ class Machines : public testing::Test {
                     },
                 .refuse = [this](const std::string& why) { m_refused.push_back(why); },
                 .stray = [this](const Address& sender) { m_strays.push_back(sender); },
-                .settled = [this](const Address& sender) { return m_settled.contains(*sender.session); }},
+                .settled = [this](const Address& sender) { return m_settled.contains(*sender.session); },
+                .has_room = [this] { return m_has_room; }},
             m_usage);
         return *m_sessions;
     }
@@ -158,6 +159,14 @@ class Machines : public testing::Test {
         return names;
     }
 
+    [[nodiscard]] std::uint64_t bytes_on_disk() const {
+        std::uint64_t bytes = 0;
+        for (const std::string& name : files()) {
+            bytes += filesystem::file_size(m_path + '/' + name);
+        }
+        return bytes;
+    }
+
     // The journal of an earlier collector, with a stream of so many bytes.
     void leave(std::uint64_t session, const Bytes& stream, bool ended, std::uint64_t lost = 0, std::size_t lost_at = 0,
                std::uint16_t number = 0) {
@@ -188,6 +197,7 @@ class Machines : public testing::Test {
     std::vector<Address> m_strays;
     std::set<std::uint64_t> m_settled; // sessions that are on the disk
     bool m_has_place = true;
+    bool m_has_room = true;
     bool m_flush_aside = false;
     std::uint64_t m_cookie = 0;
     Bytes m_answer;

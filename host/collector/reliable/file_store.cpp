@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <fcntl.h>
 #include <filesystem>
 #include <map>
@@ -55,13 +56,20 @@ class FileStores::Flusher {
         m_changed.notify_all();
     }
 
+    // Loads what an earlier process has left.
+    void load(FileStore& store) {
+        store.m_state = StoreState::loading;
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_loads.push_back(&store);
+        }
+        m_changed.notify_all();
+    }
+
     // Returns when nothing is pending for this store.
     void wait(const FileStore& store) {
         std::unique_lock lock(m_mutex);
-        m_changed.wait(lock, [&] {
-            const auto is_of = [&store](const Job& job) { return job.store == &store; };
-            return std::ranges::none_of(m_jobs, is_of) && std::ranges::none_of(m_running, is_of);
-        });
+        m_changed.wait(lock, [&] { return !store.pending(); });
     }
 
   private:
@@ -77,11 +85,12 @@ class FileStores::Flusher {
     void work() {
         std::unique_lock lock(m_mutex);
         while (true) {
-            m_changed.wait(lock, [this] { return m_ended || !m_jobs.empty(); });
-            if (m_jobs.empty()) {
+            m_changed.wait(lock, [this] { return m_ended || !m_jobs.empty() || !m_loads.empty(); });
+            if (m_jobs.empty() && m_loads.empty()) {
                 return;
             }
             m_running = std::exchange(m_jobs, {});
+            FileStore* const loaded = m_loads.empty() ? nullptr : m_loads.front();
             lock.unlock();
             if (m_running.size() <= kSingleMax || !flush_together()) {
                 for (Job& job : m_running) {
@@ -95,6 +104,14 @@ class FileStores::Flusher {
             m_running.clear();
             m_changed.notify_all();
             m_place.wake();
+            if (loaded != nullptr) { // one at a time, so that flushes do not wait for many
+                m_loads.pop_front();
+                lock.unlock();
+                loaded->load_aside();
+                lock.lock();
+                m_changed.notify_all();
+                m_place.wake();
+            }
         }
     }
 
@@ -137,6 +154,7 @@ class FileStores::Flusher {
     std::condition_variable m_changed;
     std::vector<Job> m_jobs;
     std::vector<Job> m_running;
+    std::deque<FileStore*> m_loads;
     bool m_ended = false;
     std::thread m_thread; // the last member, because it uses the others
 };
@@ -161,11 +179,12 @@ void FileStores::FileStore::wait() {
     }
 }
 
-FileStores::FileStores(std::string directory, const Limits& limits, Report report, Flushes flushes)
+FileStores::FileStores(std::string directory, const Limits& limits, Report report, Flushes flushes,
+                       std::atomic<std::uint64_t>* bytes)
     : m_directory(std::move(directory))
     , m_limits(limits)
     , m_report(std::move(report))
-    , m_place(std::make_unique<Place>(m_directory, m_report))
+    , m_place(std::make_unique<Place>(m_directory, m_report, bytes))
     , m_flushes(flushes) {}
 
 FileStores::~FileStores() = default;
@@ -202,22 +221,28 @@ std::string FileStores::stream_path(const Peer& peer, std::uint64_t session, std
     return m_directory + '/' + stream_file(name_of(peer, session), stream);
 }
 
-std::uint64_t FileStores::remove(const Peer& peer, std::uint64_t session) {
-    std::uint64_t bytes = 0;
+bool FileStores::remove(const Peer& peer, std::uint64_t session) {
+    const std::string name_of_session = name_of(peer, session);
+    const auto known = m_known.find(name_of_session);
+    if (known != m_known.end() && known->second->pending()) {
+        return false;
+    }
     const int directory = make() ? m_place->directory.number() : -1;
-    const auto remove_file = [&bytes, directory](const std::string& name) {
+    const auto remove_file = [this, directory](const std::string& name) {
         struct stat state {};
 
         if (::fstatat(directory, name.c_str(), &state, AT_SYMLINK_NOFOLLOW) == 0 &&
             ::unlinkat(directory, name.c_str(), 0) == 0) {
-            bytes += static_cast<std::uint64_t>(state.st_size);
+            m_place->bytes -= std::min(m_place->bytes.load(), static_cast<std::uint64_t>(state.st_size));
         }
     };
     for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax; ++stream) {
-        remove_file(stream_file(name_of(peer, session), stream));
+        remove_file(stream_file(name_of_session, stream));
     }
-    remove_file(journal_file(name_of(peer, session)));
-    return bytes;
+    remove_file(journal_file(name_of_session));
+    m_place->close(name_of_session);
+    m_known.erase(name_of_session);
+    return true;
 }
 
 std::vector<std::pair<Peer, std::uint64_t>> FileStores::sessions() const {
@@ -235,13 +260,28 @@ std::vector<std::pair<Peer, std::uint64_t>> FileStores::sessions() const {
     return found;
 }
 
-std::unique_ptr<SessionStore> FileStores::open(const Peer& peer, std::uint64_t session) {
+std::shared_ptr<SessionStore> FileStores::open(const Peer& peer, std::uint64_t session) {
     if (!make()) {
         return nullptr;
     }
-    auto store = std::make_unique<FileStore>(*m_place, name_of(peer, session), m_limits);
-    m_why = store->load();
-    return m_why.empty() ? std::move(store) : nullptr;
+    std::erase_if(m_known, [this](const auto& known) {
+        return m_known.size() >= kKnownMax && known.second.use_count() == 1 && !known.second->pending();
+    });
+    const std::string name = name_of(peer, session);
+    const auto known = m_known.find(name);
+    if (known != m_known.end() && known->second->begin_again()) {
+        return known->second;
+    }
+    auto store = std::make_shared<FileStore>(*m_place, name, m_limits);
+    if (m_place->flusher == nullptr) {
+        m_why = store->has_journal() ? store->load() : std::string();
+        return m_why.empty() ? store : nullptr;
+    }
+    m_known[name] = store;
+    if (store->has_journal()) {
+        m_place->flusher->load(*store);
+    }
+    return store;
 }
 
 } // namespace host::collector::reliable

@@ -6,10 +6,11 @@
 //
 // Names consist of hexadecimal and decimal numbers; nothing from the wire is part of a name as text. sync() flushes the
 // stream, then appends the mark to the journal and flushes it, so a mark in the journal describes bytes that are on the
-// disk. open() reads the journal up to a last entry that is not whole, makes it durable (a killed process may not
-// have), cuts each stream to its last mark and compares its CRC. A loss is where the mark before it ends. A session of
-// which nothing has come has no file. The directory is locked while it is used, and no link is followed. A file is only
-// open while it is flushed; of the streams, the kOpenMax of all sessions that were written last.
+// disk. open() reads the journal of an earlier process up to a last entry that is not whole, makes it durable (a killed
+// process may not have), cuts each stream to its last mark and compares its CRC. A loss is where the mark before it
+// ends. A session of which nothing has come has no file. The directory is locked while it is used, and no link is
+// followed. A file is only open while it is flushed; of the streams, the kOpenMax of all sessions that were written
+// last.
 //
 // After a flush that failed, the system may consider the pages written. What is not durable is then read back, compared
 // with its CRC and written again before the next flush. If it is not what was written, the store takes and promises
@@ -23,9 +24,11 @@
 #include "tracer/reliable/packet.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -82,7 +85,8 @@ class FileStores final : public StoreProvider {
         std::uint64_t session_bytes = std::uint64_t{1} << 30U; // of all streams of a session and its journal
     };
 
-    // Says who flushes: begin_sync() itself, or a thread beside it.
+    // Says who flushes, and reads what an earlier process has left: begin_sync() and open() themselves, or a thread
+    // beside them.
     enum class Flushes : std::uint8_t {
         at_once,
         aside,
@@ -90,6 +94,7 @@ class FileStores final : public StoreProvider {
 
     static constexpr std::size_t kMarkBytes = JournalEntry::kBytes; // added to a journal by each sync()
     static constexpr std::size_t kOpenMax = 8;                      // streams that are open, of all sessions together
+    static constexpr std::size_t kKnownMax = 1'024; // sessions whose marks are kept, so that nothing is read again
 
     // Called for what limits or ends a store, and for each store once; why: the reason. With Flushes::aside, also by
     // that thread.
@@ -98,7 +103,9 @@ class FileStores final : public StoreProvider {
     explicit FileStores(std::string directory)
         : FileStores(std::move(directory), Limits{}, {}) {}
 
-    FileStores(std::string directory, const Limits& limits, Report report = {}, Flushes flushes = Flushes::at_once);
+    // bytes: grows and shrinks with the files, also by the other thread; null: nothing counts them.
+    FileStores(std::string directory, const Limits& limits, Report report = {}, Flushes flushes = Flushes::at_once,
+               std::atomic<std::uint64_t>* bytes = nullptr);
     FileStores(const FileStores&) = delete;
     FileStores& operator=(const FileStores&) = delete;
     ~FileStores() override; // no store may exist any more
@@ -108,17 +115,17 @@ class FileStores final : public StoreProvider {
     [[nodiscard]] bool make();
 
     // Returns null if a file is damaged or no regular file, the disk fails, or another process uses the directory;
-    // why() states the reason.
-    [[nodiscard]] std::unique_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) override;
+    // why() states the reason. With Flushes::aside, what is wrong with the files is reported, and the store fails.
+    [[nodiscard]] std::shared_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) override;
 
     // Returns the sessions that have a journal in the directory, in no particular order.
     [[nodiscard]] std::vector<std::pair<Peer, std::uint64_t>> sessions() const;
 
     [[nodiscard]] std::string stream_path(const Peer& peer, std::uint64_t session, std::uint16_t stream) const;
 
-    // Deletes the files of a session that is not continued any more; its store may still exist. Returns the bytes of
-    // the files.
-    std::uint64_t remove(const Peer& peer, std::uint64_t session);
+    // Deletes the files of a session that is not continued any more; its store may still exist. Returns false if a
+    // flush of them is pending.
+    [[nodiscard]] bool remove(const Peer& peer, std::uint64_t session);
 
     // Returns a descriptor that becomes readable when a flush has ended; -1 if there is none.
     [[nodiscard]] int event() const;
@@ -138,6 +145,7 @@ class FileStores final : public StoreProvider {
     Report m_report;
     std::string m_why;
     std::unique_ptr<Place> m_place;
+    std::map<std::string, std::shared_ptr<FileStore>> m_known; // with a flusher: by name, what was opened
     Flushes m_flushes;
 };
 

@@ -120,6 +120,7 @@ void Receiver::tick(lib::Nanoseconds now, const std::function<void(const Peer&, 
             send(entry->peer, encoded(*reply, entry->number, early ? master_key() : &entry->key));
         }
     }
+    std::erase_if(m_sessions, [](const auto& entry) { return entry->session.failed(); });
 }
 
 bool Receiver::sync_all() {
@@ -138,7 +139,8 @@ Receiver::Entry* Receiver::find(const Peer& peer, std::uint64_t session) {
 
 lib::Result<Receiver::Entry*, wire::RefusalReason> Receiver::open(const Peer& peer, std::uint64_t session,
                                                                   lib::Nanoseconds now) {
-    if (m_sessions.size() == kSessionsMax && !make_space(peer, now)) {
+    const auto leaving = m_sessions.size() == kSessionsMax ? replaced_by(peer, now) : std::nullopt;
+    if (m_sessions.size() == kSessionsMax && !leaving) {
         ++m_counters.table_full;
         return wire::RefusalReason::sessions;
     }
@@ -146,13 +148,16 @@ lib::Result<Receiver::Entry*, wire::RefusalReason> Receiver::open(const Peer& pe
     if (store == nullptr) {
         return wire::RefusalReason::store;
     }
+    if (leaving) {
+        forget(leaving->first, leaving->second);
+    }
     m_sessions.push_back(std::make_unique<Entry>(peer, session, std::move(store), now));
     return m_sessions.back().get();
 }
 
-// Forgets the session that gives up its place. Its sender has what is not durable. A sender has ended if its store
-// states that it has, and if it has not asked again for a while.
-bool Receiver::make_space(const Peer& newcomer, lib::Nanoseconds now) {
+// Returns the number of the session that gives up its place, and whether it has ended: if its store states that, and
+// its sender has not asked again for a while.
+std::optional<std::pair<std::size_t, bool>> Receiver::replaced_by(const Peer& newcomer, lib::Nanoseconds now) const {
     std::vector<Occupant> occupants;
     for (const auto& entry : m_sessions) {
         occupants.push_back(
@@ -162,17 +167,16 @@ bool Receiver::make_space(const Peer& newcomer, lib::Nanoseconds now) {
              .over = entry->session.ended() && entry->session.make_all_durable() && now - entry->heard >= kEndedFor});
     }
     const auto replaced = Admission::replaced(occupants, newcomer.ipv4);
-    if (!replaced) {
-        return false;
-    }
-    const auto entry = m_sessions.begin() + static_cast<std::ptrdiff_t>(*replaced);
-    const Peer peer = (*entry)->peer;
-    const std::uint64_t session = (*entry)->number;
-    (*entry)->session.end_syncs(); // what they make durable is passed on
-    m_sessions.erase(entry);
+    return replaced ? std::optional(std::pair(*replaced, occupants[*replaced].over)) : std::nullopt;
+}
+
+// Its sender has what is not durable.
+void Receiver::forget(std::size_t place, bool ended) {
+    const Peer peer = m_sessions[place]->peer;
+    const std::uint64_t session = m_sessions[place]->number;
+    m_sessions.erase(m_sessions.begin() + static_cast<std::ptrdiff_t>(place));
     ++m_counters.replaced;
-    m_provider.forgotten(peer, session, occupants[*replaced].over);
-    return true;
+    m_provider.forgotten(peer, session, ended);
 }
 
 void Receiver::drop(const Peer& peer, std::uint64_t session) {

@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace host::collector::reliable {
@@ -62,13 +63,13 @@ class Session {
         std::uint64_t lost = 0;     // packets that neither side has any more
     };
 
-    explicit Session(std::unique_ptr<SessionStore> store);
+    explicit Session(std::shared_ptr<SessionStore> store);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // Opens the stream and returns an answer that states where to continue. None if what was received is not durable
-    // yet: then the answer comes from due(). None, too, if the disk was flushed for another HELLO within
-    // kHelloSyncInterval.
+    // Opens the stream and returns an answer that states where to continue. None if what is durable is not known, or
+    // what was received is not durable yet: then the answer comes from due(). None, too, if the disk was flushed for
+    // another HELLO within kHelloSyncInterval.
     [[nodiscard]] std::optional<Reply> hello(const wire::Header& header, const wire::Hello& hello,
                                              lib::Nanoseconds now);
 
@@ -84,14 +85,11 @@ class Session {
     // durable, and begins to sync what has waited long enough.
     [[nodiscard]] std::optional<Reply> due(lib::Nanoseconds now);
 
-    // Begins to make durable what has been received. Returns whether all of it is.
+    // Begins to make durable what has been received. Returns whether all of it is, and is passed on.
     [[nodiscard]] bool make_all_durable();
 
     // Makes durable what has been received, for a collector that stops. Returns false if something is not durable.
     [[nodiscard]] bool sync_all();
-
-    // Waits for the syncs that have begun, and takes note of what they have made durable.
-    void end_syncs();
 
     // Returns how many bytes have come, to this process or an earlier one.
     [[nodiscard]] std::uint64_t bytes() const;
@@ -104,6 +102,9 @@ class Session {
 
     // Returns whether no packet has come, to this process or an earlier one.
     [[nodiscard]] bool empty() const { return !m_any; }
+
+    // Returns whether the session cannot be continued because its store has failed.
+    [[nodiscard]] bool failed() const { return m_state == StoreState::failed && !m_waiting; }
 
     // Returns whether an append or a sync of any stream has failed.
     [[nodiscard]] bool disk_full() const;
@@ -160,7 +161,9 @@ class Session {
     [[nodiscard]] bool holds_more_than(std::uint16_t number) const;
     [[nodiscard]] std::size_t ended_streams() const;
 
-    std::unique_ptr<SessionStore> m_store;
+    std::shared_ptr<SessionStore> m_store;
+    StoreState m_state;                                            // since the last poll()
+    std::optional<std::pair<wire::Header, wire::Hello>> m_waiting; // HELLO while the store loads
     std::array<std::unique_ptr<Stream>, wire::kStreamsMax> m_streams;
     std::size_t m_streams_announced = 0;
     std::size_t m_early = 0;                         // packets in the windows
@@ -227,7 +230,7 @@ class Receiver {
         lib::Nanoseconds progressed; // when its last new packet came, or it was opened
         Session session;
 
-        Entry(const Peer& from, std::uint64_t session_number, std::unique_ptr<SessionStore> store, lib::Nanoseconds now)
+        Entry(const Peer& from, std::uint64_t session_number, std::shared_ptr<SessionStore> store, lib::Nanoseconds now)
             : peer(from)
             , number(session_number)
             , heard(now)
@@ -258,7 +261,9 @@ class Receiver {
     [[nodiscard]] Entry* find(const Peer& peer, std::uint64_t session);
     [[nodiscard]] lib::Result<Entry*, wire::RefusalReason> open(const Peer& peer, std::uint64_t session,
                                                                 lib::Nanoseconds now);
-    [[nodiscard]] bool make_space(const Peer& newcomer, lib::Nanoseconds now);
+    [[nodiscard]] std::optional<std::pair<std::size_t, bool>> replaced_by(const Peer& newcomer,
+                                                                          lib::Nanoseconds now) const;
+    void forget(std::size_t place, bool ended);
     [[nodiscard]] std::uint64_t cookie(const Peer& peer, std::uint64_t session, std::uint64_t period) const;
     [[nodiscard]] std::span<const std::byte> encoded(const Reply& reply, std::uint64_t session,
                                                      const wire::SipKey* key);

@@ -19,10 +19,15 @@ Reply reply_to(const wire::Header& header, wire::PacketType type, std::uint64_t 
 
 } // namespace
 
-Session::Session(std::unique_ptr<SessionStore> store)
-    : m_store(std::move(store)) {}
+Session::Session(std::shared_ptr<SessionStore> store)
+    : m_store(std::move(store))
+    , m_state(m_store->poll()) {}
 
 std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hello& hello, lib::Nanoseconds now) {
+    if (m_state == StoreState::loading || m_state == StoreState::failed) {
+        m_waiting = {header, hello};
+        return std::nullopt;
+    }
     auto& place = m_streams[header.stream];
     if (place == nullptr) {
         place = std::make_unique<Stream>();
@@ -255,6 +260,15 @@ std::optional<Reply> Session::fin(const wire::Header& header, const wire::Totals
 }
 
 std::optional<Reply> Session::due(lib::Nanoseconds now) {
+    m_state = m_store->poll();
+    if (m_waiting && m_state != StoreState::loading) {
+        const auto [header, hello] = *std::exchange(m_waiting, std::nullopt);
+        const wire::Refusal refusal{.reason = wire::RefusalReason::store};
+        if (auto reply = failed() ? reply_to(header, wire::PacketType::abort, header.seq, refusal)
+                                  : this->hello(header, hello, now)) {
+            return reply;
+        }
+    }
     for (std::uint16_t i = 0; i < wire::kStreamsMax; ++i) {
         if (m_streams[i] != nullptr) {
             if (auto reply = due(i, now)) {
@@ -305,7 +319,7 @@ bool Session::disk_full() const {
 }
 
 bool Session::make_all_durable() {
-    bool all = true;
+    bool all = m_store->poll() == StoreState::ready;
     for (std::uint16_t i = 0; i < wire::kStreamsMax; ++i) {
         all = (m_streams[i] == nullptr || make_durable(i)) && all;
     }
@@ -318,15 +332,6 @@ bool Session::sync_all() {
         m_store->wait();
     }
     return make_all_durable();
-}
-
-void Session::end_syncs() {
-    m_store->wait();
-    for (std::uint16_t i = 0; i < wire::kStreamsMax; ++i) {
-        if (m_streams[i] != nullptr) {
-            settle(i);
-        }
-    }
 }
 
 std::uint64_t Session::bytes() const {

@@ -45,6 +45,13 @@ enum class SyncState : std::uint8_t {
     failed,
 };
 
+enum class StoreState : std::uint8_t {
+    loading, // what is durable is not known yet: nothing but poll() and wait() may be called
+    failed,  // permanently; why is reported
+    passing, // what is durable is being passed on
+    ready,
+};
+
 class SessionStore {
   public:
     SessionStore() = default;
@@ -77,7 +84,10 @@ class SessionStore {
 
     [[nodiscard]] virtual SyncState sync_state(std::uint16_t /*stream*/) { return SyncState::done; }
 
-    // Returns when nothing is pending.
+    // Continues for a bounded time what the store does beside the receiver. Must be called regularly.
+    [[nodiscard]] virtual StoreState poll() { return StoreState::ready; }
+
+    // Returns when nothing is pending, and everything durable is passed on.
     virtual void wait() {}
 };
 
@@ -89,8 +99,8 @@ class StoreProvider {
     virtual ~StoreProvider() = default;
 
     // Returns the store of this session, with what an earlier process has made durable; null if refused (quota, disk).
-    // Only one store of a session may exist at a time.
-    [[nodiscard]] virtual std::unique_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) = 0;
+    // Only one store of a session may be used at a time.
+    [[nodiscard]] virtual std::shared_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) = 0;
 
     // Called when a session has given up its place and its store has been destroyed. ended: it is not continued.
     virtual void forgotten(const Peer& /*peer*/, std::uint64_t /*session*/, bool /*ended*/) {}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/collector/reliable/file_store.hpp"
+#include "host/collector/reliable/journal_place.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 #include "lib/crc32c.hpp"
@@ -16,7 +17,6 @@
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,97 +28,6 @@
 #include <vector>
 
 namespace host::collector::reliable {
-
-// The open directory, which all stores share. What is opened in it is no link, and neither is the directory itself.
-struct FileStores::Place {
-    Place(std::string named, const Report& to)
-        : path(std::move(named))
-        , report(to) {}
-
-    std::string path;
-    const Report& report;
-    trace::Descriptor directory;
-    trace::Descriptor event;          // becomes readable when a flush has ended; none without a flusher
-    std::unique_ptr<Flusher> flusher; // null: each sync() flushes at once
-
-    void wake() const {
-        constexpr std::uint64_t kOne = 1;
-        static_cast<void>(::write(event.number(), &kOne, sizeof(kOne))); // fails if it is readable already
-    }
-
-    // Returns a file for reading and writing, which is made if it does not exist. If it cannot be opened or is no
-    // regular file, errno states why.
-    [[nodiscard]] trace::Descriptor open(const std::string& name) const {
-        constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-        trace::Descriptor file(::openat(directory.number(), name.c_str(), kFlags, 0644));
-
-        struct stat state {};
-
-        if (file && (::fstat(file.number(), &state) != 0 || !S_ISREG(state.st_mode))) {
-            errno = EINVAL;
-            return {};
-        }
-        return file;
-    }
-
-    // Returns the file, which stays open until kOpenMax others have been used; -1 if it cannot be opened.
-    [[nodiscard]] int kept_open(const std::string& name) {
-        const auto found = std::ranges::find(m_open, name, &std::pair<std::string, trace::Descriptor>::first);
-        if (found != m_open.end()) {
-            m_open.splice(m_open.begin(), m_open, found);
-            return m_open.front().second.number();
-        }
-        trace::Descriptor file = open(name);
-        if (!file) {
-            return -1;
-        }
-        if (m_open.size() == kOpenMax) {
-            m_open.pop_back();
-        }
-        m_open.emplace_front(name, std::move(file));
-        return m_open.front().second.number();
-    }
-
-    // Closes the files of a session.
-    void close(const std::string& name) {
-        std::erase_if(m_open, [&name](const auto& file) { return file.first.starts_with(name); });
-    }
-
-  private:
-    std::list<std::pair<std::string, trace::Descriptor>> m_open; // the one used last is the first
-};
-
-inline bool write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-        offset += static_cast<std::uint64_t>(written);
-    }
-    return true;
-}
-
-// Returns how many bytes were read: fewer than requested if the file ends or cannot be read.
-inline std::size_t read_some(const trace::Descriptor& file, std::span<std::byte> out, std::uint64_t offset) {
-    std::size_t done = 0;
-    while (done < out.size()) {
-        const ssize_t count =
-            ::pread(file.number(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            break;
-        }
-        done += static_cast<std::size_t>(count);
-    }
-    return done;
-}
 
 // So that a session at its limit can still end.
 inline constexpr std::uint64_t kEntriesSpared = 2 * tracer::reliable::kStreamsMax;
@@ -146,14 +55,16 @@ class FileStores::FileStore final : public SessionStore {
     FileStore(const FileStore&) = delete;
     FileStore& operator=(const FileStore&) = delete;
 
-    // Opens what an earlier process has left. Returns what is wrong; empty if everything agrees with the journal.
-    [[nodiscard]] std::string load() {
+    // Returns whether something of the session has come.
+    [[nodiscard]] bool has_journal() const {
         struct stat state {};
 
-        if (::fstatat(m_place.directory.number(), journal_file(m_name).c_str(), &state, AT_SYMLINK_NOFOLLOW) != 0 &&
-            errno == ENOENT) {
-            return {}; // nothing of the session has come yet
-        }
+        return ::fstatat(m_place.directory.number(), journal_file(m_name).c_str(), &state, AT_SYMLINK_NOFOLLOW) == 0 ||
+               errno != ENOENT;
+    }
+
+    // Opens what an earlier process has left. Returns what is wrong; empty if everything agrees with the journal.
+    [[nodiscard]] std::string load() {
         const trace::Descriptor journal = m_place.open(journal_file(m_name));
         if (!journal) {
             return fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno));
@@ -161,7 +72,8 @@ class FileStores::FileStore final : public SessionStore {
         if (std::string wrong = read_journal(journal); !wrong.empty()) {
             return wrong;
         }
-        if (::ftruncate(journal.number(), static_cast<off_t>(m_journal_bytes)) != 0 || !flush_last_entry(journal)) {
+        m_journal_size = m_journal_bytes;
+        if (!cut(journal.number(), m_journal_bytes) || !flush_last_entry(journal)) {
             return fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno));
         }
         for (std::uint16_t i = 0; i < tracer::reliable::kStreamsMax; ++i) {
@@ -191,19 +103,48 @@ class FileStores::FileStore final : public SessionStore {
             return false;
         }
         const int file = m_place.kept_open(stream_file(m_name, number));
-        // An earlier process may have left bytes without a mark.
-        if (file < 0 || (stream.bytes == 0 && ::ftruncate(file, 0) != 0)) {
+        if (file < 0 || (stream.bytes == 0 && !cut(file, 0))) { // an earlier process may have left bytes without a mark
             return false;
         }
         if (stream.bytes == 0) {
             m_new_names = true;
+            stream.size = 0;
         }
-        if (!write_all(file, records, stream.bytes)) {
-            return false; // a part may be written; the next attempt writes at the same position
+        const bool written = write_all(file, records, stream.bytes);
+        grow(stream.size, written ? stream.bytes + records.size() : size_of(file));
+        if (written) { // else a part may be written; the next attempt writes at the same position
+            stream.bytes += records.size();
+            m_bytes += records.size();
         }
-        stream.bytes += records.size();
-        m_bytes += records.size();
-        return true;
+        return written;
+    }
+
+    // Begins a session again: what has no mark is dropped when nothing is pending. Returns false if the files must be
+    // read again for that.
+    [[nodiscard]] bool begin_again() {
+        m_rewinds = true;
+        return m_state != StoreState::failed && !m_failed;
+    }
+
+    // Returns whether a sync of this session is pending.
+    [[nodiscard]] bool pending() const {
+        const std::scoped_lock lock(m_lock);
+        return m_state == StoreState::loading ||
+               std::ranges::any_of(m_streams, [](const Stream& stream) { return stream.state == SyncState::pending; });
+    }
+
+    [[nodiscard]] StoreState poll() override {
+        if (m_state != StoreState::ready || (m_rewinds && pending())) {
+            return m_state == StoreState::failed ? StoreState::failed : StoreState::loading;
+        }
+        if (std::exchange(m_rewinds, false)) {
+            m_bytes = 0;
+            for (Stream& stream : m_streams) {
+                stream.bytes = stream.mark.bytes;
+                m_bytes += stream.bytes;
+            }
+        }
+        return StoreState::ready;
     }
 
     void lost(std::uint16_t /*stream*/, std::uint64_t /*packets*/) override {} // the next mark states it
@@ -230,6 +171,7 @@ class FileStores::FileStore final : public SessionStore {
 
     struct Stream {
         std::uint64_t bytes = 0; // appended bytes
+        std::uint64_t size = 0;  // of the file, which may have more than that
         // These belong to whoever executes sync(), and are read under the lock by the others.
         Mark mark;
         std::vector<Loss> losses;
@@ -255,6 +197,37 @@ class FileStores::FileStore final : public SessionStore {
     [[nodiscard]] bool may_mark() {
         return !m_failed && begun() &&
                within_limit(JournalEntry::kBytes, m_limits.session_bytes + kEntriesSpared * JournalEntry::kBytes);
+    }
+
+    // Executes load(), which open() has left to the flusher.
+    void load_aside() {
+        const std::string wrong = load();
+        if (!wrong.empty()) {
+            fail(wrong);
+        }
+        m_state = wrong.empty() ? StoreState::ready : StoreState::failed;
+    }
+
+    // Counts a file that has become as long as this.
+    void grow(std::uint64_t& size, std::uint64_t end) {
+        m_place.bytes += end > size ? end - size : 0;
+        size = std::max(size, end);
+    }
+
+    // Cuts a file to its first bytes, and counts that.
+    [[nodiscard]] bool cut(int file, std::uint64_t bytes) const {
+        const std::uint64_t size = size_of(file);
+        if (::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
+            return false;
+        }
+        m_place.bytes -= std::min(m_place.bytes.load(), size - std::min(size, bytes));
+        return true;
+    }
+
+    [[nodiscard]] static std::uint64_t size_of(int file) {
+        struct stat state {};
+
+        return ::fstat(file, &state) == 0 ? static_cast<std::uint64_t>(state.st_size) : 0;
     }
 
     // Returns whether the journal exists; makes it at the first call.
@@ -333,8 +306,12 @@ class FileStores::FileStore final : public SessionStore {
     // Writes an entry after `before` others that do not count yet. It counts when the journal is flushed.
     [[nodiscard]] bool write_mark(std::uint16_t number, const Mark& mark, std::size_t before) {
         const trace::Descriptor journal = m_place.open(journal_file(m_name));
-        return journal && write_all(journal.number(), JournalEntry{number, mark}.encode(),
-                                    m_journal_bytes + before * JournalEntry::kBytes);
+        const std::uint64_t at = m_journal_bytes + before * JournalEntry::kBytes;
+        if (!journal || !write_all(journal.number(), JournalEntry{number, mark}.encode(), at)) {
+            return false;
+        }
+        grow(m_journal_size, at + JournalEntry::kBytes);
+        return true;
     }
 
     [[nodiscard]] bool flush_journal() {
@@ -413,7 +390,8 @@ class FileStores::FileStore final : public SessionStore {
                                path);
         }
         m_bytes += stream.bytes;
-        if (::ftruncate(file.number(), static_cast<off_t>(stream.bytes)) != 0) {
+        stream.size = stream.bytes;
+        if (!cut(file.number(), stream.bytes)) {
             return fmt::format("{}: {}", path, std::strerror(errno));
         }
         return {};
@@ -433,6 +411,9 @@ class FileStores::FileStore final : public SessionStore {
     FileStores::Limits m_limits;
     mutable std::mutex m_lock;
     std::array<Stream, tracer::reliable::kStreamsMax> m_streams;
+    std::atomic<StoreState> m_state = StoreState::ready;
+    bool m_rewinds = false;                         // what has no mark is to be dropped
+    std::uint64_t m_journal_size = 0;               // of the file, which may have more than
     std::atomic<std::uint64_t> m_journal_bytes = 0; // of entries that are durable
     std::atomic<std::uint64_t> m_bytes = 0;         // in all streams
     std::atomic<bool> m_begun = false;              // the journal exists

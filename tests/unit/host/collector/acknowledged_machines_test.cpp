@@ -3,9 +3,12 @@
 #include "host/collector/reliable_sessions.hpp"
 
 #include "tests/support/acknowledged_machines.hpp"
+#include "tests/support/flushes.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <gmock/gmock.h>
+#include <semaphore>
+#include <thread>
 
 namespace host::collector {
 
@@ -68,17 +71,136 @@ TEST_F(Machines, PassesOnEverythingAnewAfterADrop) {
     EXPECT_EQ(delivered(), Lines{"10000/a: 2 of 16"});
 }
 
-// Its flush has begun, and ends when the session gives up its place.
-TEST_F(Machines, PassesOnWhatIsDurableOfASessionThatGivesUpItsPlace) {
+// A flush is pending when a session gives up its place, and when it comes again: nothing waits for that but its answer.
+TEST_F(Machines, ThatGiveUpTheirPlacesKeepNoOtherOneWaiting) {
+    std::binary_semaphore proceed{0};
+    const std::thread::id receiving = std::this_thread::get_id();
+    const support::WithFlushes with({.of_file =
+                                         [&](int /*file*/) {
+                                             EXPECT_NE(std::this_thread::get_id(), receiving);
+                                             proceed.acquire();
+                                             proceed.release();
+                                             return 0;
+                                         },
+                                     .of_file_system = {},
+                                     .of_name = {}});
     m_flush_aside = true;
     open();
     ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     data(0xA, 1);
+    data(0xA, 1, 1); // what is not flushed when its place is taken is sent again
     pass(10);
     fill(64);
+    EXPECT_EQ(hello(0xA), std::nullopt) << "what is durable is not known yet";
+    const std::uint64_t cookie = m_cookie;
+    EXPECT_EQ(hello(0xB), wire::PacketType::hello_ack) << "another machine";
+    m_sessions->tick();
+    EXPECT_TRUE(delivered().empty());
+    proceed.release();
+    m_sessions->sync();
     EXPECT_EQ(delivered(), Lines{"10000/a: 1 of 16"});
-    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    m_sessions->tick();
+    EXPECT_EQ(wire::decode(m_answer).value().type, wire::PacketType::hello_ack);
     EXPECT_EQ(wire::decode(m_answer).value().seq, 1U) << "the machine does not send it again";
+    EXPECT_EQ(m_usage.bytes, bytes_on_disk());
+    m_cookie = cookie;
+    data(0xA, 1, 1);
+    m_sessions->sync();
+    EXPECT_EQ(delivered(), Lines{"10000/a: 2 of 16"});
+    EXPECT_EQ(m_usage.bytes, bytes_on_disk());
+}
+
+// However much an earlier collector has received: it is read beside the receiver, and passed on in parts.
+TEST_F(Machines, ContinueAfterAnotherCollectorWithoutKeepingOthersWaiting) {
+    const Bytes stream(1U << 20U, std::byte{7});
+    leave(0xA, stream, false);
+    filesystem::resize_file(m_path + "/000000000000000a-7f000001-10000-0.trc", stream.size() + 100);
+    std::binary_semaphore proceed{0};
+    const support::WithFlushes with({.of_file =
+                                         [&](int /*file*/) {
+                                             proceed.acquire();
+                                             proceed.release();
+                                             return 0;
+                                         },
+                                     .of_file_system = {},
+                                     .of_name = {}});
+    m_flush_aside = true;
+    open();
+    EXPECT_EQ(hello(0xA), std::nullopt);
+    EXPECT_EQ(hello(0xB), wire::PacketType::hello_ack);
+    proceed.release();
+    for (m_answer.clear(); m_answer.empty();) {
+        m_sessions->tick();
+    }
+    EXPECT_EQ(wire::decode(m_answer).value().seq, 2U);
+    std::size_t passed_on = m_records.size();
+    EXPECT_LE(passed_on, 512U << 10U);
+    std::size_t ticks = 0;
+    for (; passed_on < stream.size() && ticks < 100; ++ticks) {
+        m_sessions->tick();
+        EXPECT_LE(m_records.size() - passed_on, 512U << 10U);
+        passed_on = m_records.size();
+    }
+    EXPECT_GT(ticks, 1U);
+    EXPECT_EQ(m_records, stream);
+    EXPECT_EQ(m_usage.bytes, bytes_on_disk());
+}
+
+// The file is damaged: the machine hears it when that is known.
+TEST_F(Machines, HearThatTheirJournalIsDamagedWhenItIsRead) {
+    leave(0xA, Bytes(160), false);
+    filesystem::resize_file(m_path + "/000000000000000a-7f000001-10000-0.trc", 100);
+    m_flush_aside = true;
+    open();
+    EXPECT_NE(hello(0xA), wire::PacketType::hello_ack);
+    while (m_answer.empty()) {
+        m_sessions->tick();
+    }
+    EXPECT_EQ(wire::decode(m_answer).value().type, wire::PacketType::abort);
+    m_sessions->tick();
+    EXPECT_EQ(m_refused.size(), 1U);
+    EXPECT_FALSE(m_sessions->disk_full());
+    EXPECT_EQ(files().size(), 2U);
+}
+
+// The table has no room: what is durable waits in its journal, and comes in order.
+TEST_F(Machines, WaitInTheirJournalsForAPlace) {
+    open();
+    m_has_room = false;
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    data(0xA, 2);
+    m_sessions->tick();
+    EXPECT_TRUE(delivered().empty());
+    fin(0xA, 2);
+    m_settled = {0xA};
+    pass(60'000);
+    m_sessions->tick();
+    m_sessions->remove_journals();
+    EXPECT_EQ(files().size(), 2U) << "it is the only copy";
+    m_has_room = true;
+    m_sessions->tick();
+    EXPECT_EQ(m_records.size(), 32U);
+    m_sessions->tick();
+    EXPECT_TRUE(files().empty());
+}
+
+// A machine that the provider refuses takes no place.
+TEST_F(Machines, ThatAreRefusedTakeNoPlace) {
+    open(true);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    const std::uint64_t cookie = m_cookie;
+    const Bytes image = support::ChunkBuilder(0).event(1'000, "ipoint").bytes();
+    static_cast<void>(
+        take({.type = wire::PacketType::data, .flags = wire::kFlagPush, .session = 0xA, .stamp = virtual_time.value},
+             image));
+    for (std::uint64_t session = 1; session <= 63; ++session) {
+        ASSERT_EQ(hello(0x100 + session), wire::PacketType::hello_ack);
+    }
+    pass(400'000);
+    EXPECT_EQ(hello(0xC, kOther), wire::PacketType::abort);
+    m_cookie = cookie;
+    data(0xA, 1, 1);
+    EXPECT_EQ(wire::decode(m_answer).value().type, wire::PacketType::ack) << "its session is there still";
 }
 
 // The packets are not known any more: as much at once as a packet holds at most.

@@ -57,7 +57,9 @@ class Served {
                .refuse = [](const std::string& why) { ADD_FAILURE() << why; },
                .stray = {},
                .settled = [this](const Address& sender) { return m_table.settled(sender); }},
-              m_table.usage()) {
+              m_table.usage())
+        , m_path(path)
+        , m_others(m_table.usage().bytes - bytes_in(path)) {
         m_sessions.begin();
     }
 
@@ -78,13 +80,27 @@ class Served {
         m_sessions.sync();
         m_table.close_all("asked to stop");
         m_sessions.remove_journals();
+        // What this collector has written and removed, and nothing else, is counted.
+        EXPECT_EQ(m_table.usage().bytes - m_others, bytes_in(m_path)) << "not every byte is counted";
     }
 
   private:
+    // The bytes of journals and chunks; manifests do not count.
+    static std::uint64_t bytes_in(const std::string& path) {
+        std::uint64_t bytes = 0;
+        for (const auto& entry : filesystem::recursive_directory_iterator(path)) {
+            const std::string name = entry.path().filename();
+            bytes += entry.is_regular_file() && !name.ends_with(".json") && name != kLockName ? entry.file_size() : 0;
+        }
+        return bytes;
+    }
+
     Limits m_limits;
     Observer m_observer;
     SessionTable m_table;
     ReliableSessions m_sessions;
+    std::string m_path;
+    std::uint64_t m_others; // the manifests of earlier collectors, which count
 };
 
 struct Run {

@@ -180,7 +180,7 @@ std::ptrdiff_t open_files() {
 TEST_F(Storing, HasFewFilesOpen) {
     ASSERT_TRUE(m_stores.make());
     const std::ptrdiff_t before = open_files();
-    std::vector<std::unique_ptr<SessionStore>> sessions;
+    std::vector<std::shared_ptr<SessionStore>> sessions;
     for (std::uint64_t session = 0; session < 10; ++session) {
         sessions.push_back(m_stores.open(kPeer, session));
     }
@@ -209,7 +209,7 @@ TEST_F(Storing, HasFewFilesOpen) {
 TEST_F(Storing, FlushesBesideItsCaller) {
     for (const std::uint16_t streams : {std::uint16_t{2}, std::uint16_t{40}}) {
         FileStores stores(m_directory / std::to_string(streams), {}, {}, FileStores::Flushes::aside);
-        std::vector<std::unique_ptr<SessionStore>> sessions;
+        std::vector<std::shared_ptr<SessionStore>> sessions;
         const Bytes packet(16, std::byte{5});
         const Mark mark{.packets = 1, .bytes = 16, .crc32c = lib::crc32c(packet)};
         for (std::uint64_t session = 0; session < 3; ++session) {
@@ -230,9 +230,10 @@ TEST_F(Storing, FlushesBesideItsCaller) {
             }
         }
         static_cast<void>(sessions[1]->begin_sync(0, {.packets = 2, .bytes = 16, .crc32c = mark.crc32c, .lost = 1}));
-        sessions.clear(); // waits
+        sessions.clear();
         const auto again = stores.open(kPeer, 1);
-        ASSERT_NE(again, nullptr) << stores.why();
+        again->wait();
+        ASSERT_EQ(again->poll(), StoreState::ready);
         EXPECT_EQ(again->durable(0).lost, 1U);
         EXPECT_EQ(again->durable(1), mark);
         EXPECT_EQ(read_file(stores.stream_path(kPeer, 0, 0)).size(), 32U);
@@ -276,7 +277,7 @@ TEST_F(Storing, HasNoFileBeforeTheFirstPacket) {
     append(*store, 1);
     const std::vector<std::pair<Peer, std::uint64_t>> one = {{kPeer, 0xAB}};
     EXPECT_EQ(m_stores.sessions(), one);
-    m_stores.remove(kPeer, 0xAB);
+    EXPECT_TRUE(m_stores.remove(kPeer, 0xAB));
     EXPECT_TRUE(filesystem::is_empty(m_directory.path()));
 }
 
@@ -309,17 +310,21 @@ TEST_F(Storing, TakesNothingIfItsJournalCannotBeMade) {
 }
 
 TEST_F(Storing, FindsTheSessionsThatHaveAJournalOfItsName) {
-    append(*m_stores.open(kPeer, 0xAB), 1);
+    std::atomic<std::uint64_t> bytes = 0;
+    FileStores stores(m_directory.path(), {}, {}, FileStores::Flushes::at_once, &bytes);
+    append(*stores.open(kPeer, 0xAB), 1);
     for (const char* const other : {"0000000000000001-7f000001-1.trc", "1-7f000001-1.journal", "x.journal",
                                     "0000000000000001-7f000001-01.journal", "0000000000000001-7f000001-1.journal~"}) {
         write_file(m_directory.path() + '/' + other, Bytes(1));
     }
     using Found = std::vector<std::pair<Peer, std::uint64_t>>;
-    EXPECT_EQ(m_stores.sessions(), (Found{{kPeer, 0xAB}}));
+    EXPECT_EQ(stores.sessions(), (Found{{kPeer, 0xAB}}));
     EXPECT_EQ(FileStores(m_directory.path() + "/none").sessions(), Found{});
-    EXPECT_EQ(m_stores.remove(kPeer, 0xAB), 16U + 40U);
-    EXPECT_EQ(m_stores.remove(kPeer, 0xAB), 0U);
-    EXPECT_EQ(m_stores.sessions(), Found{});
+    EXPECT_EQ(bytes, 16U + 40U);
+    EXPECT_TRUE(stores.remove(kPeer, 0xAB));
+    EXPECT_EQ(bytes, 0U);
+    EXPECT_TRUE(stores.remove(kPeer, 0xAB)) << "there is nothing";
+    EXPECT_EQ(stores.sessions(), Found{});
 }
 
 TEST_F(Storing, KnowsWhereALossIs) {

@@ -55,7 +55,7 @@ class FakeStore final : public SessionStore {
 
 class Receiving : public testing::Test, public StoreProvider {
   protected:
-    [[nodiscard]] std::unique_ptr<SessionStore> open(const Peer& /*peer*/, std::uint64_t session) override {
+    [[nodiscard]] std::shared_ptr<SessionStore> open(const Peer& /*peer*/, std::uint64_t session) override {
         return refuse ? nullptr : std::make_unique<FakeStore>(stored[session], full);
     }
 
