@@ -213,9 +213,10 @@ bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std
 // Returns whether the run of this machine has been recorded: after a reset it may send the trace of its former boot
 // first.
 bool SessionTable::of_same_machine(const Address& sender) const {
-    return sender.session && std::ranges::any_of(m_former, [&sender](const Former& former) {
-               return former.sender.session && former.sender.ipv4 == sender.ipv4 && former.sender.port == sender.port;
-           });
+    return std::ranges::any_of(m_former, [&](const Former& former) {
+        return (m_run_follows || (sender.session && former.sender.session)) && former.sender.ipv4 == sender.ipv4 &&
+               former.sender.port == sender.port;
+    });
 }
 
 // Returns the session of `record --out` if it waits for its sender; otherwise opens one in a new directory. Null if
@@ -286,6 +287,8 @@ void SessionTable::open(std::shared_ptr<SessionDirectory> directory) {
 
 void SessionTable::close(Sessions::iterator session, const std::string& why, Clock::time_point now) {
     (*session)->close(why);
+    const auto& end = (*session)->writer().export_end();
+    m_run_follows = end && end->result == tracer::RunResult::unknown;
     if (const auto& sender = (*session)->sender(); sender && (*session)->boot_id() != 0) {
         m_former.push_back({.sender = *sender, .boot_id = (*session)->boot_id(), .ended = now});
         if (m_former.size() > kFormerMax) {

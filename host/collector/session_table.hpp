@@ -149,8 +149,9 @@ class SessionTable {
     // false if it cannot be made.
     [[nodiscard]] bool open_beside(const Address& sender, std::uint64_t boot_id, Clock::time_point now);
 
-    // Returns whether the run of `record --out` has ended.
-    [[nodiscard]] bool finished() const { return m_alone && m_open.empty(); }
+    // Returns whether the run of `record --out` has ended. A trace whose end is unknown is that of a boot that a reset
+    // ended; the run of its machine follows, however long it takes.
+    [[nodiscard]] bool finished() const { return m_alone && m_open.empty() && !m_run_follows; }
 
     // Ends the open sessions and waits until all of them are on the disk.
     void close_all(const std::string& why);
@@ -214,6 +215,7 @@ class SessionTable {
     Usage m_usage;
     Strays m_strays;
     bool m_alone;
+    bool m_run_follows = false; // the session that ended last has the trace of a boot that a reset ended
     Syncer m_syncer;
     Surroundings m_surroundings;
     SessionPlaces m_places;

@@ -67,7 +67,7 @@ class Loop : public testing::Test {
         ChunkBuilder builder(0);
         builder.event(1'000, "ipoint");
         send_all(builder.bytes());
-        send_all(support::export_end({.chunks = 1, .records = 1}));
+        send_all(support::export_end({1, tracer::RunResult::completed, 1, 0, 0, 0}));
     }
 
     // To be answered: no session is known.

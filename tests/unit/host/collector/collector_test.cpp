@@ -167,7 +167,8 @@ TEST_F(Collecting, CountsRecordsAfterThePreambleWhateverTheirFamily) {
     builder.raw(tracer::make_record(0xFC, 1, 2, {200'000})).raw(tracer::make_record(0xFC, 1, 2, {200'000}));
     std::uint32_t number = 1;
     std::vector<Bytes> all = support::packets(builder.bytes(), number);
-    all.push_back(support::packets(support::export_end({.chunks = 1, .records = 22}), number).front());
+    all.push_back(
+        support::packets(support::export_end({1, tracer::RunResult::completed, 22, 0, 0, 0}), number).front());
     Sender(m_socket.local()).send(all);
     const formats::dat::Manifest manifest = collect();
     EXPECT_TRUE(manifest.complete) << manifest.reason;

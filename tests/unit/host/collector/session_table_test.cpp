@@ -44,11 +44,11 @@ Bytes chunk_of(std::uint64_t boot_id, std::uint16_t number) {
 }
 
 // Two chunks and the end, as datagrams.
-std::vector<Bytes> run_of(std::uint64_t boot_id) {
+std::vector<Bytes> run_of(std::uint64_t boot_id, tracer::RunResult result = tracer::RunResult::completed) {
     std::uint32_t number = 1;
     std::vector<Bytes> all;
-    for (const Bytes& image : {chunk_of(boot_id, 0), chunk_of(boot_id, 1),
-                               support::export_end({2, tracer::RunResult::completed, 400, 0, 0, 0})}) {
+    for (const Bytes& image :
+         {chunk_of(boot_id, 0), chunk_of(boot_id, 1), support::export_end({2, result, 400, 0, 0, 0})}) {
         const auto packets = support::packets(image, number);
         all.insert(all.end(), packets.begin(), packets.end());
     }
@@ -125,6 +125,26 @@ TEST_F(SessionTables, OpenAnotherSessionForAMachineThatWasReset) {
     EXPECT_EQ(support::read_text(m_directory / (second + "/0trace.dat")), text(chunk_of(2, 0)));
     EXPECT_EQ(support::read_text(m_directory / (second + "/1trace.dat")), text(chunk_of(2, 1)));
     EXPECT_TRUE(text(chunk_of(1, 0)).starts_with(support::read_text(m_directory / "run/0trace.dat").substr(0, 960)));
+}
+
+// A boot exports first what a reset has left of the one before, and its own run when that has ended, whenever that is.
+TEST_F(SessionTables, AwaitTheRunOfAMachineThatHasSentTheTraceOfAnEarlierBoot) {
+    for (const auto& session : {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(7)}) {
+        const std::string name = session ? "acknowledged" : "plain";
+        m_table = std::make_unique<SessionTable>(SessionDirectory::open(m_directory / name, OldSession::keep).value(),
+                                                 nullptr, Limits(), m_observer);
+        const Address earlier{kGuest.ipv4, kGuest.port, session};
+        const Address own{kGuest.ipv4, kGuest.port, session ? std::optional(*session + 1) : session};
+        send(earlier, run_of(1, tracer::RunResult::unknown));
+        EXPECT_FALSE(m_table->finished());
+        m_now += std::chrono::hours(1);
+        send(own, run_of(2));
+        EXPECT_TRUE(m_table->finished());
+        m_table->close_all("");
+        EXPECT_EQ(m_table->outcome().sessions, 2U);
+        EXPECT_EQ(m_table->outcome().complete, 2U);
+        EXPECT_TRUE(closed(name + '-' + kBoot2).complete);
+    }
 }
 
 // Wherever the first boot was cut, and whatever the second lost at its beginning, as long as one number came twice.
