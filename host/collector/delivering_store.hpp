@@ -6,6 +6,7 @@
 
 #include "host/collector/reliable/file_store.hpp"
 #include "host/collector/session_writer.hpp"
+#include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 #include "tracer/reliable/packet.hpp"
@@ -46,7 +47,8 @@ class DeliveringStore final : public reliable::SessionStore {
   public:
     struct Calls {
         std::function<void(std::uint32_t number, std::span<const std::byte> records)> deliver;
-        std::function<bool()> has_room;                        // false: nothing is passed on at present
+        std::function<bool()> has_room;       // false: nothing is passed on at present
+        std::function<bool()> takes_stranger; // whether a session may begin with what is no beginning of a chunk
         std::function<std::string(std::uint16_t stream)> path; // returns that of the stream's file
         std::function<void(const std::string& why)> failed;    // a file cannot be read
         std::function<void()> full;                            // called when usage first reaches total_bytes
@@ -69,7 +71,10 @@ class DeliveringStore final : public reliable::SessionStore {
             }
             return false;
         }
-        if (!m_files->append(stream, records)) {
+        const bool is_first = std::ranges::all_of(m_appended, [](std::uint64_t bytes) { return bytes == 0; });
+        m_is_failed =
+            m_is_failed || (is_first && !formats::dat::read_chunk_begin(records) && !m_calls.takes_stranger());
+        if (m_is_failed || !m_files->append(stream, records)) {
             return false;
         }
         if (m_passed_on.all) { // else it is read again when its turn comes
@@ -118,7 +123,7 @@ class DeliveringStore final : public reliable::SessionStore {
             m_appended[stream] = m_files->durable(stream).bytes;
         }
         pass_on(most);
-        return m_is_unreadable   ? reliable::StoreState::failed
+        return m_is_failed       ? reliable::StoreState::failed
                : m_passed_on.all ? reliable::StoreState::ready
                                  : reliable::StoreState::passing;
     }
@@ -173,7 +178,7 @@ class DeliveringStore final : public reliable::SessionStore {
                 const auto wanted = std::span(piece).first(std::min<std::uint64_t>(piece.size(), until - at));
                 if (::pread(file.number(), wanted.data(), wanted.size(), static_cast<off_t>(at)) !=
                     static_cast<ssize_t>(wanted.size())) {
-                    m_is_unreadable = true;
+                    m_is_failed = true;
                     m_calls.failed(fmt::format("{}: {}", m_calls.path(stream), std::strerror(errno)));
                     return false;
                 }
@@ -196,7 +201,7 @@ class DeliveringStore final : public reliable::SessionStore {
     std::uint64_t m_total_bytes;
     std::array<std::uint64_t, tracer::reliable::kStreamsMax> m_appended{}; // bytes of each stream
     bool m_is_loaded = false;                                              // m_appended is known
-    bool m_is_unreadable = false;
+    bool m_is_failed = false;                                              // for its reader, or as a stranger's
     // The packets that are appended and not durable yet, by stream and position: at most
     // reliable::Session::kUnsyncedMax.
     std::map<std::pair<std::uint16_t, std::uint64_t>, std::vector<std::byte>> m_pending;

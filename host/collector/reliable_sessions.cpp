@@ -181,8 +181,11 @@ bool ReliableSessions::release(const reliable::Peer& peer, std::uint64_t session
     if (passed != m_passed_on.end() && !passed->second.all) {
         return false;
     }
-    if (m_kept.erase(key) == 0 && !m_files.remove(peer, session)) {
-        return false;
+    if (m_kept.erase(key) == 0) {
+        if (!m_files.remove(peer, session)) {
+            return false;
+        }
+        m_strangers.erase(key);
     }
     m_passed_on.erase(key);
     return true;
@@ -274,21 +277,29 @@ void ReliableSessions::begin() {
             streams += mark.packets != 0 ? 1U : 0U;
             ended += mark.ended ? 1U : 0U;
         }
+        if (streams != 0 && boot_of_session(peer, session) == 0) {
+            m_strangers.insert({peer.ipv4, peer.port, session});
+        }
         if (ended != 0 && ended == streams) {
             pass_on_earlier(peer, session, std::move(files));
         }
     }
 }
 
-void ReliableSessions::pass_on_earlier(const reliable::Peer& peer, std::uint64_t session,
-                                       std::shared_ptr<reliable::SessionStore> files) {
-    const bool beside = m_options.alone && (m_options.beside || m_owner);
-    const auto owner = m_owner;
+// Returns the boot id of the first stream that begins with a chunk; 0 if none does.
+std::uint64_t ReliableSessions::boot_of_session(const reliable::Peer& peer, std::uint64_t session) const {
     std::uint64_t boot_id = 0;
     for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax && boot_id == 0; ++stream) {
         boot_id = boot_of(m_files.stream_path(peer, session, stream));
     }
-    if (beside && !m_calls.open_beside(address_of(peer, session), boot_id)) {
+    return boot_id;
+}
+
+void ReliableSessions::pass_on_earlier(const reliable::Peer& peer, std::uint64_t session,
+                                       std::shared_ptr<reliable::SessionStore> files) {
+    const bool beside = m_options.alone && (m_options.beside || m_owner);
+    const auto owner = m_owner;
+    if (beside && !m_calls.open_beside(address_of(peer, session), boot_of_session(peer, session))) {
         return; // the journal is kept, and why is reported
     }
     const auto store = delivering(peer, session, std::move(files));
@@ -350,12 +361,34 @@ std::shared_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::P
     return delivering(peer, session, std::move(files));
 }
 
+// Returns whether a session may have a journal although it begins with no chunk.
+bool ReliableSessions::takes_stranger(const reliable::Peer& peer, std::uint64_t session) {
+    const Key key{peer.ipv4, peer.port, session};
+    const auto of_address =
+        std::ranges::count_if(m_strangers, [&peer](const Key& one) { return std::get<0>(one) == peer.ipv4; });
+    const bool takes =
+        m_options.key || m_strangers.contains(key) ||
+        (m_strangers.size() < m_options.strangers_max && std::cmp_less(of_address, m_options.strangers_of_address_max));
+    if (takes) {
+        m_strangers.insert(key);
+    } else if (!std::exchange(m_strangers_reported, true)) {
+        m_calls.refuse(
+            fmt::format("{} sessions begin with no chunk, {} of one address: no more are taken without --key",
+                        m_strangers.size(), of_address));
+    }
+    return takes;
+}
+
 // Counts the sessions that are opened, and those on the disk when that is too many, because most that send nothing have
-// no journal. What is written elsewhere, too, is removed then.
+// no journal: once a second, because there may be many. What is written elsewhere, too, is removed then.
 bool ReliableSessions::has_journal_left() {
     if (++m_journals <= m_options.journals_max) {
         return true;
     }
+    if (m_listed.value != 0 && now() - m_listed < lib::milliseconds(1'000)) {
+        return false;
+    }
+    m_listed = now();
     m_journals = m_files.sessions().size() + 1;
     std::erase_if(m_abandoned, [this](const auto& session) {
         const bool goes = m_journals > m_options.journals_max && release(session.first, session.second);
@@ -381,6 +414,7 @@ std::shared_ptr<reliable::SessionStore> ReliableSessions::delivering(const relia
                     }
                 },
             .has_room = m_calls.has_room,
+            .takes_stranger = [this, peer, session] { return takes_stranger(peer, session); },
             .path = [this, peer, session](std::uint16_t stream) { return m_files.stream_path(peer, session, stream); },
             .failed = m_calls.refuse,
             .full =

@@ -51,6 +51,9 @@ class ReliableSessions final : private reliable::StoreProvider {
         lib::Nanoseconds (*clock)() = &steady_time;
         // So many sessions have a journal; more push out those that are written elsewhere, too, and not continued.
         std::size_t journals_max = 4096;
+        // So many of them begin with no chunk, in all and of one address, if no key shows that they are of a machine.
+        std::size_t strangers_max = 64;
+        std::size_t strangers_of_address_max = 8;
     };
 
     // Takes a durable packet: its number, from 1 on in each session, and its records. A gap in the numbers is a loss.
@@ -139,7 +142,9 @@ class ReliableSessions final : private reliable::StoreProvider {
     void keep(const reliable::Peer& peer, std::uint64_t session);
     void pass_on_earlier(const reliable::Peer& peer, std::uint64_t session,
                          std::shared_ptr<reliable::SessionStore> files);
+    [[nodiscard]] std::uint64_t boot_of_session(const reliable::Peer& peer, std::uint64_t session) const;
     [[nodiscard]] bool has_journal_left();
+    [[nodiscard]] bool takes_stranger(const reliable::Peer& peer, std::uint64_t session);
     void abandon(const reliable::Peer& peer, std::uint64_t session);
     void report();
     void report_forgeries();
@@ -157,12 +162,15 @@ class ReliableSessions final : private reliable::StoreProvider {
     reliable::Receiver m_receiver;
     std::optional<reliable::Peer> m_owner; // if alone: the machine of which a chunk has begun
     std::set<Key> m_kept;                  // sessions of which a packet could not be taken
+    std::set<Key> m_strangers;             // sessions with a journal that begin with no chunk
     // Sessions that are not received any more and whose journals still exist.
     std::vector<std::pair<reliable::Peer, std::uint64_t>> m_ended;
     std::deque<std::pair<reliable::Peer, std::uint64_t>> m_abandoned; // that have not ended and are not received
     std::size_t m_journals = 0;                                       // at most so many exist
     std::uint64_t m_forgeries_reported_at = 1;                        // the number of which is reported next
+    lib::Nanoseconds m_listed;                                        // when the journals were last counted
     bool m_full_reported = false;
+    bool m_strangers_reported = false;
 };
 
 } // namespace host::collector

@@ -58,7 +58,9 @@ class Machines : public testing::Test {
                                       .flush_aside = m_flush_aside,
                                       .key = key,
                                       .clock = &clock,
-                                      .journals_max = kJournals},
+                                      .journals_max = kJournals,
+                                      .strangers_max = m_strangers_max,
+                                      .strangers_of_address_max = m_strangers_max / 2},
             ReliableSessions::Calls{
                 .deliver =
                     [this](const Address& sender, std::uint32_t number, std::span<const std::byte> records) {
@@ -198,6 +200,7 @@ class Machines : public testing::Test {
     std::set<std::uint64_t> m_settled; // sessions that are on the disk
     bool m_has_place = true;
     bool m_has_room = true;
+    std::size_t m_strangers_max = 1'000; // what data() sends begins with no chunk
     bool m_flush_aside = false;
     std::uint64_t m_cookie = 0;
     Bytes m_answer;

@@ -167,6 +167,37 @@ TEST_F(Machines, WithoutAKeyAreNotReportedAsForgers) {
     EXPECT_TRUE(m_refused.empty());
 }
 
+// Whoever can receive at an address can open sessions: what begins with no chunk does not keep machines out.
+TEST_F(Machines, WithoutAKeyFillNoDirectoryWithWhatBeginsWithNoChunk) {
+    m_strangers_max = 6;
+    constexpr reliable::Peer kElsewhere{INADDR_LOOPBACK + 1, 10'000};
+    for (int collector = 0; collector < 2; ++collector) { // those that an earlier collector has left count, too
+        open().begin();
+        for (std::uint64_t session = 1; session <= 5; ++session) {
+            for (const reliable::Peer& peer : {kPeer, kElsewhere}) {
+                pass(1'000);
+                ASSERT_EQ(hello(session, peer), wire::PacketType::hello_ack);
+                data(session, 1, 0, peer);
+                m_sessions->tick();
+            }
+        }
+        EXPECT_EQ(files().size(), 2U * 6) << "three of each address";
+        EXPECT_EQ(m_refused.size(), 1U);
+        EXPECT_THAT(m_refused.front(),
+                    testing::EndsWith("begin with no chunk, 3 of one address: no more are taken without --key"));
+        EXPECT_FALSE(m_sessions->disk_full());
+        m_refused.clear();
+    }
+    const Bytes image = support::ChunkBuilder(0).event(1'000, "ipoint").bytes();
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    EXPECT_EQ(
+        take({.type = wire::PacketType::data, .flags = wire::kFlagPush, .session = 0xA, .stamp = virtual_time.value},
+             image),
+        wire::PacketType::ack);
+    EXPECT_EQ(files().size(), 2U * 7) << "a machine is received";
+    m_strangers_max = 1'000;
+}
+
 // Three hundred machines that say HELLO and nothing else.
 TEST_F(Machines, OfWhichNothingCameTakeNoPlaceForever) {
     open();
