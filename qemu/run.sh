@@ -258,8 +258,12 @@ judge_guest() {
     fi
 }
 
-# Without an export marker and without a received byte there is no session to close, to wait for or to check.
-exported() { [[ -n $(marker "$SERIAL" '^export\(ed\|ing\) ') ]] || (($(received_bytes) > 0)); }
+# is_expected SINK: whether this sink has a session to wait for and to check. Without an export marker and a received
+# byte a run that failed has none.
+is_expected() {
+    sink_has "$1" && carried "$1" || return
+    [[ ${#PROBLEMS[@]} -eq 0 || -n $(marker "$SERIAL" '^export\(ed\|ing\) ') ]] || (($(received_bytes) > 0))
+}
 
 # judge_session DIR: verifies and shows one session.
 judge_session() {
@@ -292,18 +296,19 @@ judge_session() {
 carried() { [[ $SINK != auto || -n $(marker "$SERIAL" "^exported .* by $1") ]]; }
 
 judge_sessions() {
-    local sessions=() session
-    if sink_has udp && { ! carried udp || { [[ $SINK == auto ]] && carried disk; }; }; then
-        end_collector
-    elif sink_has udp; then
+    local sessions=() session disk=
+    ! is_expected disk || disk=yes
+    if is_expected udp && [[ $SINK != auto || -z $disk ]]; then
         wait_for_collector
         if [[ $COLLECTOR_STATUS -ne 0 ]]; then
             tail -n 5 "$OUT/collector.log" >&2
             PROBLEMS+=("the collector ended with exit code $COLLECTOR_STATUS (see $OUT/collector.log)")
         fi
         sessions=("$OUT/udp")
+    elif sink_has udp; then
+        end_collector
     fi
-    if sink_has disk && carried disk; then
+    if [[ -n $disk ]]; then
         fetch_disk
         sessions+=("$OUT/disk")
     fi
@@ -362,12 +367,7 @@ main() {
     wait_for_guest
     judge_guest
     report_guest
-    if exported || [[ ${#PROBLEMS[@]} -eq 0 ]]; then
-        judge_sessions
-    elif sink_has udp; then
-        end_collector
-        keep_new
-    fi
+    judge_sessions
     how_it_ended "$SESSION"
     if [[ ${#PROBLEMS[@]} -gt 0 ]]; then
         say
