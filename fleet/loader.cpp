@@ -29,6 +29,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// Returns whether a server may do later what failed now.
+bool may_succeed_later(lib::Error cause) {
+    return cause == lib::Error::unreachable || cause == lib::Error::timeout || cause == lib::Error::busy;
+}
+
 using formats::dat::ChunkKey;
 using formats::dat::Manifest;
 using formats::dat::ManifestChunk;
@@ -369,6 +374,24 @@ void Loader::keep() {
     }
 }
 
+lib::Result<std::shared_ptr<Store>, StoreFailure>
+open_patiently(const std::function<lib::Result<std::shared_ptr<Store>, StoreFailure>()>& open,
+               const std::function<bool()>& nap, const std::function<void(std::string_view)>& report) {
+    std::string away;
+    while (true) {
+        auto store = open();
+        if (store || !may_succeed_later(store.error().cause)) {
+            return store;
+        }
+        if (std::exchange(away, store.error().text) != store.error().text) {
+            report(fmt::format("waits: {}", store.error().text));
+        }
+        if (!nap()) {
+            return store;
+        }
+    }
+}
+
 void Loader::persist(const std::function<void()>& attempt) {
     while (true) {
         const auto done = caught(attempt);
@@ -376,8 +399,7 @@ void Loader::persist(const std::function<void()>& attempt) {
             return;
         }
         const Failure& failure = done.error();
-        if (failure.cause != lib::Error::unreachable && failure.cause != lib::Error::timeout &&
-            failure.cause != lib::Error::busy) {
+        if (!may_succeed_later(failure.cause)) {
             throw failure;
         }
         if (m_options.report && std::exchange(m_away, failure.text) != failure.text) {

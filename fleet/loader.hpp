@@ -20,12 +20,19 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace host::fleet {
+
+// Opens a store. While its server is away, reports that once for each reason and asks again after each nap(), until
+// that returns false.
+[[nodiscard]] lib::Result<std::shared_ptr<Store>, StoreFailure>
+open_patiently(const std::function<lib::Result<std::shared_ptr<Store>, StoreFailure>()>& open,
+               const std::function<bool()>& nap, const std::function<void(std::string_view)>& report);
 
 class Loader {
   public:

@@ -97,14 +97,15 @@ ExitStatus load(const LoadOptions& options, Context context) {
         context.err.flush();
     };
     const bool until_empty = options.until_empty || !fleet::is_server(options.from);
-    auto store = fleet::open_store(options.to, store_credentials.value(), fleet::OpenMode::write);
-    if (!store && !until_empty && store.error().cause == lib::Error::unreachable) {
-        say(fmt::format("waits: {}", store.error().text));
-    }
-    while (!store && !until_empty && store.error().cause == lib::Error::unreachable && stop_requested() == 0) {
-        std::this_thread::sleep_for(kStoreAway);
-        store = fleet::open_store(options.to, store_credentials.value(), fleet::OpenMode::write);
-    }
+    const auto nap = [until_empty] {
+        if (!until_empty) {
+            std::this_thread::sleep_for(kStoreAway);
+        }
+        return !until_empty && stop_requested() == 0;
+    };
+    const auto store = fleet::open_patiently(
+        [&] { return fleet::open_store(options.to, store_credentials.value(), fleet::OpenMode::write); }, nap,
+        until_empty ? [](std::string_view) {} : std::function<void(std::string_view)>(say));
     if (!store) {
         return stop_requested() != 0 ? ExitStatus::clean
                                      : complain(store.error().text, trace::status_of(store.error().cause));

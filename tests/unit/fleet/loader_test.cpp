@@ -220,6 +220,37 @@ TEST_F(LoaderTest, AStoreThatRefusesEndsTheLoader) {
     EXPECT_TRUE(stream.settled.empty());
 }
 
+// Of what the server answers while it starts, or when it resets the connection while its tables are prepared.
+TEST_F(LoaderTest, AStoreThatIsAwayAtTheStartIsAwaited) {
+    using Opened = lib::Result<std::shared_ptr<Store>, StoreFailure>;
+    const std::vector<StoreFailure> failures = {{lib::Error::unreachable, "away"}, {lib::Error::unreachable, "away"},
+                                                {lib::Error::timeout, "slow"},     {lib::Error::busy, "busy"},
+                                                {lib::Error::refused, "wrong"},    {lib::Error::unreachable, "away"}};
+    std::vector<std::string> said;
+    std::size_t attempts = 0;
+    std::size_t naps = 0;
+    const auto open = [&](std::size_t fails) {
+        attempts = naps = 0;
+        said.clear();
+        return open_patiently(
+            [&, fails] {
+                return attempts++ < fails ? Opened(failures[attempts - 1]) : Opened(std::shared_ptr<Store>());
+            },
+            [&] { return ++naps < 5; }, [&said](std::string_view line) { said.emplace_back(line); });
+    };
+    EXPECT_TRUE(open(0).ok());
+    EXPECT_EQ(naps, 0U);
+    EXPECT_TRUE(open(4).ok());
+    EXPECT_EQ(naps, 4U);
+    EXPECT_EQ(said, (std::vector<std::string>{"waits: away", "waits: slow", "waits: busy"})) << "once each";
+    EXPECT_EQ(open(6).error().text, "wrong") << "waiting does not help";
+    EXPECT_EQ(attempts, 5U);
+    EXPECT_EQ(
+        open_patiently([&] { return Opened(failures[0]); }, [] { return false; }, [](std::string_view) {}).error().text,
+        "away")
+        << "it is to end";
+}
+
 TEST_F(LoaderTest, ALoaderThatIsStoppedWhileTheServerIsAwayAcknowledgesNothing) {
     publish(run_of(kBoot, 1));
     volatile std::sig_atomic_t stop = 0;
