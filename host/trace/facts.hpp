@@ -109,7 +109,8 @@ struct TraceFacts {
 // Finds where the reader got fewer records than the chunks hold: slots that are empty or could not be decoded, and
 // chunks that end early. The missing records may have changed any state, so a check that continued across a hole would
 // report false violations. There is one before and after a chunk whose checksum is wrong. Where parts of the trace are
-// known to be absent, whole chunks may be missing before any chunk that is not the next one by its number.
+// known to be absent, or a chunk has lost all its records, whole chunks may be missing before any chunk that is not the
+// next one by its number.
 class Holes {
   public:
     // Returns whether records are missing between the previous event of the same processor and this one. Must be called
@@ -145,8 +146,12 @@ class Holes {
         return chunk.missing + chunk.unused + chunk.skipped + chunk.gaps;
     }
 
-    [[nodiscard]] static bool lacks_parts(const TraceFacts& facts) {
-        return facts.absent.parts != 0 || facts.absent.records != 0;
+    [[nodiscard]] bool lacks_parts(const TraceFacts& facts) {
+        for (; !m_lost_chunk && m_looked_at < facts.chunks.size(); ++m_looked_at) {
+            const ChunkReport& chunk = facts.chunks[m_looked_at];
+            m_lost_chunk = !chunk.first_stamp && lost(chunk) != 0;
+        }
+        return m_lost_chunk || facts.absent.parts != 0 || facts.absent.records != 0;
     }
 
     // Returns whether the second chunk is the next one by its number.
@@ -156,6 +161,8 @@ class Holes {
     }
 
     NumberMap<Latest> m_processors;
+    std::size_t m_looked_at = 0; // so many chunks have been looked at
+    bool m_lost_chunk = false;   // one of them has lost all its records
 };
 
 } // namespace host::trace
