@@ -94,6 +94,7 @@ void ChunkMerge::open(Segment segment, std::size_t order) {
         const auto opened = trace::ByteSource::open_file(segment.path);
         if (!opened) {
             m_diagnostics.report("E-IO", {.file = segment.path}, trace::file_error(opened.error()));
+            m_facts.absent.records = std::max<std::uint64_t>(m_facts.absent.records, 1); // it had one at least
             return;
         }
         source = opened.value();

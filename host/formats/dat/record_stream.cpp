@@ -25,6 +25,14 @@ bool has_checksum(const std::string& path, std::uint32_t crc32c) {
     return !found || found.value().crc32c == crc32c; // the reader of the file reports that it cannot be read
 }
 
+// Returns whether no chunk that is read will state that records of the listed one are missing: its file has no record,
+// or is another chunk.
+bool is_lost(const ManifestChunk& listed, const std::optional<tracer::ChunkBegin>& header, std::uint64_t bytes) {
+    return bytes < tracer::kRecordBytes ||
+           (header && listed.described &&
+            (header->chunk != listed.description.chunk || header->generation != listed.description.generation));
+}
+
 // Adds the files that a collector has not listed because it was killed.
 void add_unlisted(const std::string& directory, const Manifest& manifest, ChunkMerge& merge,
                   trace::Diagnostics& diagnostics) {
@@ -105,6 +113,10 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_sources(std::span<co
     return stream;
 }
 
+void RecordStream::add_absent(std::uint64_t records) {
+    m_facts.absent.records += std::min(records, ~std::uint64_t{0} - m_facts.absent.records);
+}
+
 // Adds everything that the directory holds.
 lib::Result<void> RecordStream::add_session(SessionIndex& index) {
     const std::string& path = m_directory;
@@ -128,7 +140,7 @@ lib::Result<void> RecordStream::add_session(SessionIndex& index) {
         const auto source = trace::ByteSource::open_file(name);
         if (!source) {
             m_diagnostics.report("E-IO", {.file = name}, trace::file_error(source.error()));
-            m_facts.absent.records += std::min(chunk.records, ~std::uint64_t{0} - m_facts.absent.records);
+            add_absent(chunk.records);
             continue;
         }
         const bool has_size = source.value()->size_bytes() == chunk.bytes;
@@ -140,6 +152,9 @@ lib::Result<void> RecordStream::add_session(SessionIndex& index) {
         // The checksum of a chunk that states one and has no holes is compared when the chunk is opened.
         window.begin(*source.value(), source.value()->size_bytes());
         const auto header = header_of(window);
+        if (is_lost(chunk, header, source.value()->size_bytes())) {
+            add_absent(chunk.records);
+        }
         const bool needs_manifest = chunk.missing != 0 || !header || !tracer::is_sealed(*header);
         const bool is_damaged = has_size && needs_manifest && !has_checksum(name, chunk.crc32c);
         if (is_damaged) {

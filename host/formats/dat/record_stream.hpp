@@ -240,6 +240,7 @@ class RecordStream final : public trace::EventStream {
 
     [[nodiscard]] bool must_stop() const { return m_strict && m_diagnostics.damages() != m_damages; }
 
+    void add_absent(std::uint64_t records);
     [[nodiscard]] lib::Result<void> add_session(SessionIndex& index);
     void finish();
 

@@ -41,6 +41,7 @@ class Session : public testing::Test {
         m_directory.write(file, bytes);
         m_manifest.chunks.push_back(
             {.file = file, .described = true, .bytes = bytes.size(), .records = 2, .crc32c = lib::crc32c(bytes)});
+        m_manifest.chunks.back().description.chunk = static_cast<std::uint16_t>(file.front() - '0');
         return m_manifest.chunks.back();
     }
 
@@ -75,10 +76,13 @@ class Session : public testing::Test {
     Manifest m_manifest{.origin = "files", .complete = true};
 };
 
-TEST_F(Session, HasAHoleWhereAFileIsMissing) {
-    list("2trace.dat", chunk_of(2, 1200));
+// A file that has nothing left of its records, in whichever way it lost them.
+TEST_F(Session, HasAHoleWhereTheRecordsOfAFileAreMissing) {
+    const Bytes whole = chunk_of(2, 1200);
+    list("2trace.dat", whole);
     list("3trace.dat", chunk_of(3, 1300));
     ASSERT_TRUE(save_manifest(m_manifest, m_directory.path()).ok());
+    const std::string path = m_directory / "2trace.dat";
     const auto stamps_after_holes = [this] {
         trace::Diagnostics diagnostics([](std::string_view) {});
         const auto opened = Trace::open(m_directory.path(), {}, diagnostics);
@@ -91,8 +95,23 @@ TEST_F(Session, HasAHoleWhereAFileIsMissing) {
         return after;
     };
     EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{});
-    std::filesystem::remove(m_directory / "2trace.dat");
-    EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{1300});
+    constexpr std::size_t kHeaderBytes = 17 * tracer::kRecordBytes; // both events follow
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{7}, std::size_t{24}, kHeaderBytes, kHeaderBytes + 9}) {
+        std::filesystem::resize_file(path, bytes);
+        EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{1300}) << bytes;
+    }
+    m_directory.write("2trace.dat", Bytes(whole.size()));
+    EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{1300}) << "zeroes";
+    Bytes erased = whole;
+    std::fill(erased.begin() + kHeaderBytes, erased.end(), std::byte{0});
+    m_directory.write("2trace.dat", erased);
+    EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{1300}) << "a header, then zeroes";
+    m_directory.write("2trace.dat", chunk_of(0, 1000));
+    EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{1300}) << "another chunk of the session";
+    std::filesystem::remove(path);
+    EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{1300}) << "no file";
+    std::filesystem::create_directory(path);
+    EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{1300}) << "a directory";
 }
 
 TEST_F(Session, IsItsFilesInTheOrderOfTime) {
