@@ -351,9 +351,7 @@ std::optional<Grub::Load> Grub::load() const {
 }
 
 void Grub::judge_rate() {
-    const bool reclaims =
-        std::ranges::any_of(model().servers(), [](const auto& entry) { return entry.second.kind == Policy::grub; });
-    if (!m_meter.bandwidth() || !reclaims) {
+    if (!m_meter.bandwidth() || !model().reclaims()) {
         return; // without a server that reclaims, changes of the bandwidth are not recorded
     }
     // In a hole reservations may have come and gone.

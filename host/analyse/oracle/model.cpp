@@ -143,11 +143,12 @@ void Model::apply_task(const trace::Event& event) {
 void Model::apply_mutex(const trace::Event& event) {
     switch (event.code) {
     case kCodeOf<"set_mutex_create">:
-        m_mutexes[event.par2] = Mutex{.protocol = Protocol::inheritance, .ceiling_us = {}, .known = true};
+        m_mutexes.try_emplace(event.par2); // it is new, but does not have the stack protocol
+        note_mutex(event.par2) = {.protocol = Protocol::inheritance, .ceiling_us = {}, .known = true, .noted = true};
         break;
     case kCodeOf<"set_mutex_protocol">: {
         m_acquires_recorded = true;
-        Mutex& mutex = make_mutex(event.par2);
+        Mutex& mutex = note_mutex(event.par2);
         mutex.protocol = lib::number_from<Protocol>(event.par1);
         mutex.protocol_recorded = true;
         if (mutex.known && !mutex.ceiling_us) {
@@ -157,11 +158,11 @@ void Model::apply_mutex(const trace::Event& event) {
         break;
     }
     case kCodeOf<"set_mutex_ceiling">:
-        make_mutex(event.par1).ceiling_us = event.par2;
+        note_mutex(event.par1).ceiling_us = event.par2;
         break;
     case kCodeOf<"set_mutex_lock">:
         if (!acquires_recorded()) {
-            Mutex& mutex = make_mutex(event.par2);
+            Mutex& mutex = note_mutex(event.par2);
             Task& task = this->task(event.par1);
             if (mutex.known && mutex.owner == 0) {
                 mutex.owner = event.par1;
@@ -172,7 +173,7 @@ void Model::apply_mutex(const trace::Event& event) {
         break;
     case kCodeOf<"set_mutex_acquire">: {
         m_acquires_recorded = true;
-        Mutex& mutex = make_mutex(event.par2);
+        Mutex& mutex = note_mutex(event.par2);
         mutex.known = true;
         mutex.owner = event.par1;
         task(event.par1).blocked_on.reset();
@@ -189,7 +190,7 @@ void Model::apply_mutex(const trace::Event& event) {
         break;
     case kCodeOf<"set_mutex_unlock">:
     case kCodeOf<"set_mutex_owner_died">: {
-        Mutex& mutex = make_mutex(event.par2);
+        Mutex& mutex = note_mutex(event.par2);
         mutex.known = true;
         mutex.owner = 0;
         break;
@@ -331,8 +332,8 @@ void Model::apply_priority(const trace::Event& event) {
 void Model::take_deadline(Task& task) {
     task.deadline = m_times.deadline_about(task.context);
     task.deadline_slack = m_times.deadline(task.context) || !timed() ? 0 : to_ticks(1'000) + 1;
-    if (const auto server = task.server ? m_servers.find(*task.server) : m_servers.end(); server != m_servers.end()) {
-        server->second.deadline = m_times.server_deadline(*task.server);
+    if (task.server && m_servers.contains(*task.server)) {
+        note_server(*task.server).deadline = m_times.server_deadline(*task.server);
     }
 }
 
@@ -349,7 +350,7 @@ void Model::retry_lock(Task& task) {
     if (acquires_recorded() || !task.blocked_on) {
         return;
     }
-    Mutex& mutex = m_mutexes[*task.blocked_on];
+    Mutex& mutex = note_mutex(*task.blocked_on);
     if (mutex.known && mutex.owner == 0) {
         mutex.owner = task.context;
         task.blocked_on.reset();
@@ -359,7 +360,8 @@ void Model::retry_lock(Task& task) {
 void Model::apply_server(const trace::Event& event) {
     switch (event.code) {
     case kCodeOf<"server_create">:
-        m_servers[static_cast<std::uint16_t>(event.par2)] = Server{.whole = true, .requests_known = true};
+        remove_server(static_cast<std::uint16_t>(event.par2));
+        note_server(static_cast<std::uint16_t>(event.par2)) = {.whole = true, .requests_known = true, .noted = true};
         break;
     case kCodeOf<"server_attach">: {
         Task& task = this->task(static_cast<std::uint16_t>(event.par2));
@@ -370,8 +372,8 @@ void Model::apply_server(const trace::Event& event) {
         break;
     }
     case kCodeOf<"server_kind">:
-        m_servers[static_cast<std::uint16_t>(event.par2)].kind =
-            policy_of_level(tracer::word_for(lib::kWords<lib::ServerKind>, event.par1));
+        set_kind(m_servers[static_cast<std::uint16_t>(event.par2)],
+                 policy_of_level(tracer::word_for(lib::kWords<lib::ServerKind>, event.par1)));
         break;
     case kCodeOf<"server_capacity">:
         m_servers[event.par1].capacity_ns = event.par2 != kSaturated ? event.par2 : 0;
@@ -380,13 +382,13 @@ void Model::apply_server(const trace::Event& event) {
         m_servers[event.par1].period_ns = m_times.server_period_ns(event.par1).value_or(0);
         break;
     case kCodeOf<"server_budget">:
-        m_servers[event.par1].budget = recorded_budget(event);
+        note_server(event.par1).budget = recorded_budget(event);
         break;
     case kCodeOf<"server_deadline">:
-        m_servers[event.par1].deadline = m_times.server_deadline(event.par1);
+        note_server(event.par1).deadline = m_times.server_deadline(event.par1);
         break;
     case kCodeOf<"server_remove">:
-        m_servers.erase(static_cast<std::uint16_t>(event.par2));
+        remove_server(static_cast<std::uint16_t>(event.par2));
         break;
     default:
         break;

@@ -20,6 +20,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace host::analyse::oracle {
 
@@ -44,6 +45,7 @@ enum class Policy : std::uint8_t {
 using Protocol = lib::MutexProtocol;
 
 inline constexpr std::uint64_t kLowestLevel = ~std::uint64_t{0};
+inline constexpr std::uint64_t kNoVersion = ~std::uint64_t{0}; // no names have it
 inline constexpr std::uint32_t kNoCeiling = ~std::uint32_t{0};
 inline constexpr std::uint32_t kSaturated = ~std::uint32_t{0}; // a length of time that is too long for its record
 
@@ -68,7 +70,7 @@ struct Task {
     // It may have blocked on a mutex in a hole; this is true until a record shows whether it lends its place.
     bool may_be_blocked = false;
     std::optional<std::uint16_t> server{};
-    std::uint64_t undescribed_by = ~std::uint64_t{0}; // the version of the names in which it has no description
+    std::uint64_t undescribed_by = kNoVersion; // the version of the names in which it has no description
 };
 
 struct Mutex {
@@ -76,6 +78,7 @@ struct Mutex {
     bool protocol_recorded = false; // false: `protocol` is what a kernel that does not record it uses
     std::optional<std::uint32_t> ceiling_us{};
     bool known = false;      // whether `owner` is valid
+    bool noted = false;      // it is among those of which a gap forgets something
     std::uint16_t owner = 0; // 0: free
 };
 
@@ -85,6 +88,7 @@ struct Server {
     std::uint64_t period_ns = 0;             // the same
     bool whole = false;                      // everything since it was created is known
     bool requests_known = false;             // every task with a request that it may serve is known
+    bool noted = false;                      // it is among those of which a gap forgets something
     std::optional<std::uint64_t> budget{};   // in ticks, as last recorded
     std::optional<std::uint64_t> deadline{}; // ticks
 };
@@ -158,6 +162,12 @@ class Model {
 
     [[nodiscard]] const std::map<std::uint16_t, Server>& servers() const { return m_servers; }
 
+    // Returns the numbers of the servers of which more than their parameters is known; some may have been removed.
+    [[nodiscard]] const std::vector<std::uint16_t>& known_servers() const { return m_known_servers; }
+
+    // Returns whether there is a server that reclaims bandwidth.
+    [[nodiscard]] bool reclaims() const { return m_reclaiming != 0; }
+
     [[nodiscard]] const std::map<std::uint32_t, Mutex>& mutexes() const { return m_mutexes; }
 
     [[nodiscard]] const Task* find(std::uint16_t context) const { return m_tasks.find(context); }
@@ -211,6 +221,8 @@ class Model {
     // Sets the source of names until the next event; it must outlive all calls that use names.
     void set_names(const trace::Names& names) { m_names = &names; }
 
+    [[nodiscard]] const trace::Names& names() const { return *m_names; }
+
     [[nodiscard]] std::string name(std::uint16_t context) const; // such as "control (4)"
     [[nodiscard]] std::string place_text(const Task& task) const;
 
@@ -219,6 +231,11 @@ class Model {
     void describe(Task& task) const;
     [[nodiscard]] Task& new_task(std::uint16_t context);
     [[nodiscard]] Mutex& make_mutex(std::uint32_t id);
+    [[nodiscard]] Mutex& note_mutex(std::uint32_t id);
+    [[nodiscard]] Server& note_server(std::uint16_t id);
+    void set_kind(Server& server, Policy kind);
+    void remove_server(std::uint16_t id);
+    void forget_mutexes();
     [[nodiscard]] bool may_block(const Mutex& mutex) const;
     void insert(Task& task);
     void resolve_idle();
@@ -250,6 +267,12 @@ class Model {
     std::map<std::uint32_t, Mutex> m_mutexes;
     std::map<std::uint16_t, Server> m_servers;
     std::map<std::uint16_t, std::uint16_t> m_attached; // by context: the server of the task
+    // There may be many objects, and many gaps, so these are the ones that the next gap concerns.
+    std::vector<std::uint32_t> m_known_mutexes;
+    std::vector<std::uint16_t> m_known_servers;
+    std::uint64_t m_named = kNoVersion; // the version of the names whose mutexes are in m_mutexes
+    bool m_protocols_recorded = false;  // each mutex of which a protocol was only assumed has forgotten it
+    std::size_t m_reclaiming = 0;       // servers whose kind is GRUB
     std::optional<Running> m_running;
     std::optional<Running> m_decided; // the latest decision
     bool m_forgot = false;            // tasks may have blocked in a hole

@@ -55,6 +55,11 @@ Oracle::Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance)
 }
 
 void Oracle::forget() {
+    if (m_forgot && m_forgot_with == m_model.names().version()) {
+        return;
+    }
+    m_forgot = true;
+    m_forgot_with = m_model.names().version();
     m_steps.forget();
     m_records.forget();
     m_switches.clear();
@@ -235,6 +240,7 @@ void Oracle::judge_processors(const trace::Event& event) {
     }
     if (event.code == kCodeOf<"context_switch">) {
         m_switches[event.cpu] = event;
+        m_forgot = false;
     }
 }
 
@@ -243,6 +249,7 @@ void Oracle::take(const trace::Event& event) {
     if (kGaps[event.code]) {
         begin_gap(event);
     }
+    m_forgot = false;
     if (m_steps.concerns(event.code)) [[unlikely]] {
         m_steps.event(event);
         m_timing.tolerance = m_without_steps + (m_tolerance ? 0 : m_steps.delay());
@@ -384,7 +391,7 @@ void Oracle::judge_server_event(const trace::Event& event, std::uint16_t id, Pol
         if (dynamic) {
             m_cbs.deadline(id);
         } else if (fixed) {
-            m_fixed_servers.deadline(id);
+            m_fixed_servers.deadline(id, event);
         }
         break;
     case kCodeOf<"server_reclaiming">:

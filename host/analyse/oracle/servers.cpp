@@ -124,11 +124,12 @@ void FixedServers::budget(std::uint16_t id, std::optional<std::uint64_t> stated)
 }
 
 // The low 32 bits of the deadline are recorded exactly, so replenishments must never drift.
-void FixedServers::deadline(std::uint16_t id) {
+void FixedServers::deadline(std::uint16_t id, const trace::Event& event) {
     const Server& server = model().servers().at(id);
     Account& account = account_of(id);
     const auto stated = model().times().server_deadline(id);
     if (!account.origin || !stated || server.period_ns == 0 || !model().timed()) {
+        judge_first(id, server, stated, event);
         account.origin = stated;
         account.number = 0;
         account.advances = false;
@@ -153,24 +154,37 @@ void FixedServers::deadline(std::uint16_t id) {
     }
 }
 
+// From the first deadline that is known the others follow. It is at most one period away.
+void FixedServers::judge_first(std::uint16_t id, const Server& server, std::optional<std::uint64_t> stated,
+                               const trace::Event& event) {
+    if (stated && server.period_ns != 0 && model().timed() && timing().judged &&
+        *stated > event.ticks.value + model().to_ticks(server.period_ns) + timing().tolerance) {
+        verdicts().fail(Rule::server_replenish, std::nullopt,
+                        fmt::format("server {} is recorded at {} ticks as replenished at {} next, more than T later",
+                                    id, event.ticks.value, *stated));
+    }
+}
+
 void FixedServers::settle() {
-    for (const auto& [id, server] : model().servers()) {
-        if (server.kind != Policy::polling || !server.budget) {
-            continue;
+    for (const std::uint16_t id : model().known_servers()) {
+        const auto found = model().servers().find(id);
+        if (found != model().servers().end() && found->second.kind == Policy::polling && found->second.budget) {
+            settle(id, *found->second.budget);
         }
-        for (const auto& [context, sequence] : std::exchange(account_of(id).leaving, {})) {
-            const Task* const request = model().find(context);
-            const bool left = request == nullptr || request->ready != Truth::yes || request->sequence != sequence;
-            verdicts().judge(Rule::server_budget, left, context, [this, id = id, context = context] {
-                return fmt::format("polling server {} loses its budget, but has the request {}", id,
-                                   model().name(context));
-            });
-        }
-        if (*server.budget != 0 && model().has_requests(id) == Truth::no) {
-            verdicts().fail(
-                Rule::server_replenish, std::nullopt,
-                fmt::format("polling server {} keeps {} ticks of budget without a request", id, *server.budget));
-        }
+    }
+}
+
+void FixedServers::settle(std::uint16_t id, std::uint64_t budget) {
+    for (const auto& [context, sequence] : std::exchange(account_of(id).leaving, {})) {
+        const Task* const request = model().find(context);
+        const bool left = request == nullptr || request->ready != Truth::yes || request->sequence != sequence;
+        verdicts().judge(Rule::server_budget, left, context, [this, id, context = context] {
+            return fmt::format("polling server {} loses its budget, but has the request {}", id, model().name(context));
+        });
+    }
+    if (budget != 0 && model().has_requests(id) == Truth::no) {
+        verdicts().fail(Rule::server_replenish, std::nullopt,
+                        fmt::format("polling server {} keeps {} ticks of budget without a request", id, budget));
     }
 }
 

@@ -69,7 +69,7 @@ class FixedServers : public Theory {
     void exhaust(std::uint16_t id);
     // recorded: none if the record saturates.
     void budget(std::uint16_t id, std::optional<std::uint64_t> recorded);
-    void deadline(std::uint16_t id);
+    void deadline(std::uint16_t id, const trace::Event& event);
 
     void remove(std::uint16_t id) { m_accounts.erase(id); }
 
@@ -93,6 +93,10 @@ class FixedServers : public Theory {
     [[nodiscard]] Account& account_of(std::uint16_t id) {
         return m_accounts.try_emplace(id, Account{.debt_known = model().servers().at(id).whole}).first->second;
     }
+
+    void judge_first(std::uint16_t id, const Server& server, std::optional<std::uint64_t> stated,
+                     const trace::Event& event);
+    void settle(std::uint16_t id, std::uint64_t budget);
 
     ServerMeter& m_meter;
     std::map<std::uint16_t, Account> m_accounts;

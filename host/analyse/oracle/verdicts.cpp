@@ -2,12 +2,12 @@
 // Sums of the verdicts, and the relaxations.
 #include "host/analyse/oracle/verdicts.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace host::analyse::oracle {
 
 void Verdicts::relax(std::string why) {
-    if (std::ranges::find(m_relaxations, why) == m_relaxations.end()) {
+    if (m_reasons.insert(why).second) { // there may be one for each chunk
         m_relaxations.push_back(std::move(why));
     }
 }

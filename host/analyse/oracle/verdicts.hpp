@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -276,6 +277,7 @@ class Verdicts {
     std::uint32_t m_missing = 0;
     std::array<Tally, kRules.size()> m_tallies{};
     std::vector<std::string> m_relaxations;
+    std::unordered_set<std::string> m_reasons; // those in m_relaxations
 };
 
 } // namespace host::analyse::oracle

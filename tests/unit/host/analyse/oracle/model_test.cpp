@@ -264,6 +264,32 @@ TEST(OracleModel, KnowsThePolicyOfALevelByItsName) {
     EXPECT_EQ(policy_of_level(""), Policy::unknown);
 }
 
+// There may be thousands of servers, and a gap before each record.
+TEST(OracleModel, ForgetsAtAGapOnlyTheServersThatHaveBecomeKnownSinceTheOneBefore) {
+    constexpr std::uint16_t kServers = 1000;
+    const trace::Names names;
+    Model model;
+    model.set_names(names);
+    const auto apply = [&model](std::string_view name, std::uint16_t par1, std::uint32_t par2) {
+        trace::Event event;
+        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
+        model.apply(event);
+    };
+    for (std::uint16_t id = 1; id <= kServers; ++id) {
+        apply("server_create", 0, id);
+    }
+    EXPECT_EQ(model.known_servers().size(), kServers);
+    for (const std::uint32_t budget : {100U, 200U}) {
+        model.forget();
+        EXPECT_THAT(model.known_servers(), testing::IsEmpty());
+        EXPECT_FALSE(model.servers().at(7).budget);
+        apply("server_budget", 7, budget);
+        EXPECT_THAT(model.known_servers(), ElementsAre(7));
+        EXPECT_EQ(model.servers().at(7).budget, budget);
+    }
+    EXPECT_EQ(model.servers().size(), kServers);
+}
+
 TEST(OracleModel, NamesTasksWithTheirContexts) {
     const Journal journal;
     EXPECT_EQ(journal.model().name(12), "motor (12)");
