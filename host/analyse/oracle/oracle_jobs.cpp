@@ -74,12 +74,16 @@ void Jobs::event(const trace::Event& event) {
 // first job_release comes after more releases of one task than that, the earlier ones were jobs that are complete.
 void Jobs::note_timer(const trace::Event& event) {
     constexpr std::size_t kUnrecordedMax = 1024;
+    constexpr std::size_t kWaitingMax = std::size_t{1} << 20; // a task that never completes a job would need any amount
     Account* const account = m_accounts.find(event.par1);
     if (account == nullptr) {
         return;
     }
     if (!model().jobs_recorded() && account->outstanding.size() == kUnrecordedMax) {
         account->outstanding.pop_front();
+    } else if (account->outstanding.size() == kWaitingMax) {
+        account->outstanding.clear();
+        account->backlog_known = false;
     }
     account->outstanding.push_back(event.ticks.value);
     account->last_timer = event.ticks.value;
@@ -119,8 +123,9 @@ void Jobs::release(const trace::Event& event) {
     if (!release) {
         verdicts().undecided(Rule::release_period);
         account.origin.reset();
-    } else if (task != nullptr && is_hard(*task) && task->parameters.period_ns != 0 && model().timed()) {
-        judge_period(account, *task, *release);
+    } else if (const std::uint64_t period_ns = task != nullptr ? period_of(account, *task) : 0;
+               period_ns != 0 && model().timed()) {
+        judge_period(account, *task, period_ns, *release);
     }
     if (release) {
         judge_moment(event, *release);
@@ -165,30 +170,40 @@ void Jobs::judge_moment(const trace::Event& event, std::uint64_t release) {
     }
 }
 
-void Jobs::judge_period(Account& account, const Task& task, std::uint64_t release) {
-    const std::uint64_t period = model().to_ticks(task.parameters.period_ns);
-    if (!account.last_release) {
-        account.origin = release;
-        account.number = 0;
-        return;
+// Returns the nanoseconds between the releases of a task whose timer releases it; 0 if no timer does, or if it is not
+// known.
+std::uint64_t Jobs::period_of(const Account& account, const Task& task) const {
+    if (is_hard(task)) {
+        return task.parameters.period_ns;
     }
-    if (account.activations > 0 || !account.origin) {
+    const Server* const server = account.last_timer != 0 ? model().server_of(task) : nullptr;
+    return server != nullptr ? server->period_ns : 0;
+}
+
+// A task with a server may drop releases that find it busy, and may be activated at any time after it was disabled.
+void Jobs::judge_period(Account& account, const Task& task, std::uint64_t period_ns, std::uint64_t release) {
+    const bool hard = is_hard(task);
+    const std::uint64_t period = model().to_ticks(period_ns);
+    const bool is_first = !account.last_release || account.activations > 0 || !account.origin;
+    if (is_first && hard && account.last_release) {
         const std::uint64_t earliest = *account.last_release + period;
         verdicts().judge(Rule::release_period, release + 1 >= earliest, task.context, [&] {
             return fmt::format("{} is released at {} ticks, one period after the release before at {} is {}",
                                model().name(task.context), release, *account.last_release, earliest);
         });
+    }
+    if (is_first) {
         account.origin = release;
         account.number = 0;
         return;
     }
-    ++account.number;
-    const std::uint64_t expected = *account.origin + model().to_ticks(account.number * task.parameters.period_ns);
+    const std::uint64_t since = !hard && release > *account.origin ? release - *account.origin : 0;
+    account.number = std::max(account.number + 1, period != 0 ? (since + period / 2) / period : 0);
+    const std::uint64_t expected = *account.origin + model().to_ticks(account.number * period_ns);
     const bool holds = same_but_rounding(release, expected);
     verdicts().judge(Rule::release_period, holds, task.context, [&] {
         return fmt::format("{} is released at {} ticks, release {} after {} with the period {} ns is at {}",
-                           model().name(task.context), release, account.number, *account.origin,
-                           task.parameters.period_ns, expected);
+                           model().name(task.context), release, account.number, *account.origin, period_ns, expected);
     });
     if (!holds) {
         account.origin = release;

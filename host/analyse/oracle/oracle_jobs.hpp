@@ -67,7 +67,8 @@ class Jobs : public Theory {
     void release(const trace::Event& event);
     [[nodiscard]] bool is_late(std::uint64_t due) const;
     void judge_moment(const trace::Event& event, std::uint64_t release);
-    void judge_period(Account& account, const Task& task, std::uint64_t release);
+    [[nodiscard]] std::uint64_t period_of(const Account& account, const Task& task) const;
+    void judge_period(Account& account, const Task& task, std::uint64_t period_ns, std::uint64_t release);
     void due(const trace::Event& event);
     void judge_changed(const Account& account, const Task& task, std::uint64_t deadline);
     void judge_relative(Account& account, const Task& task, std::uint64_t deadline, bool changed);
@@ -75,12 +76,14 @@ class Jobs : public Theory {
     void disable(const trace::Event& event);
     void end_task(const trace::Event& event);
     void judge_cost(const Account& account, const Task& task);
+    void fail_cost(const Task& task, std::uint64_t used, std::uint64_t wcet);
     void miss(const trace::Event& event);
     void overrun(const trace::Event& event);
     void early(const trace::Event& event);
     void skipped(const trace::Event& event);
     void queued(const trace::Event& event);
     void settle(const trace::Event& event);
+    void settle_cost(Account& account, const Task& task, std::uint64_t now);
     void settle_misses(Account& account, const Task& task, std::uint64_t now);
 
     // States how many incomplete jobs are due by a time, at least and at most.

@@ -107,10 +107,17 @@ void Jobs::judge_cost(const Account& account, const Task& task) {
     }
     const std::uint64_t wcet = model().to_ticks(task.parameters.wcet_ns);
     const std::uint64_t slack = timing().tolerance * (account.intervals + 1);
-    verdicts().judge(Rule::wcet_violation, account.overrun_reported || account.used <= wcet + slack, task.context, [&] {
-        return fmt::format("a job of {} ran {} ticks, its worst case is {}, and no overrun was recorded",
-                           model().name(task.context), account.used, wcet);
-    });
+    if (account.overrun_reported || account.used <= wcet + slack) {
+        verdicts().pass(Rule::wcet_violation);
+    } else {
+        fail_cost(task, account.used, wcet);
+    }
+}
+
+void Jobs::fail_cost(const Task& task, std::uint64_t used, std::uint64_t wcet) {
+    verdicts().fail(Rule::wcet_violation, task.context,
+                    fmt::format("a job of {} ran {} ticks, its worst case is {}, and no overrun was recorded",
+                                model().name(task.context), used, wcet));
 }
 
 // The job in progress ends with its task; it may already be late or have run longer than declared.
@@ -135,14 +142,13 @@ void Jobs::overrun(const trace::Event& event) {
     }
     const std::uint64_t used = account.used + so_far(event.par1, 0, event.ticks.value, true);
     const std::uint64_t wcet = model().to_ticks(task->parameters.wcet_ns);
-    verdicts().judge(
-        Rule::wcet_violation, !account.overrun_reported && used + timing().tolerance * (account.intervals + 1) >= wcet,
-        event.par1, [&] {
-            return account.overrun_reported
-                       ? fmt::format("an overrun of the same job of {} is reported twice", model().name(event.par1))
-                       : fmt::format("an overrun of {} is reported after {} ticks, its worst case is {}",
-                                     model().name(event.par1), used, wcet);
-        });
+    const bool in_time = used + timing().tolerance * (account.intervals + 1) >= wcet;
+    verdicts().judge(Rule::wcet_violation, !account.overrun_reported && in_time, event.par1, [&] {
+        return account.overrun_reported
+                   ? fmt::format("an overrun of the same job of {} is reported twice", model().name(event.par1))
+                   : fmt::format("an overrun of {} is reported after {} ticks, its worst case is {}",
+                                 model().name(event.par1), used, wcet);
+    });
     account.overrun_reported = true;
 }
 
@@ -169,6 +175,17 @@ void Jobs::settle_misses(Account& account, const Task& task, std::uint64_t now) 
     account.ended_due.reset();
 }
 
+// An overrun is reported when the job uses more than its worst case, and not only at its end.
+void Jobs::settle_cost(Account& account, const Task& task, std::uint64_t now) {
+    const std::uint64_t wcet = model().to_ticks(task.parameters.wcet_ns);
+    const std::uint64_t used = account.used + so_far(task.context, 0, now, true);
+    if (account.in_progress && account.measured && wcet != 0 && timing().judged && !account.overrun_reported &&
+        used > wcet + timing().tolerance * (account.intervals + 1)) {
+        fail_cost(task, used, wcet);
+        account.overrun_reported = true;
+    }
+}
+
 // Must be called at each decision: checks that the records that were due before it have come.
 void Jobs::settle(const trace::Event& event) {
     for (auto& [context, account] : m_accounts.values()) {
@@ -178,6 +195,7 @@ void Jobs::settle(const trace::Event& event) {
         }
         if (is_hard(*task) && model().timed()) {
             settle_misses(account, *task, event.ticks.value);
+            settle_cost(account, *task, event.ticks.value);
         }
         if (account.owes_answer) {
             verdicts().fail(Rule::activation_violation, context,

@@ -46,6 +46,12 @@ void Scheduling::judge_late(const trace::Event& event) {
 void Scheduling::judge_decision(const trace::Event& event) {
     const Task* const exec = model().find(static_cast<std::uint16_t>(event.par2));
     const Task* const shadow = model().find(event.par1);
+    if ((exec == nullptr || shadow == nullptr) && model().complete()) {
+        verdicts().fail(Rule::block_state, std::nullopt,
+                        fmt::format("{} is chosen for the place of {}, and there is no such task",
+                                    model().name(event.par1), model().name(static_cast<std::uint16_t>(event.par2))));
+        return;
+    }
     if (exec == nullptr || shadow == nullptr) {
         verdicts().undecided(Rule::block_state);
         verdicts().undecided(Rule::shadow_chain);

@@ -337,7 +337,8 @@ TEST_F(OracleOrder, BeginsAJobThatKeptAMutexFromAnEarlierOne) {
             scene.play("lock 13 2, acquire 13 2");
         }
         return scene.play(R"(finish 13, release 12 by timer at 150 due 9'000'150, dispatch 12 first, lock 12 1
-                             acquire 12 1; 300'100 release 13 by timer due 600'100, leave 12, dispatch 13 first)");
+                             acquire 12 1; 250 overrun 12
+                             300'100 release 13 by timer due 600'100, leave 12, dispatch 13 first)");
     };
     EXPECT_THAT(judge(kept(true)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(judge(kept(false)), testing::Contains("srp-start"));
