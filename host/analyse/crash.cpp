@@ -34,22 +34,24 @@ bool only_reports(std::string_view function) {
     return std::ranges::any_of(kReporters, [&](std::string_view name) { return function.starts_with(name); });
 }
 
-// An address that a call pushed is that of the instruction after the call, which may be in another function.
-CrashFrame frame_of(std::uint64_t address, bool exact, const trace::KernelImage* symbols) {
-    CrashFrame frame{.address = address};
-    const std::uint64_t instruction = exact || address == 0 ? address : address - 1;
-    if (symbols != nullptr) {
-        if (const trace::Function* const function = symbols->function_at(instruction)) {
-            frame.function = fmt::format("{}+0x{:x}", function->name, address - function->address);
-        }
-        frame.line = symbols->line_at(instruction);
-    }
-    return frame;
-}
-
+// An address that a call pushed is that of the instruction after the call, which may be in another function. exact: the
+// innermost address is none of these.
 void resolve(Crash& crash, bool exact, const trace::KernelImage* symbols) {
+    if (symbols == nullptr || crash.stack.empty()) {
+        return;
+    }
+    std::vector<std::uint64_t> instructions;
+    for (const CrashFrame& frame : crash.stack) {
+        const bool is_return = (!exact || !instructions.empty()) && frame.address != 0;
+        instructions.push_back(frame.address - (is_return ? 1 : 0));
+    }
+    std::vector<std::string> lines = symbols->lines_at(instructions);
     for (std::size_t i = 0; i < crash.stack.size(); ++i) {
-        crash.stack[i] = frame_of(crash.stack[i].address, exact && i == 0, symbols);
+        CrashFrame& frame = crash.stack[i];
+        if (const trace::Function* const function = symbols->function_at(instructions[i])) {
+            frame.function = fmt::format("{}+0x{:x}", function->name, frame.address - function->address);
+        }
+        frame.line = std::move(lines[i]);
     }
 }
 

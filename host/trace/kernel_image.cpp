@@ -7,12 +7,13 @@
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/json.hpp"
-#include "host/trace/line_table.hpp"
+#include "host/trace/program_output.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -247,7 +248,7 @@ void KernelImage::set_functions(std::vector<Function> functions) {
     m_functions = std::move(functions);
 }
 
-lib::Result<void, Refusal> KernelImage::read_image(std::string_view image_untrusted) {
+lib::Result<void, Refusal> KernelImage::read_image(std::string_view image_untrusted, const std::string& path) {
     constexpr std::string_view kElf64Little = "\x7f"
                                               "ELF\x02\x01";
     if (!image_untrusted.starts_with(kElf64Little)) {
@@ -283,8 +284,7 @@ lib::Result<void, Refusal> KernelImage::read_image(std::string_view image_untrus
         return functions.error();
     }
     set_functions(std::move(functions.value()));
-    m_debug_line = image.section(".debug_line").value_or("");
-    m_debug_line_texts = image.section(".debug_line_str").value_or("");
+    m_file_of_lines = image.section(".debug_line") ? path : "";
     return {};
 }
 
@@ -294,7 +294,7 @@ lib::Result<KernelImage, Refusal> KernelImage::from_image(const std::string& pat
         return Refusal{image.error().text};
     }
     KernelImage table;
-    if (const auto read = table.read_image(image.value()); !read) {
+    if (const auto read = table.read_image(image.value(), path); !read) {
         return read.error();
     }
     return table;
@@ -371,8 +371,29 @@ const std::string* KernelImage::format(std::uint32_t id) const {
     return found != m_formats.end() ? &found->second : nullptr;
 }
 
-std::string KernelImage::line_at(std::uint64_t address) const {
-    return line_of(m_debug_line, m_debug_line_texts, address);
+std::vector<std::string> KernelImage::lines_at(std::span<const std::uint64_t> addresses) const {
+    constexpr ProgramLimits kLimits{.processor_s = 10, .output_bytes = std::size_t{1} << 20};
+    std::vector<std::string> lines(addresses.size());
+    if (!has_lines()) {
+        return lines;
+    }
+    std::vector<std::string> words = {"addr2line", "-e", m_file_of_lines};
+    for (const std::uint64_t address : addresses) {
+        words.push_back(fmt::format("0x{:x}", address));
+    }
+    const auto printed = output_of(words, kLimits);
+    std::string_view rest = printed ? std::string_view(printed.value()) : "";
+    for (std::string& line : lines) {
+        // "./kernel/sync/mutex.cpp:120 (discriminator 3)"; "??:0", or another text without a number: it is not known.
+        std::string_view text = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(text.size() + 1, rest.size()));
+        text = text.substr(0, text.find(" (discriminator"));
+        const std::size_t colon = std::min(text.rfind(':'), text.size());
+        if (text::number_of<std::uint64_t>(text.substr(std::min(colon + 1, text.size()))).value_or(0) != 0) {
+            line = std::filesystem::path(text).lexically_normal().string();
+        }
+    }
+    return lines;
 }
 
 const Function* KernelImage::function_at(std::uint64_t address) const {

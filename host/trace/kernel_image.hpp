@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,25 +47,24 @@ class KernelImage {
     // Returns null if the address is in no function.
     [[nodiscard]] const Function* function_at(std::uint64_t address) const;
 
-    // Returns the line of the source that the instruction comes from, "kernel/sync/mutex.cpp:120"; empty if it is not
-    // known, which is always so of formats.json. Not escaped.
-    [[nodiscard]] std::string line_at(std::uint64_t address) const;
+    // Returns for each instruction the line of the source that it comes from, "kernel/sync/mutex.cpp:120"; empty if it
+    // is not known, which is always so of formats.json. Not escaped. The image is read again, by addr2line of binutils.
+    [[nodiscard]] std::vector<std::string> lines_at(std::span<const std::uint64_t> addresses) const;
 
-    // Returns whether line_at() knows anything.
-    [[nodiscard]] bool has_lines() const { return !m_debug_line.empty(); }
+    // Returns whether lines_at() may know anything.
+    [[nodiscard]] bool has_lines() const { return !m_file_of_lines.empty(); }
 
     // The functions are in the order of their addresses, each address once.
     [[nodiscard]] const std::vector<Function>& functions() const { return m_functions; }
 
   private:
-    [[nodiscard]] lib::Result<void, Refusal> read_image(std::string_view image_untrusted);
+    [[nodiscard]] lib::Result<void, Refusal> read_image(std::string_view image_untrusted, const std::string& path);
     void set_functions(std::vector<Function> functions);
 
     std::uint64_t m_image_id = 0;
     std::map<std::uint32_t, std::string> m_formats;
     std::vector<Function> m_functions;
-    std::string m_debug_line; // sections of the image
-    std::string m_debug_line_texts;
+    std::string m_file_of_lines; // the image, if it has lines
 };
 
 // Estimates how long a demangled name may become, in letters of which each means at most one word; saturates. A

@@ -1,53 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Runs a child process and reads the lines that it prints: `  101a3c:<tab>add    $0x1,%eax`.
+// Reads the lines that objdump prints: `  101a3c:<tab>add    $0x1,%eax`.
 #include "host/cli/event/disassembly.hpp"
 
+#include "host/trace/program_output.hpp"
+
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <charconv>
-#include <csignal>
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <cstddef>
 
 namespace host::cli {
 
 namespace {
 
-constexpr int kNotFound = 127; // exit status of the shell
-
-[[noreturn]] void become_objdump(const std::string& path, int output) {
-    ::dup2(output, STDOUT_FILENO);
-    std::signal(SIGPIPE, SIG_DFL);
-    ::execlp("objdump", "objdump", "--disassemble", "--demangle", "--no-show-raw-insn", "--wide", "--", path.c_str(),
-             static_cast<char*>(nullptr));
-    ::_exit(kNotFound);
-}
-
-// Returns everything that can be read there; nothing if reading fails.
-std::string read_all(int input) {
-    std::string text;
-    std::array<char, 64 * 1024> piece{};
-    for (;;) {
-        const ssize_t count = ::read(input, piece.data(), piece.size());
-        if (count > 0) {
-            text.append(piece.data(), static_cast<std::size_t>(count));
-        } else if (count == 0 || errno != EINTR) {
-            return text;
-        }
-    }
-}
-
-int exit_status_of(pid_t process) {
-    int status = 0;
-    while (::waitpid(process, &status, 0) < 0) {
-        if (errno != EINTR) {
-            return -1;
-        }
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
+constexpr trace::ProgramLimits kLimits{.processor_s = 60, .output_bytes = std::size_t{1} << 30};
 
 // Replaces the tab between name and operands by a blank, and removes one at the end.
 std::string tidied(std::string_view text) {
@@ -69,23 +34,12 @@ std::string tidied(std::string_view text) {
 } // namespace
 
 lib::Result<Disassembly, trace::Refusal> Disassembly::of_image(const std::string& path) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        return trace::Refusal{"no pipe to objdump can be had"};
+    const auto listing = trace::output_of(
+        {"objdump", "--disassemble", "--demangle", "--no-show-raw-insn", "--wide", "--", path}, kLimits);
+    if (!listing) {
+        return listing.error();
     }
-    const pid_t process = ::fork();
-    if (process == 0) {
-        become_objdump(path, ends[1]);
-    }
-    ::close(ends[1]);
-    const std::string listing = process > 0 ? read_all(ends[0]) : std::string();
-    ::close(ends[0]);
-    const int status = process > 0 ? exit_status_of(process) : -1;
-    if (status != 0) {
-        return trace::Refusal{status == kNotFound ? "objdump cannot be run: install the package binutils"
-                                                  : "objdump failed"};
-    }
-    Disassembly disassembly = parse(listing);
+    Disassembly disassembly = parse(listing.value());
     if (disassembly.m_instructions.empty()) {
         return trace::Refusal{"objdump found no instruction in it"};
     }

@@ -3,14 +3,18 @@
 // and from a session's copy. What formats become: rendering_test.cpp.
 #include "host/trace/kernel_image.hpp"
 
+#include "host/trace/program_output.hpp"
 #include "host/trace/value_text.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <filesystem>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -261,6 +265,39 @@ TEST(KernelImageCopy, OfAnOlderVersionHasNoFunctions) {
     EXPECT_FALSE(KernelImage::parse(
                      R"({"format":"remora-formats","version":1,"image":"0f","formats":[],"functions":[{"name":7}]})")
                      .ok());
+}
+
+// An image of two instructions, and its copies in which the sections of lines are damaged.
+TEST(KernelImageLines, AreThoseOfTheSourceAndAForgedTableEnds) {
+    constexpr ProgramLimits kLimits{.processor_s = 10, .output_bytes = 1000};
+    const support::TemporaryDirectory directory;
+    const std::string source =
+        ".section .trace_formats,\"a\"\n.ascii \"RFMT1\\0\\0\\0\"\n.text\n.globl f\nf:\nnop\nret\n";
+    const std::string code = directory.write("code.s", std::as_bytes(std::span(source)));
+    const std::string map = fmt::format("--debug-prefix-map={}=.", directory.path());
+    const std::string here = fmt::format("--debug-prefix-map={}=.", std::filesystem::current_path().string());
+    ASSERT_TRUE(output_of({"as", "-g", map, here, "-o", directory / "code.o", code}, kLimits).ok());
+    const std::string path = directory / "code.elf";
+    ASSERT_TRUE(output_of({"ld", "-e", "f", "-Ttext=0x100000", "-o", path, directory / "code.o"}, kLimits).ok());
+    const auto addresses = std::to_array<std::uint64_t>({0x100001, 5, 0x100000});
+    const auto image = KernelImage::from_image(path);
+    ASSERT_TRUE(image.ok());
+    EXPECT_EQ(image.value().lines_at(addresses), (std::vector<std::string>{"code.s:7", "", "code.s:6"}));
+    EXPECT_TRUE(image.value().lines_at({}).empty());
+
+    const std::string whole = support::read_text(path);
+    constexpr std::size_t kSections = 160; // bytes of them, in front of the name
+    const std::size_t name = whole.find("code.s");
+    ASSERT_TRUE(name != std::string::npos && name > kSections);
+    std::mt19937 random(7);
+    for (int round = 0; round < 16; ++round) {
+        std::string damaged = whole;
+        for (int i = 0; i < 8; ++i) {
+            damaged[name - random() % kSections] = static_cast<char>(random());
+        }
+        const auto forged = KernelImage::from_image(directory.write("code.elf", std::as_bytes(std::span(damaged))));
+        EXPECT_TRUE(!forged || forged.value().lines_at(addresses).size() == addresses.size());
+    }
 }
 
 TEST(KernelImageCopy, RefusesWhatIsNoImageAndNoTable) {
