@@ -2,13 +2,20 @@
 // Implements OutputFile and Destination with POSIX calls.
 #include "host/output/output_file.hpp"
 
+#include "lib/endian.hpp"
+
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <climits>
+#include <csignal>
 #include <fcntl.h>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -109,6 +116,50 @@ std::string reason_against(const std::string& path, Destination::Shape shape, co
         return "the directory exists and is not empty: remove it, or name another";
     }
     return !directory && fs::exists(path, ignored) ? "it is a file: this format is a directory" : "";
+}
+
+// The temporary name that a signal removes, of which a process has one at a time. A handler may use nothing that
+// another thread may be changing, so g_has_partial is set after the name was written.
+std::array<char, PATH_MAX> g_partial{};
+std::atomic<bool> g_has_partial = false;
+
+// Removes a directory of files, by calls that a signal handler may make.
+void remove_directory(const char* path) {
+    constexpr std::size_t kNameAt = 19; // in the record of an entry: see getdents(2)
+    const int directory = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    std::array<char, 4096> entries{};
+    for (long read = 0; (read = ::syscall(SYS_getdents64, directory, entries.data(), entries.size())) > 0;) {
+        for (std::size_t at = 0; at < static_cast<std::size_t>(read);) {
+            ::unlinkat(directory, &entries[at + kNameAt], 0);
+            at += lib::load_le<std::uint16_t>(std::as_bytes(std::span(entries)).subspan(at + kNameAt - 3));
+        }
+    }
+    ::rmdir(path);
+}
+
+extern "C" void remove_partial(int signal) {
+    if (g_has_partial && ::unlink(g_partial.data()) != 0) {
+        remove_directory(g_partial.data());
+    }
+    ::raise(signal); // Its default action ends the process after this.
+}
+
+// A signal that the program handles, or ignores, ends no conversion by itself.
+void remove_at_signal(const std::string& partial) {
+    if (g_has_partial || partial.size() >= g_partial.size()) {
+        return;
+    }
+    *std::ranges::copy(partial, g_partial.begin()).out = '\0';
+    g_has_partial = true;
+    for (const int signal : std::to_array({SIGINT, SIGTERM, SIGHUP})) {
+        struct sigaction action {};
+
+        if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
+            action.sa_handler = remove_partial;
+            action.sa_flags = static_cast<int>(SA_RESETHAND);
+            ::sigaction(signal, &action, nullptr);
+        }
+    }
 }
 
 constexpr std::size_t kSentBytes = std::size_t{4} << 20; // bytes copied by one call
@@ -294,6 +345,7 @@ int Destination::make_partial() {
             return errno;
         }
         m_partial = name;
+        remove_at_signal(m_partial);
         return 0;
     }
     name += kSuffix;
@@ -302,6 +354,7 @@ int Destination::make_partial() {
         return errno;
     }
     m_partial = name;
+    remove_at_signal(m_partial);
     auto file = std::make_unique<OutputFile>(descriptor, true);
     if (::fchmod(descriptor, 0666 & ~mask) != 0) {
         return errno;
@@ -317,6 +370,9 @@ Destination::~Destination() {
         m_files.clear();
         std::error_code ignored;
         fs::remove_all(m_partial, ignored);
+    }
+    if (m_partial == g_partial.data()) {
+        g_has_partial = false;
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writes the output of a converter. A file is written beside its final name, as NAME.XXXXXX.partial with a name that no
-// other file has, and gets the final name only when it is complete. A conversion that ends early leaves no file, and an
-// existing file is not changed until then. A failed write is remembered, not thrown: writers continue appending, and
-// commit() reports it.
+// other file has, and gets the final name only when it is complete. A conversion that ends early leaves no file, also
+// if SIGINT, SIGTERM or SIGHUP ends it, and an existing file is not changed until then. A failed write is remembered,
+// not thrown: writers continue appending, and commit() reports it.
 #pragma once
 
 #include "host/trace/byte_source.hpp"

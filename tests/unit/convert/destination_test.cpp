@@ -156,6 +156,28 @@ TEST_F(DestinationTest, WhatEndsEarlyLeavesNothing) {
     EXPECT_EQ(support::read_text(at("old")), "old");
 }
 
+TEST_F(DestinationTest, WhatASignalEndsLeavesNothing) {
+    const auto interrupted = [&](Shape shape, int signal) {
+        std::signal(signal, SIG_DFL);
+        ASSERT_EQ(refused(shape == Shape::directory ? "empty" : "old", shape), "");
+        for (int i = 0; shape == Shape::directory && i < 200; ++i) { // more than one call lists
+            ASSERT_TRUE(m_made->add_file("a long name, of which few fit into a list " + std::to_string(i)));
+        }
+        ::raise(signal);
+    };
+    for (const auto& [shape, signal] :
+         {std::pair(Shape::file, SIGINT), {Shape::library_file, SIGTERM}, {Shape::directory, SIGHUP}}) {
+        EXPECT_EXIT(interrupted(shape, signal), testing::KilledBySignal(signal), "");
+        EXPECT_THAT(partial(), IsEmpty());
+        EXPECT_EQ(support::read_text(at("old")), "old");
+    }
+    std::signal(SIGHUP, SIG_IGN); // as nohup does
+    ASSERT_EQ(refused("out"), "");
+    ::raise(SIGHUP);
+    EXPECT_TRUE(m_made->commit().ok());
+    std::signal(SIGHUP, SIG_DFL);
+}
+
 TEST_F(DestinationTest, ADirectoryHasItsNameWhenItsFilesAreComplete) {
     fs::create_directories(at("out"));
     ASSERT_EQ(refused("out/", Shape::directory), "");
