@@ -158,7 +158,7 @@ void SqlOutput::print_kept() {
         head.push_back({text::made_printable(m_names[i]), number});
     }
     const std::size_t width = std::accumulate(m_widths.begin(), m_widths.end(), 2 * m_widths.size());
-    m_blocks = head.size() > kColumnsOfTable && width > text::kColumns + 2;
+    m_blocks = !m_kept.empty() && head.size() > kColumnsOfTable && width > text::kColumns + 2;
     if (m_blocks) {
         m_widths.assign(1, std::ranges::max(m_names, {}, &std::string::size).size());
     } else {

@@ -4,6 +4,7 @@
 
 #include "host/sql/tables.hpp"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 
 namespace host::cli {
@@ -33,6 +34,13 @@ TEST_F(SqlCommand, RefusesATimeoutThatIsNone) {
         EXPECT_EQ(remora({"sql", write(sample().bytes()), "select 1", std::string("--timeout=") + seconds}), 1);
         EXPECT_THAT(m_err, HasSubstr("above 0 and up to 31536000")) << seconds;
     }
+}
+
+TEST_F(SqlCommand, PrintsTheHeadOfAWideTableWithoutRows) {
+    const std::string trace = write(sample().bytes());
+    EXPECT_EQ(remora({"sql", trace, "select * from jobs where 0"}), 0);
+    EXPECT_THAT(m_out, HasSubstr("context"));
+    EXPECT_EQ(std::ranges::count(m_out, '\n'), 1) << m_out;
 }
 
 TEST_F(SqlCommand, HelpNamesEveryViewAndHowToFindColumns) {
