@@ -6,6 +6,7 @@
 #include "host/cli/command/why/why_view.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "host/text/wrap.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,7 +32,6 @@ using analyse::why::Story;
 using schedule::Part;
 
 constexpr std::size_t kLinesMax = 20;
-constexpr std::size_t kColumns = 110;
 constexpr std::size_t kPassagesLeast = 6; // unless nothing else can be left out
 constexpr std::size_t kPortionsShown = 3;
 constexpr std::uint64_t kPortionLeast = 50;  // part of its passage
@@ -40,7 +40,7 @@ constexpr std::size_t kTogetherMax = 3;
 
 class WhyText {
   public:
-    explicit WhyText(const WhyView& view, std::size_t columns = kColumns)
+    explicit WhyText(const WhyView& view, std::size_t columns = text::kColumns)
         : m_columns(columns)
         , m_view(view)
         , m_khz(view.trace.facts().clock.khz) {}
@@ -206,10 +206,11 @@ class WhyText {
         m_entries.push_back({.kind = kind, .lines = {}});
         std::vector<std::string>& lines = m_entries.back().lines;
         std::string_view indent = "";
-        while (text.size() > m_columns) {
-            const std::size_t blank = text.rfind(' ', m_columns);
-            const std::size_t end = blank == std::string_view::npos || blank < m_columns / 2 ? m_columns : blank;
-            lines.push_back(std::string(indent) + std::string(text.substr(0, end)));
+        while (text.size() > m_columns - indent.size()) {
+            const std::size_t room = m_columns - indent.size();
+            const std::size_t blank = text.rfind(' ', room);
+            const std::size_t end = blank == std::string_view::npos || blank < room / 2 ? room : blank;
+            lines.push_back(std::string(indent) + std::string(text.substr(0, text.find_last_not_of(' ', end - 1) + 1)));
             text.remove_prefix(std::min(text.size(), end + (end == blank ? 1 : 0)));
             indent = "    ";
         }

@@ -4,6 +4,7 @@
 
 #include "host/formats/dat/manifest.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/wrap.hpp"
 #include "host/trace/json.hpp"
 #include "tests/support/host_command_line.hpp"
 #include "tests/support/tlog_files.hpp"
@@ -236,7 +237,7 @@ TEST_F(Commands, ReadRegularFilesOfASessionAlone) {
     }
 }
 
-TEST_F(Commands, SummariseWithinAHundredColumnsAndSayWhetherAnythingIsMissing) {
+TEST_F(Commands, SummariseWithinTheColumnsOfATerminalAndSayWhetherAnythingIsMissing) {
     ASSERT_EQ(remora({"summary", write(sample().bytes())}), 0);
     EXPECT_THAT(m_out, HasSubstr("control   seed 7"));
     EXPECT_THAT(m_out, HasSubstr("icount, 1,000,000 kHz from hpet"));
@@ -245,7 +246,7 @@ TEST_F(Commands, SummariseWithinAHundredColumnsAndSayWhetherAnythingIsMissing) {
     EXPECT_THAT(m_out, Not(HasSubstr("host's clock")));
     std::size_t begin = 0;
     for (std::size_t end = 0; (end = m_out.find('\n', begin)) != std::string::npos; begin = end + 1) {
-        EXPECT_LE(end - begin, 100U) << m_out.substr(begin, end - begin);
+        EXPECT_LE(end - begin, text::kColumns) << m_out.substr(begin, end - begin);
     }
 }
 

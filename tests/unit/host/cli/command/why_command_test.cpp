@@ -51,7 +51,7 @@ TEST_F(WhyCommand, NamesTheCauseAndWhatWouldHaveBeenNeeded) {
     EXPECT_THAT(m_out, HasSubstr("sensor job 2: released at"));
     EXPECT_THAT(m_out, HasSubstr("response time 1.40 us = execution 400 ns + interference 1.00 us\n"));
     EXPECT_THAT(m_out, HasSubstr("cause: an overrun: greedy declares 100 ns and executed 1.00 us\n"));
-    EXPECT_THAT(m_out,
+    EXPECT_THAT(unwrapped(),
                 HasSubstr("without the 900 ns executed beyond that within the job: on time, with 500 ns to spare\n"));
     ASSERT_EQ(remora({"why", path, "--task", "3", "--job", "1"}), 0) << m_err;
     EXPECT_THAT(m_out, HasSubstr("on time, with 700 ns to spare"));
