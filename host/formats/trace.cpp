@@ -9,6 +9,7 @@
 #include "host/formats/input_kind.hpp"
 #include "host/formats/memory/memory.hpp"
 #include "host/formats/packed/archive.hpp"
+#include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 
 #include <filesystem>
@@ -98,7 +99,8 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
         trace->m_directory = path;
         return trace;
     }
-    const auto source = trace::ByteSource::open(path);
+    const auto source = trace::ByteSource::open(
+        path, [&] { diagnostics.note(text::escaped(path) + ": waiting for the program that writes to this pipe"); });
     if (!source) {
         diagnostics.report("E-IO", {.file = path}, fmt::format("cannot be opened: {}", error_name(source.error())));
         diagnostics.unusable_input();

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <nmmintrin.h>
+#include <poll.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,10 +23,38 @@ namespace {
 // shown at once.
 constexpr std::size_t kStreamBytesMin = 16;
 
+// After this time the user learns that a FIFO has no writer, or one that writes nothing.
+constexpr int kPatienceMs = 1000;
+
+// Waits until something can be read, or a writer has ended.
+void await_writer(int descriptor, const std::function<void()>& on_wait) {
+    pollfd writer{.fd = descriptor, .events = POLLIN, .revents = 0};
+    if (::poll(&writer, 1, kPatienceMs) == 0 && on_wait) {
+        on_wait();
+    }
+    while (::poll(&writer, 1, -1) < 0 && errno == EINTR) {
+    }
+}
+
 } // namespace
 
-lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& path) {
-    return path == "-" ? take(STDIN_FILENO, false) : take(::open(path.c_str(), O_RDONLY | O_CLOEXEC), true);
+// The file is opened without waiting for the writer of a FIFO, so that the user learns what is waited for.
+lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& path,
+                                                          const std::function<void()>& on_wait) {
+    if (path == "-") {
+        return take(STDIN_FILENO, false);
+    }
+
+    struct stat status {};
+
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor >= 0 && ::fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode)) {
+        if (S_ISFIFO(status.st_mode)) {
+            await_writer(descriptor, on_wait);
+        }
+        ::fcntl(descriptor, F_SETFL, 0);
+    }
+    return take(descriptor, true);
 }
 
 // O_NONBLOCK keeps open() from waiting for the writer of a FIFO; it has no effect on regular files.

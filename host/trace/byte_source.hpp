@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,8 +24,10 @@ class ByteSource {
   public:
     static constexpr std::size_t kBufferBytes = 64 * 1024; // of a reader; large enough that a read costs little
 
-    // The path "-" is standard input. Errors: not_found, refused (no permission), unsupported (a directory), io.
-    [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> open(const std::string& path);
+    // The path "-" is standard input. on_wait: called once if a FIFO lets the caller wait for its first byte. Errors:
+    // not_found, refused (no permission), unsupported (a directory), io.
+    [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> open(const std::string& path,
+                                                                       const std::function<void()>& on_wait = {});
 
     // Opens a regular file. Nothing else is read, and the call does not wait for the writer of a FIFO. Errors:
     // not_found, refused, unsupported (not a regular file), io; file_error() says them in words.

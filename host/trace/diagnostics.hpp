@@ -109,6 +109,9 @@ class Diagnostics {
 
     void report(Code code, const Place& place, std::string_view text);
 
+    // Shows a line that is no report about the input. Text from the input must be escaped.
+    void note(std::string_view line) { m_sink(line); }
+
     // Counts a record whose code is in no row of the event table. finish() reports each such code once, with the count
     // and the place of the first record.
     void count_unknown(std::uint8_t event_code, const Place& place);

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace host::trace {
@@ -175,6 +176,26 @@ TEST_F(ByteSources, AStreamIsReadThoughSignalsInterruptIt) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         ASSERT_EQ(text[i], "abc"[i % 3]) << i;
     }
+}
+
+// The writer begins when the reader has said that it waits.
+TEST_F(ByteSources, ANamedPipeIsWaitedForAndTheCallerLearnsIt) {
+    const std::string path = m_directory / "fifo";
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    std::thread writer;
+    const auto source = ByteSource::open(path, [&] {
+        writer = std::thread([&] {
+            const int descriptor = ::open(path.c_str(), O_WRONLY);
+            EXPECT_EQ(::write(descriptor, "0123456789abcdef", 16), 16);
+            ::close(descriptor);
+        });
+    });
+    ASSERT_TRUE(source.ok());
+    std::array<std::byte, 16> read{};
+    EXPECT_EQ(source.value()->read(0, read).value(), 16U);
+    EXPECT_EQ(read.back(), std::byte{'f'});
+    EXPECT_EQ(source.value()->read(16, read).value(), 0U);
+    writer.join();
 }
 
 TEST_F(ByteSources, AFileThatShrinksEndsWhereItEnds) {
