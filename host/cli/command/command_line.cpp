@@ -11,6 +11,8 @@
 #include <optional>
 #include <span>
 #include <sstream>
+#include <unistd.h>
+#include <vector>
 
 namespace host::cli {
 
@@ -103,6 +105,9 @@ std::string wrong_before_command(const CLI::App& app, std::span<const char* cons
     return {};
 }
 
+// What CLI11 says of a missing argument.
+constexpr std::string_view kTraceMissing = "TRACE is required";
+
 // CLI11 counts what an option requires and receives.
 std::string mismatch(const CLI::App& command, const CLI::ParseError& error) {
     const bool counted = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
@@ -112,9 +117,7 @@ std::string mismatch(const CLI::App& command, const CLI::ParseError& error) {
                                option->count() > 1 ? "is given more than once" : "requires a value");
         }
     }
-    // What CLI11 says of a missing argument.
-    const std::string_view text = error.what();
-    return text == "TRACE is required" ? "TRACE is required, such as out/udp" : std::string(text);
+    return error.what() == kTraceMissing ? "TRACE is required, such as out/udp" : error.what();
 }
 
 // Returns what is wrong with the words, and where the valid ones are listed.
@@ -244,11 +247,31 @@ void CommandLine::footer(const std::string& text) {
     m_app->footer(text);
 }
 
+std::string trace_of_last_run(std::string_view command) {
+    if (command == "attach") {
+        return ::access("out/ram", F_OK) == 0 ? "out/ram" : "";
+    }
+    for (const std::string session : {"out/udp", "out/disk"}) {
+        if (::access((session + "/manifest.json").c_str(), F_OK) == 0) {
+            return session;
+        }
+    }
+    return "";
+}
+
 trace::ExitStatus CommandLine::run(int argc, const char* const* argv, std::string& help, std::string& error) {
     try {
         m_app->parse(argc, argv);
         return m_state.status;
     } catch (const CLI::ParseError& parse_error) {
+        if (parse_error.what() == kTraceMissing) {
+            if (const std::string trace = trace_of_last_run(m_app->get_subcommands().front()->get_name());
+                !trace.empty()) {
+                std::vector<const char*> words(argv, argv + argc);
+                words.push_back(trace.c_str());
+                return run(argc + 1, words.data(), help, error);
+            }
+        }
         std::ostringstream text_out;
         std::ostringstream text_err;
         if (m_app->exit(parse_error, text_out, text_err) == 0) { // --help, --version

@@ -94,6 +94,10 @@ struct CommandView {
     std::string footer;
 };
 
+// Returns the trace that a command reads if TRACE is left out: what the last `make run` left in this directory, for
+// `attach` the machine's memory. Empty: nothing is there.
+[[nodiscard]] std::string trace_of_last_run(std::string_view command = {});
+
 class CommandLine {
   public:
     CommandLine(const std::string& name, const std::string& description);

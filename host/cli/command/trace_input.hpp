@@ -68,7 +68,10 @@ enum class Selectable : std::uint8_t {
 inline void add_trace_options(Command& command, TraceInput& input, const std::string& names_of_end = {},
                               Selectable by = Selectable::events) {
     const bool selects = !names_of_end.empty();
-    command.option("TRACE", input.path, "session directory, trace file of any known format, or - for standard input")
+    command
+        .option("TRACE", input.path,
+                "session directory, trace file of any known format, or - for standard input; if no argument is given: "
+                "what the last `make run` left in out")
         .required();
     command
         .option(

@@ -301,7 +301,7 @@ trace::ExitStatus refuse(std::span<const std::string> errors, JunitReport junit,
     return worse(trace::ExitStatus::usage, junit.store(context));
 }
 
-trace::ExitStatus check(const CheckOptions& options, Context context) {
+trace::ExitStatus check(CheckOptions& options, Context context) {
     context.out.page();
     if (options.rules) {
         options.input.json ? print_rules_json(context.out) : print_rules(context.out);
@@ -318,6 +318,9 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
         if (!errors.empty()) {
             return refuse(errors, std::move(report), context);
         }
+    if (options.input.path.empty()) {
+        options.input.path = trace_of_last_run();
+    }
     }
     return with_judged_trace(
         options.input, context, "check", std::move(report),

@@ -9,6 +9,7 @@
 #include "tests/support/host_command_line.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <sstream>
 
@@ -127,6 +128,25 @@ TEST_F(CommandLines, OfTheFirstProgramNameCommandsAndOptionsOfTheWholeOne) {
     }
 }
 
+TEST_F(CommandLines, ReadWhatTheLastRunLeftIfNoTraceIsNamed) {
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(m_directory.path());
+    EXPECT_EQ(remora({"print"}), 1);
+    EXPECT_EQ(m_err, "remora print: TRACE is required, such as out/udp; see: remora print --help\n");
+    EXPECT_EQ(remora({"check"}), 1);
+    std::filesystem::create_directories("out/disk");
+    const std::string run = m_directory.write("out/disk/0trace.dat", sample().bytes());
+    ASSERT_EQ(remora({"adopt", "out/disk"}), 0) << m_err;
+    EXPECT_EQ(remora({"print", "--limit", "1"}), 0) << m_err;
+    EXPECT_EQ(std::ranges::count(m_out, '\n'), 1) << m_out;
+    EXPECT_EQ(remora({"check", "--must-decide"}), 2) << "it was read, and nothing was decided";
+    EXPECT_EQ(remora({"attach"}), 1);
+    EXPECT_EQ(remora({"print", "--task"}), 1) << "it is no value of an option";
+    std::filesystem::rename("out/disk", "out/udp");
+    EXPECT_EQ(remora({"summary"}), 0) << m_err;
+    std::filesystem::current_path(before);
+}
+
 TEST_F(CommandLines, NameTheMisspeltWordAndTheNearestOne) {
     const auto error_of = [this](const std::vector<std::string>& words) {
         EXPECT_EQ(remora(words), 1);
@@ -144,7 +164,6 @@ TEST_F(CommandLines, NameTheMisspeltWordAndTheNearestOne) {
               "remora schedule: --frobnicate is no option; see: remora schedule --help\n");
     EXPECT_EQ(error_of({"print", "a", "b", "c"}),
               "remora print: b is one argument too many; see: remora print --help\n");
-    EXPECT_EQ(error_of({"print"}), "remora print: TRACE is required, such as out/udp; see: remora print --help\n");
     EXPECT_EQ(error_of({"completion", "bsh"}), "remora completion: SHELL: bsh is none of bash, zsh, fish; did you mean "
                                                "bash?; see: remora completion --help\n");
     EXPECT_EQ(error_of({"--frobnicate", "x"}), "remora: --frobnicate is no option; see: remora --help\n");
