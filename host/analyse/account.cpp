@@ -116,6 +116,9 @@ Account account_of(const formats::Trace& trace) {
             account.faults.push_back(fmt::format("{} packets were lost", manifest->transfer->lost));
         }
     }
+    if (const std::string damage = trace.damage(); !damage.empty() && !account.unknown) {
+        account.unknown = "a part of the input is damaged or was not used: " + damage;
+    }
     return account;
 }
 

@@ -59,8 +59,9 @@ lib::Result<std::unique_ptr<trace::EventStream>> open_stream(trace::InputKind ki
 
 } // namespace
 
-Trace::Trace(std::unique_ptr<trace::EventStream> stream)
-    : m_stream(std::move(stream))
+Trace::Trace(std::unique_ptr<trace::EventStream> stream, const trace::Diagnostics& diagnostics)
+    : m_diagnostics(diagnostics)
+    , m_stream(std::move(stream))
     , m_records(dynamic_cast<dat::RecordStream*>(m_stream.get())) {}
 
 const dat::Manifest* Trace::manifest() const {
@@ -95,7 +96,7 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
         if (!session) {
             return session.error();
         }
-        auto trace = std::unique_ptr<Trace>(new Trace(std::move(session.value())));
+        auto trace = std::unique_ptr<Trace>(new Trace(std::move(session.value()), diagnostics));
         trace->m_directory = path;
         return trace;
     }
@@ -137,7 +138,7 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const trace::NamedSource& input,
     if (!stream) {
         return stream.error();
     }
-    auto trace = std::unique_ptr<Trace>(new Trace(std::move(stream.value())));
+    auto trace = std::unique_ptr<Trace>(new Trace(std::move(stream.value()), diagnostics));
     trace->m_kind = kind;
     return trace;
 }

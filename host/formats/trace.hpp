@@ -74,6 +74,9 @@ class Trace {
     // The facts grow while events are taken and are complete after the last one.
     [[nodiscard]] const trace::TraceFacts& facts() const { return m_stream->facts(); }
 
+    // Returns the codes of the damage that was reported so far (Diagnostics::damage()).
+    [[nodiscard]] std::string damage() const { return m_diagnostics.damage(); }
+
     // Returns whether next_batch() has returned nothing.
     [[nodiscard]] bool exhausted() const { return m_exhausted; }
 
@@ -99,7 +102,7 @@ class Trace {
   private:
     static constexpr std::uint64_t kEventsPerReport = 1 << 16;
 
-    explicit Trace(std::unique_ptr<trace::EventStream> stream);
+    Trace(std::unique_ptr<trace::EventStream> stream, const trace::Diagnostics& diagnostics);
 
     void count(std::size_t events) {
         m_events += events;
@@ -111,6 +114,7 @@ class Trace {
         }
     }
 
+    const trace::Diagnostics& m_diagnostics;
     std::unique_ptr<trace::EventStream> m_stream;
     dat::RecordStream* m_records = nullptr; // the same stream, if it is a RecordStream
     trace::InputKind m_kind = trace::InputKind::records;

@@ -55,6 +55,16 @@ void Diagnostics::finish() {
     }
 }
 
+std::string Diagnostics::damage() const {
+    std::string codes;
+    for (std::size_t row = 0; row < kCodes.size(); ++row) {
+        if (m_counts[row] != 0 && kCodes[row].damage == Damage::yes) {
+            codes.append(codes.empty() ? "" : ", ").append(kCodes[row].text);
+        }
+    }
+    return codes;
+}
+
 ExitStatus Diagnostics::exit_status(bool usable) const {
     if (m_unusable_input) {
         return *m_unusable_input;

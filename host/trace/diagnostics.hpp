@@ -130,6 +130,9 @@ class Diagnostics {
 
     [[nodiscard]] bool damaged() const { return m_damages != 0; }
 
+    // Returns the codes of the damage that was reported, "E-CONFLICT, W-TAIL"; empty: none was.
+    [[nodiscard]] std::string damage() const;
+
     // usable: whether any event could be decoded. A status that unusable_input() has set takes precedence.
     [[nodiscard]] ExitStatus exit_status(bool usable) const;
 

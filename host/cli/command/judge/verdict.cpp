@@ -92,6 +92,9 @@ Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
                 fmt::format("damaged: the manifest and the files differ ({}: {}); `remora verify` reports all",
                             text::escaped(faults.front().file), faults.front().text)};
     }
+    if (const std::string damage = trace.damage(); !damage.empty()) {
+        return incomplete("a part of the input is damaged or was not used: " + damage);
+    }
     if (accounts.dropped != 0) {
         return {true, Style::warning,
                 fmt::format("all that was recorded is here, but the tracer dropped {} records for want of space",

@@ -177,6 +177,7 @@ void print_tasks(Output& out, const SummaryView& view) {
     if (shows_hosts_clock(view.trace)) {
         out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
     }
+    bool exceeds = false;
     const auto missed_of = [&](std::uint16_t context) {
         const auto found = view.metrics.tasks().find(context);
         return found != view.metrics.tasks().end() ? found->second.missed : 0;
@@ -190,9 +191,13 @@ void print_tasks(Output& out, const SummaryView& view) {
                   dash_if_zero(task.releases != 0 ? task.releases : task.activations), dash_if_zero(task.dispatches),
                   times.text(task.cpu_time), percent(task.cpu_time, view.summary.duration()));
         const std::uint64_t missed = missed_of(context);
+        exceeds = exceeds || task.cpu_time.value > view.summary.duration().value;
         out.print("{} {:>4} {:>8}\n",
                   out.styled(missed != 0 ? Style::bad : Style::plain, fmt::format("{:>6}", dash_if_zero(missed))),
                   dash_if_zero(task.wcet_violations), dash_if_zero(task.inheritances));
+    }
+    if (exceeds) {
+        print_line(out, "  cpu above 100 %: by the records the task ran on several processors at once");
     }
 }
 
