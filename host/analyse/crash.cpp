@@ -63,6 +63,10 @@ const CrashFrame* Crash::where() const {
     return found != stack.end() ? &*found : nullptr;
 }
 
+bool ended_badly(std::span<const Crash> crashes) {
+    return std::ranges::any_of(crashes, &Crash::ended_the_run);
+}
+
 std::string_view kind_name(Crash::Kind kind) {
     constexpr std::array<std::string_view, 4> kNames = {"panic", "hang", "killed", "failed"};
     return kNames[static_cast<std::size_t>(kind)];

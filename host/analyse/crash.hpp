@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds how a run ended badly: a panic, a hang, a task that was killed, an application that reported a failure. Says
 // what happened, in which task, where in the source, how the machine came there, and what ran before. summary, print,
-// why, the page and the end of `make run` show it.
+// why, verify, check, the page and the end of `make run` show it.
 //
 // Usage:
 //   CrashWatch watch;
@@ -62,6 +62,9 @@ struct Crash {
 };
 
 [[nodiscard]] std::string_view kind_name(Crash::Kind kind);
+
+// Returns whether one of them ended the run.
+[[nodiscard]] bool ended_badly(std::span<const Crash> crashes);
 
 // Returns "panic in task main: divide error", "task greedy was killed: wcet". Escaped.
 [[nodiscard]] std::string sentence(const Crash& crash);

@@ -10,7 +10,7 @@ import re
 
 from integration import wire
 from support.cases import CASES, Case, Failure, expect
-from support.context import COMPENSATED_TEST_KERNEL, TEST_KERNEL
+from support.context import COMPENSATED_TEST_KERNEL, ENDED_BADLY, TEST_KERNEL
 from support.guests import APP_FAILED, OK, PANIC, GuestContext
 
 MARK = "4711"
@@ -199,7 +199,7 @@ def main_task_ends(ctx, app):
     outcome, directory = ctx.traced(app, kernel=TEST_KERNEL, nic="none", code=APP_FAILED)
     outcome.marker("shutdown")
     expect("remedy: " in outcome.marker("main task: "), str(outcome))
-    ctx.adopt(directory)
+    ctx.adopt(directory, codes=(ENDED_BADLY,))
 
 
 def random_sets(ctx, seed):

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from support.cases import CASES, Case, case, expect
-from support.context import EFI, INHERITED, KERNEL, REMORA, ROOT, TEST_KERNEL
+from support.context import EFI, ENDED_BADLY, INHERITED, KERNEL, REMORA, ROOT, TEST_KERNEL
 from support.guests import trace_files
 
 
@@ -211,7 +211,8 @@ def run_that_hangs_exports_its_trace(ctx):
         expect("did not end within 5 s" in done.stderr and "panicked at an NMI" in done.stderr, done.stderr)
         expect(f"remora attach {ctx.dir}/out/ram" in done.stderr, done.stderr)
         expect("panic: exception 2 (NMI)" in (ctx.dir / "out/serial.log").read_text(), done.stdout)
-        ctx.remora("verify", ctx.dir / "out/udp")
+        ctx.remora("verify", ctx.dir / "out/udp", codes=(ENDED_BADLY,))
+        expect("the trace in" not in done.stderr and "does not allow" not in done.stderr, done.stderr)
         expect(" panic " in ctx.remora("print", ctx.dir / "out/udp").stdout, "the panic is not in the trace")
         end = done.stdout.partition("\nhow it ended:\n")[2]
         expect(end.startswith("panic in task ") and "\n  where        " in end and ".cpp:" in end, done.stdout)

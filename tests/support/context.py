@@ -26,6 +26,9 @@ INHERITED = {key: value for key, value in os.environ.items() if key not in ("MAK
                                                                           "MAKEOVERRIDES", "ICOUNT_SHIFT")}
 
 
+ENDED_BADLY = 8  # verify, check: what was judged is right, but the run ended badly
+
+
 class Context:
     def __init__(self, suite, name, timeout_s):
         self.dir = ROOT / BUILD / suite / name

@@ -207,18 +207,18 @@ class GuestContext(Context):
         outcome = self.boot(app, sink="disk", ramdisk=image, **options).expect_code(code)
         return outcome, self.disk_files(image)[1]
 
-    def adopt(self, directory):
-        """A session of trace files, whose account closes by the totals beside them."""
+    def adopt(self, directory, *, codes=(0,)):
+        """A session of trace files, whose account closes by the totals beside them. codes: how both judgements end."""
         self.remora("adopt", directory)
-        account = json.loads(self.remora("verify", "--json", directory).stdout)["account"]
+        account = json.loads(self.remora("verify", "--json", directory, codes=codes).stdout)["account"]
         expect(account["closes"], f"{directory}: {account}")
-        self.check(directory)
+        self.check(directory, codes=codes)
         self.account(directory)
         return directory
 
-    def check(self, directory, *options):
+    def check(self, directory, *options, codes=(0,)):
         """What the kernel decided is what the scheduling theory says: `remora check` finds no violation."""
-        self.remora("check", directory, "--show", "3", *options)
+        self.remora("check", directory, "--show", "3", *options, codes=codes)
 
     @staticmethod
     def account(directory):

@@ -68,7 +68,7 @@ class CommandLine : public testing::Test {
         chunk.event(5000, "task_activate", 12).event(5100, "interrupt_start", 32).event(5200, "interrupt_end", 32);
         chunk.event(5300, "task_schedule", 12, 12).event(5310, "task_dispatch", 12, 0);
         chunk.event(5320, "context_switch", 12).event(5400, "set_mutex_lock", 12, 1);
-        chunk.event(6000, "panic", 12, 0xDEAD).event(6100, "task_end_cycle", 12, 0);
+        chunk.event(6000, "ipoint", 12, 0xDEAD).event(6100, "task_end_cycle", 12, 0);
         return chunk;
     }
 

@@ -18,8 +18,11 @@ inline constexpr trace::ExitStatus kAccountOpen{6};
 // Only `remora diff` has this status.
 inline constexpr trace::ExitStatus kDiffers{7};
 
+// Only `remora verify` and `remora check` have this status.
+inline constexpr trace::ExitStatus kEndedBadly{8};
+
 // Each row's number is its status.
-inline constexpr std::array<std::string_view, 8> kExitTexts = {
+inline constexpr std::array<std::string_view, 9> kExitTexts = {
     "nothing is wrong",
     "wrong usage, an invalid SQL statement or expectation, or a file or socket that cannot be used",
     "damage or loss (the rest is used), a violated rule, or an expectation that does not hold",
@@ -29,17 +32,19 @@ inline constexpr std::array<std::string_view, 8> kExitTexts = {
     "verify, fleet verify: nothing is wrong, but whether every record is here is not known; check: nothing is wrong, "
     "but not all could be judged",
     "diff: nothing is wrong, but the two runs differ",
+    "verify, check: what was judged is right, but the run ended badly: a panic, a hang, or a failure that the "
+    "application reports",
 };
 
 [[nodiscard]] constexpr std::string_view exit_text(trace::ExitStatus status) {
     return kExitTexts[static_cast<std::size_t>(status)];
 }
 
-// Returns the worse of two statuses: any fault is worse than an open account or a difference; of two faults the one
-// with the greater number.
+// Returns the worse of two statuses: any fault is worse than a run that ended badly, which is worse than an open
+// account or a difference; of two faults the one with the greater number.
 [[nodiscard]] constexpr trace::ExitStatus worse(trace::ExitStatus a, trace::ExitStatus b) {
     const auto rank = [](trace::ExitStatus of) {
-        return of == kAccountOpen || of == kDiffers ? 1 : 2 * static_cast<int>(of);
+        return of == kAccountOpen || of == kDiffers ? 1 : of == kEndedBadly ? 2 : 3 * static_cast<int>(of);
     };
     return rank(a) < rank(b) ? b : a;
 }

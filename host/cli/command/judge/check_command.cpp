@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // remora check: has the kernel decided as the scheduling theory requires, and does the trace fulfil a file of
-// expectations? The exit status is 2 if not.
+// expectations? The exit status is 2 if not, and 8 if it does, but the run ended badly.
 #include "host/analyse/oracle/oracle.hpp"
 #include "host/cli/command/judge/judged_trace.hpp"
 #include "host/cli/command/judge/verdict.hpp"
@@ -62,7 +62,8 @@ std::string subjects_text(const Verdicts& verdicts) {
     return text;
 }
 
-void print_text(Output& out, const Oracle& oracle) {
+void print_text(Output& out, const Oracle& oracle, FindingReport& report) {
+    report.print();
     const Verdicts& verdicts = oracle.verdicts();
     for (const RuleRow& row : kRules) {
         const Tally& tally = verdicts.of(row.rule);
@@ -83,10 +84,10 @@ void print_text(Output& out, const Oracle& oracle) {
     const bool decided = total.checked != 0 && oracle.not_judged().empty();
     out.print("{} events; checked {}; {} undecided: {}\n", oracle.events(), subjects_text(verdicts), total.undecided,
               total.violations == 0
-                  ? out.styled(decided ? Style::good : Style::warning, total.checked == 0 ? "nothing was decided"
-                                                                       : decided          ? "as the theory says"
-                                                                                          : "only a part was judged")
-                  : out.styled(Style::bad, fmt::format("{} violations", total.violations)));
+                  ? report.verdict(decided ? Style::good : Style::warning, total.checked == 0 ? "nothing was decided"
+                                                                           : decided          ? "as the theory says"
+                                                                                     : "only a part was judged")
+                  : report.verdict(Style::bad, fmt::format("{} violations", total.violations)));
 }
 
 std::string found_text(const ExpectationOutcome& outcome) {
@@ -203,6 +204,19 @@ void add_cases(JunitReport& junit, const Verdicts& verdicts, const Fulfilled& fu
     }
 }
 
+// Reads the trace to its end.
+void judge_all(formats::Trace& trace, Selection& selection, FindingReport& report, Oracle& oracle) {
+    for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
+        selection.take_note(batch);
+        for (const trace::Event& event : batch) {
+            report.take(event);
+            oracle.add(event, trace.facts());
+        }
+    }
+    oracle.finish(trace.facts());
+    report.finish();
+}
+
 // Judges the trace by the rules and by the expectations, and prints the result.
 trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Context context, formats::Trace& trace,
                         JunitReport& junit) {
@@ -223,11 +237,7 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
         }
     };
     Oracle oracle(show, options.tolerance);
-    for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
-        selection.take_note(batch);
-        std::ranges::for_each(batch, [&](const trace::Event& event) { oracle.add(event, trace.facts()); });
-    }
-    oracle.finish(trace.facts());
+    judge_all(trace, selection, report, oracle);
     const Verdicts& verdicts = oracle.verdicts();
     auto status = verdicts.total().violations != 0 ? trace::ExitStatus::damaged
                   : oracle.not_judged().empty()    ? trace::ExitStatus::clean
@@ -242,10 +252,11 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
         status = worse(status, asked.status);
     }
     add_cases(junit, verdicts, fulfilled);
+    status = worse(status, junit.add_end(report.crashes()));
     if (options.input.json) {
         print_json(context.out, oracle, fulfilled, report);
     } else if (!junit.on_standard_output()) {
-        print_text(context.out, oracle);
+        print_text(context.out, oracle, report);
         print_expectations(context.out, options.expect, fulfilled);
         if (!selection.everything()) {
             context.out.print("  shown      the violations of {}; the numbers are of the whole trace\n",
@@ -308,6 +319,9 @@ trace::ExitStatus check(CheckOptions& options, Context context) {
         return trace::ExitStatus::clean;
     }
     if (options.input.path.empty()) {
+        options.input.path = trace_of_last_run();
+    }
+    if (options.input.path.empty()) {
         context.err.print("remora check: TRACE is missing: name a session directory, a .dat file, or -\n");
         return trace::ExitStatus::usage;
     }
@@ -318,9 +332,6 @@ trace::ExitStatus check(CheckOptions& options, Context context) {
         if (!errors.empty()) {
             return refuse(errors, std::move(report), context);
         }
-    if (options.input.path.empty()) {
-        options.input.path = trace_of_last_run();
-    }
     }
     return with_judged_trace(
         options.input, context, "check", std::move(report),
@@ -332,7 +343,7 @@ trace::ExitStatus check(CheckOptions& options, Context context) {
 void add_check(CommandLine& line, Context context, OutcomesOf outcomes) {
     Command command = line.command(
         "check", "compare every decision with the scheduling theory; exit status 2 on violation, and if an "
-                 "expectation does not hold");
+                 "expectation does not hold, 8 if the run ended badly");
     const auto options = std::make_shared<CheckOptions>();
     options->outcomes = outcomes;
     options->input.options.whole_first = true; // damaged data must not cause reports of violations

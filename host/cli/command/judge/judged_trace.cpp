@@ -53,6 +53,18 @@ void JunitReport::add_rule(std::string_view group, std::string_view rule, std::u
     add(std::move(judged));
 }
 
+trace::ExitStatus JunitReport::add_end(std::span<const analyse::Crash> crashes) {
+    Case judged{.group = "trace", .name = "run"};
+    if (analyse::ended_badly(crashes)) {
+        judged.outcome = Outcome::failed;
+        judged.message = analyse::sentence(crashes.front());
+        judged.text = fmt::format("{}\n", fmt::join(analyse::lines_of(crashes.front()), "\n"));
+    }
+    const bool well = judged.outcome == Outcome::passed;
+    add(std::move(judged));
+    return well ? trace::ExitStatus::clean : kEndedBadly;
+}
+
 std::size_t JunitReport::count(Outcome outcome) const {
     return static_cast<std::size_t>(std::ranges::count(m_cases, outcome, &Case::outcome));
 }

@@ -3,6 +3,7 @@
 // reading of the trace and the judgement determine.
 #pragma once
 
+#include "host/cli/command/judge/verdict.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/event/event_lines.hpp"
 #include "host/cli/terminal/output.hpp"
@@ -24,8 +25,8 @@
 
 namespace host::cli {
 
-// Prints what the commands that judge a trace have in common: the violations as they are found, what was relaxed, and
-// the end of their JSON documents.
+// Prints what the commands that judge a trace have in common: how the run ended badly, the violations that were found,
+// what was relaxed, and the end of their JSON documents.
 class FindingReport {
   public:
     enum class Subject : std::uint8_t {
@@ -38,7 +39,9 @@ class FindingReport {
         , m_trace(trace)
         , m_decisions(subject == Subject::decisions)
         , m_as_json(json) {
-        m_json.begin_array();
+        if (json) {
+            m_json.begin_array();
+        }
     }
 
     struct Finding {
@@ -50,12 +53,34 @@ class FindingReport {
         std::string_view text; // printable
     };
 
+    // Must be called for every event, in time order.
+    void take(const trace::Event& event) { m_ends.take(event); }
+
+    // Keeps the finding until it is known how the run ended, which is said first.
     void show(const Finding& finding) {
         if (m_as_json) {
             add_json(finding);
         } else {
-            m_out.print("{}  {}\n", m_out.styled(Style::bad, finding.rule), sentence(finding));
+            fmt::format_to(std::back_inserter(m_findings), "{}  {}\n", m_out.styled(Style::bad, finding.rule),
+                           sentence(finding));
         }
+    }
+
+    // Finds out how the run ended. Must be called once, after the last event.
+    void finish() { m_crashes = crashes_in(m_ends, m_trace); }
+
+    [[nodiscard]] const std::vector<analyse::Crash>& crashes() const { return m_crashes; }
+
+    // Prints how the run ended badly, and the findings.
+    void print() {
+        print_crashes(m_out, m_crashes);
+        m_out.write({m_findings.data(), m_findings.size()});
+    }
+
+    // Returns the last words of a command: its verdict, and that the run ended badly, if it did.
+    [[nodiscard]] std::string verdict(Style style, std::string_view text) const {
+        return ended_badly(m_crashes) ? m_out.styled(Style::bad, fmt::format("{}; but the run ended badly", text))
+                                      : m_out.styled(style, text);
     }
 
     // Returns the finding in one line, without the rule.
@@ -84,6 +109,7 @@ class FindingReport {
             document.value(text::escaped(relaxation));
         }
         document.end_array();
+        document.array("crashes", m_crashes, [&](const analyse::Crash& crash) { write_json(document, crash); });
         m_json.end_array();
         document.key("violations");
         document.plain({m_findings.data(), m_findings.size()});
@@ -126,7 +152,9 @@ class FindingReport {
     const formats::Trace& m_trace;
     bool m_decisions;
     bool m_as_json;
-    fmt::memory_buffer m_findings;
+    analyse::CrashWatch m_ends;
+    std::vector<analyse::Crash> m_crashes;
+    fmt::memory_buffer m_findings; // text or JSON
     text::JsonDocument m_json{m_findings, 1};
 };
 
@@ -166,6 +194,9 @@ class JunitReport {
 
     // Adds the case of a rule: failed with the lines that were noted, else skipped for the reason, if there is one.
     void add_rule(std::string_view group, std::string_view rule, std::uint64_t violations, std::string reason);
+
+    // Adds the case of the run: failed if it ended badly. Returns kEndedBadly then, else clean.
+    trace::ExitStatus add_end(std::span<const analyse::Crash> crashes);
 
     // Keeps a line of diagnostics about the trace, for write().
     void note_damage(std::string_view line) { note("readable", line); }

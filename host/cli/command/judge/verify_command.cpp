@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // remora verify: is the structure of the trace valid, and does its account close? The exit status is 2 on any
-// violation, 6 if there is none and the account remains open.
+// violation; if there is none, 8 if the run ended badly, and 6 if the account remains open.
 #include "host/analyse/account.hpp"
 #include "host/analyse/structure_check.hpp"
 #include "host/analyse/time_check.hpp"
@@ -96,7 +96,7 @@ void print_account(Output& out, const analyse::Account& account) {
                                  text::wrapped("  " + end)));
 }
 
-void print_text(Output& out, const analyse::StructureCheck& check) {
+void print_text(Output& out, const analyse::StructureCheck& check, const FindingReport& report) {
     for (const analyse::RuleRow& row : analyse::kRules) {
         const std::uint64_t count = check.violations(row.rule);
         out.print("  {:<26} {}\n", row.name,
@@ -105,8 +105,8 @@ void print_text(Output& out, const analyse::StructureCheck& check) {
     }
     FindingReport::print_relaxations(out, check.relaxations());
     out.print("{} events checked: {}\n", check.events(),
-              check.violations() == 0 ? out.styled(Style::good, "the structure holds")
-                                      : out.styled(Style::bad, fmt::format("{} violations", check.violations())));
+              check.violations() == 0 ? report.verdict(Style::good, "the structure holds")
+                                      : report.verdict(Style::bad, fmt::format("{} violations", check.violations())));
 }
 
 void write_account(text::JsonDocument& json, const analyse::Account& account) {
@@ -186,12 +186,14 @@ trace::ExitStatus judge(const VerifyInput& input, Context context, formats::Trac
     std::optional<schedule::Pass> pass;
     pass.emplace([&](const schedule::JobAccount& account) { times.add(account, *pass->accounting().event()); });
     trace.for_each([&](const trace::Event& event) {
+        report.take(event);
         times.add(event);
         check.add(event, trace.facts(), pass->schedule());
         pass->take(event, trace.facts().clock.khz);
     });
     check.finish(trace.facts());
     times.finish();
+    report.finish();
     check_files(trace, check);
     analyse::Account account = analyse::account_of(trace);
     if (!input.capture.empty() && !add_capture(input.capture, context, trace, account)) {
@@ -199,15 +201,17 @@ trace::ExitStatus judge(const VerifyInput& input, Context context, formats::Trac
     }
     check_account(account, input.trace.path, check);
     add_cases(junit, check, account);
+    const trace::ExitStatus end = junit.add_end(report.crashes());
     if (input.trace.json) {
         print_json(context.out, check, account, report);
     } else if (!junit.on_standard_output()) {
+        report.print();
         print_account(context.out, account);
-        print_text(context.out, check);
+        print_text(context.out, check, report);
     }
-    return check.violations() != 0 ? trace::ExitStatus::damaged
-           : account.closes()      ? trace::ExitStatus::clean
-                                   : kAccountOpen;
+    return worse(end, check.violations() != 0 ? trace::ExitStatus::damaged
+                      : account.closes()      ? trace::ExitStatus::clean
+                                              : kAccountOpen);
 }
 
 trace::ExitStatus verify(const VerifyInput& input, Context context) {
@@ -220,7 +224,7 @@ trace::ExitStatus verify(const VerifyInput& input, Context context) {
 
 void add_verify(CommandLine& line, Context context) {
     Command command = line.command("verify", "check the structure of a trace and the account of its records; exit "
-                                             "status 2 on violation, 6 if it stays open");
+                                             "status 2 on violation, 6 if it stays open, 8 if the run ended badly");
     const auto input = std::make_shared<VerifyInput>();
     input->trace.options.whole_first = true;
     add_trace_options(command, input->trace);

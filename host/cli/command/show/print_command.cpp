@@ -84,27 +84,26 @@ void print_in_parallel(const PrintOptions& options, unsigned threads, formats::T
     printer.print(trace);
 }
 
-// Returns whether it is known that the run ended badly: of a session at once, else at the end of the trace.
-bool ended_badly(const formats::Trace& trace) {
-    const formats::dat::Manifest* const manifest = trace.manifest();
-    const auto& end = manifest != nullptr && manifest->announced ? manifest->announced : trace.facts().export_end;
-    return end && end->result > tracer::RunResult::completed;
+// Prints how the run ended badly. On a terminal it is a part of the text; elsewhere every line of the output is an
+// event.
+void print_end(const PrintOptions& options, analyse::CrashWatch& ends, const formats::Trace& trace, Context context) {
+    print_crashes(context.out.is_terminal() && !options.input.json ? context.out : context.err,
+                  crashes_in(ends, trace));
 }
 
-// Prints how the run ended badly, from a pass of its own: what ended it is at the end of the trace. On a terminal it is
-// a part of the text; elsewhere every line of the output is an event.
-void print_end(const PrintOptions& options, Context context) {
+// Prints it from a pass of its own, because what ended the run is at the end of the trace.
+void print_end_first(const PrintOptions& options, Context context) {
     trace::Diagnostics silent([](std::string_view) {});
     if (const auto opened = formats::Trace::open(options.input.path, options.input.options, silent)) {
         analyse::CrashWatch ends;
         opened.value()->for_each([&](const trace::Event& event) { ends.take(event); });
-        print_crashes(context.out.is_terminal() && !options.input.json ? context.out : context.err,
-                      crashes_in(ends, *opened.value()));
+        print_end(options, ends, *opened.value(), context);
     }
 }
 
+// ends: receives the events, unless several threads print them.
 trace::ExitStatus print_events(const PrintOptions& options, const std::optional<Disassembly>& disassembly,
-                               formats::Trace& trace, Context context) {
+                               formats::Trace& trace, analyse::CrashWatch& ends, Context context) {
     Selection selection(options.input.selection);
     const unsigned threads = threads_for(options.input);
     if (threads > 1 && options.limit == 0 && !disassembly && selection.everything()) {
@@ -120,6 +119,7 @@ trace::ExitStatus print_events(const PrintOptions& options, const std::optional<
     // Returns false if no more is wanted.
     trace::RunningTasks running;
     const auto show = [&](const trace::Event& event) {
+        ends.take(event);
         const trace::OptionalTask task = running.take(event);
         if (!is_shown(options, selection, event)) {
             return true;
@@ -155,14 +155,15 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
         return trace::ExitStatus::usage;
     }
     return with_trace(options.input, context, "", [&](formats::Trace& trace) {
-        const bool is_known = ended_badly(trace);
-        if (is_known) {
-            print_end(options, context);
+        // A pipe, and the memory of a machine that runs, can be read only once.
+        const bool once = trace::ByteSource::is_stream(options.input.path) || options.input.options.follow.wanted;
+        if (!once) {
+            print_end_first(options, context);
         }
-        const trace::ExitStatus status = print_events(options, disassembly.value(), trace, context);
-        const bool again = !trace::ByteSource::is_stream(options.input.path) && !options.input.options.follow.wanted;
-        if (!is_known && again && ended_badly(trace)) {
-            print_end(options, context);
+        analyse::CrashWatch ends;
+        const trace::ExitStatus status = print_events(options, disassembly.value(), trace, ends, context);
+        if (once && trace.exhausted()) {
+            print_end(options, ends, trace, context);
         }
         return status;
     });

@@ -147,9 +147,9 @@ void print_head(Output& out, const SummaryView& view) {
                    grouped(transfer.lost), grouped(transfer.duplicate), grouped(transfer.reordered),
                    grouped(transfer.malformed));
     }
-    const bool ended_badly = std::ranges::any_of(view.crashes, &analyse::Crash::ended_the_run);
-    out.print("  verdict    {}\n", out.styled(ended_badly ? Style::bad : view.verdict.style,
-                                              view.verdict.text + (ended_badly ? "; but the run ended badly" : "")));
+    const bool badly = analyse::ended_badly(view.crashes);
+    out.print("  verdict    {}\n", out.styled(badly ? Style::bad : view.verdict.style,
+                                              view.verdict.text + (badly ? "; but the run ended badly" : "")));
 }
 
 std::string task_title(const SummaryView& view, std::uint16_t context) {

@@ -24,6 +24,10 @@ using support::ChunkBuilder;
 using testing::HasSubstr;
 using testing::Not;
 using trace::Json;
+using tracer::RunResult;
+
+constexpr std::uint32_t kKilledForItsBudget = std::uint32_t{static_cast<std::uint8_t>(lib::TaskException::wcet)} << 16 |
+                                              static_cast<std::uint32_t>(lib::Reaction::kill);
 
 class Commands : public support::CommandLine {};
 
@@ -37,7 +41,7 @@ TEST_F(Commands, PrintOneLinePerEventWithNames) {
                      "          310 ns  cpu0  task_dispatch        context=12 (sensor) level=0 (EDF)\n"
                      "          320 ns  cpu0  context_switch       context=12 (sensor)\n"
                      "          400 ns  cpu0  set_mutex_lock       context=12 (sensor) mutex=1 (bus)\n"
-                     "         1000 ns  cpu0  panic                context=12 (sensor) reason=0xdead\n"
+                     "         1000 ns  cpu0  ipoint               context=12 (sensor) number=12 par2=57005\n"
                      "         1100 ns  cpu0  task_end_cycle       context=12 (sensor) level=0 (EDF)\n");
 }
 
@@ -250,6 +254,33 @@ TEST_F(Commands, SummariseWithinTheColumnsOfATerminalAndSayWhetherAnythingIsMiss
     }
 }
 
+// The second one is dropped; which of them the run recorded, no tool knows.
+TEST_F(Commands, CallNothingWholeOfWhichAPartWasNotUsed) {
+    ChunkBuilder other = sample();
+    other.event(7000, "ipoint", 1);
+    Bytes both = sample().bytes();
+    const Bytes second = other.bytes();
+    both.insert(both.end(), second.begin(), second.end());
+    EXPECT_EQ(remora({"summary", write(both)}), 2);
+    EXPECT_THAT(m_out,
+                HasSubstr("verdict    incomplete: a part of the input is damaged or was not used: E-CONFLICT\n"));
+    EXPECT_EQ(remora({"verify", write(both)}), 2);
+    EXPECT_THAT(m_out, Not(HasSubstr("closed: ")));
+}
+
+TEST_F(Commands, ExplainAShareAboveTheWhole) {
+    ChunkBuilder two = sample();
+    two.begin.cpu = 1;
+    two.begin.chunk = 1;
+    Bytes both = sample().bytes();
+    const Bytes second = two.bytes();
+    both.insert(both.end(), second.begin(), second.end());
+    remora({"summary", write(both)});
+    EXPECT_THAT(m_out, HasSubstr("  cpu above 100 %: by the records the task ran on several processors at once\n"));
+    remora({"summary", write(sample().bytes())});
+    EXPECT_THAT(m_out, Not(HasSubstr("cpu above 100 %")));
+}
+
 TEST_F(Commands, SummariseAnEmulatedClockWithAWarning) {
     ChunkBuilder chunk = sample();
     chunk.begin.clock_mode = tracer::ClockMode::emulated;
@@ -287,6 +318,54 @@ TEST_F(Commands, VerifyNamesRuleRecordTimeAndTask) {
     EXPECT_THAT(m_out, HasSubstr("2001 ns  cpu0  context 13: context 13 is dispatched"));
     EXPECT_EQ(remora({"verify", write(chunk.bytes()), "--json"}), 2);
     EXPECT_EQ(Json::parse(m_out)["violations"][0]["rule"], "dispatch-follows-schedule");
+}
+
+// A panic, a hang and a failure end the run; a killed task is shown and changes no status.
+TEST_F(Commands, JudgeARunThatEndedBadlyAndSayThatFirst) {
+    const auto judged = [this](const std::string& command, ChunkBuilder chunk, RunResult result,
+                               std::string_view said) {
+        Bytes bytes = chunk.bytes();
+        const Bytes end = support::export_end({1, result, 9, 0, 0, 0});
+        bytes.insert(bytes.end(), end.begin(), result != RunResult::unknown ? end.end() : end.begin());
+        const int status = remora({command, write(bytes), "--junit", m_directory / "junit.xml"});
+        EXPECT_EQ(m_out.find(said), 0U) << command << m_out;
+        EXPECT_EQ(m_out.find('['), std::string::npos) << "the findings are no JSON: " << m_out;
+        return status;
+    };
+    ChunkBuilder panic = sample();
+    panic.event(7000, "panic", 12, 14);
+    ChunkBuilder kill = sample();
+    kill.event(7000, "task_exception", 12, kKilledForItsBudget);
+    for (const std::string command : {"verify", "check"}) {
+        const int well = judged(command, sample(), RunResult::completed, "");
+        EXPECT_THAT(m_out, Not(HasSubstr("ended badly")));
+        EXPECT_EQ(judged(command, panic, RunResult::unknown, "panic in task sensor: exception 14 (at 0.002 ms"), 8);
+        EXPECT_THAT(m_out, HasSubstr(command == "check" ? "nothing was decided; but the run ended badly\n"
+                                                        : "the structure holds; but the run ended badly\n"));
+        EXPECT_THAT(support::read_text(m_directory / "junit.xml"),
+                    HasSubstr("name=\"run\">\n      <failure message=\"panic in task sensor: exception 14\">"));
+        EXPECT_EQ(judged(command, sample(), RunResult::failed, "the application failed\n"), 8);
+        EXPECT_EQ(judged(command, kill, RunResult::unknown, "task sensor was killed: "), well);
+        EXPECT_EQ(remora({command, write(panic.bytes()), "--json"}), 8);
+        EXPECT_EQ(Json::parse(m_out)["crashes"][0]["kind"], "panic");
+    }
+    panic.event(7100, "task_dispatch", 13);
+    EXPECT_EQ(judged("verify", panic, RunResult::unknown, "panic in task sensor"), 2) << "before the violation";
+}
+
+// The record is all that there is of a machine that died.
+TEST_F(Commands, PrintHowARunEndedBadlyFirst) {
+    ChunkBuilder chunk = sample();
+    chunk.event(7000, "panic", 12, 14);
+    ASSERT_EQ(remora({"print", write(chunk.bytes()), "--limit", "1"}), 0);
+    EXPECT_EQ(m_err.find("panic in task sensor: exception 14"), 0U) << m_err;
+    const support::StandardInput input(write(chunk.bytes()));
+    ASSERT_EQ(remora({"print", "-"}), 0);
+    EXPECT_THAT(m_err, HasSubstr("panic in task sensor: exception 14")) << "which can be read only once";
+    ChunkBuilder killed = sample();
+    killed.event(7000, "task_exception", 12, kKilledForItsBudget);
+    ASSERT_EQ(remora({"print", write(killed.bytes())}), 0);
+    EXPECT_EQ(m_err.find("task sensor was killed: "), 0U) << m_err;
 }
 
 TEST_F(Commands, AdoptFilesFromAFatImageAndNoticeWhenOneChangesLater) {
