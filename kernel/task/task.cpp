@@ -134,6 +134,12 @@ lib::Result<Level*> find_level(const TaskModel& model, IrqOff off) {
     return error;
 }
 
+// Returns the error after the trace has it.
+[[gnu::cold]] lib::Error refuse(const TaskOptions& options, lib::Error error) {
+    trace_points::task_refused(options.name, error);
+    return error;
+}
+
 // Sets every member that is not the table's, so that nothing of a former task of the slot remains.
 void describe(Task& task, const TaskOptions& options, const TaskName& name, Level& level) {
     task.group = options.group;
@@ -203,11 +209,11 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     }
     Task* const task = free_slot(off);
     if (task == nullptr) {
-        return lib::Error::no_space;
+        return refuse(options, lib::Error::no_space);
     }
     const auto level = find_level(options.model, off);
     if (!level.ok()) {
-        return level.error();
+        return refuse(options, level.error());
     }
     take_slot(*task, off);
     describe(*task, options, name, *level.value());

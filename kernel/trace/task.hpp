@@ -6,7 +6,10 @@
 
 #include "arch/arch.hpp"
 #include "kernel/trace/bridge.hpp"
+#include "tracer/typed_event.hpp"
 
+#include <cstdint>
+#include <string_view>
 #include <variant>
 
 namespace kernel::trace_points {
@@ -42,7 +45,17 @@ namespace detail {
     return (static_cast<std::uint32_t>(wait.kind) << 16) | wait.id;
 }
 
+inline constinit tracer::TypedEvent<std::string_view, std::string_view> g_task_refused{"task_refused",
+                                                                                       {{"task"}, {"error"}}};
+
 } // namespace detail
+
+// A task that the application asked for does not exist: no context is free, or admission control refused it.
+inline void task_refused(std::string_view name, lib::Error error) {
+    if constexpr (detail::kOn) {
+        detail::g_task_refused.log(name, lib::error_name(error));
+    }
+}
 
 [[gnu::always_inline]] inline void task_created(const Task& task) {
     if constexpr (detail::kOn) {

@@ -42,6 +42,9 @@ def check_trace(ctx, name, image, outcome):
     ctx.adopt(directory)
     if name.startswith(DECIDED):
         ctx.check(directory, "--must-decide")
+    if name == "t_cbs_refusals":
+        refused = [event["fields"]["task"] for event in ctx.events(directory) if event.get("name") == "task_refused"]
+        expect(refused.count("hard") == 1, f"the trace does not say why a task is missing: {refused}")
 
 
 def case_for(name, kernel=TEST_KERNEL):
