@@ -155,9 +155,9 @@ class Oracle {
     std::string_view m_not_judged;
     std::map<std::uint16_t, trace::Event> m_switches; // by processor: its latest context_switch
     bool m_switches_filtered = false;
-    std::uint32_t m_handlers = 0; // those that have begun and not ended
-    bool m_strict = false;        // no two records can have the same stamp
-    bool m_forgot = false; // nothing has been taken since the latest forget()
+    std::uint32_t m_handlers = 0;             // those that have begun and not ended
+    bool m_strict = false;                    // no two records can have the same stamp
+    bool m_forgot = false;                    // nothing has been taken since the latest forget()
     std::uint64_t m_forgot_with = kNoVersion; // the version of the names at that time
     std::vector<bool> m_chunks_begun;
     std::size_t m_source = ~std::size_t{0}; // the chunk of the latest event
