@@ -11,6 +11,7 @@
 #include "tracer/record/event_table.hpp"
 #include "tracer/record/unit_words.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -129,7 +130,7 @@ class Holes {
         const bool ended_early = before != nullptr && (before->damaged || lost(*before) > latest.lost);
         const bool lacks_chunks =
             before != nullptr && before != &here &&
-            (here.description.overwritten != 0 || (lacks_parts(facts) && !follows(*before, here)));
+            (here.description.overwritten != 0 || (lacks_parts(facts) && !follows(*before, here, facts)));
         latest = {.begun = true, .source = event.source, .generation = event.generation, .lost = lost_here};
         return ended_early || lacks_chunks || here.damaged || lost_here != 0;
     }
@@ -147,22 +148,31 @@ class Holes {
     }
 
     [[nodiscard]] bool lacks_parts(const TraceFacts& facts) {
-        for (; !m_lost_chunk && m_looked_at < facts.chunks.size(); ++m_looked_at) {
+        for (; m_looked_at < facts.chunks.size(); ++m_looked_at) {
             const ChunkReport& chunk = facts.chunks[m_looked_at];
-            m_lost_chunk = !chunk.first_stamp && lost(chunk) != 0;
+            m_lost_chunk = m_lost_chunk || (!chunk.first_stamp && lost(chunk) != 0);
+            m_last_number = std::max(m_last_number, chunk.description.chunk);
         }
-        return m_lost_chunk || facts.absent.parts != 0 || facts.absent.records != 0;
+        return m_lost_chunk || is_absent(facts);
     }
 
-    // Returns whether the second chunk is the next one by its number.
-    [[nodiscard]] static bool follows(const ChunkReport& before, const ChunkReport& here) {
-        return before.described && here.described && here.description.chunk == before.description.chunk + 1 &&
-               here.description.generation == before.description.generation;
+    [[nodiscard]] static bool is_absent(const TraceFacts& facts) {
+        return facts.absent.parts != 0 || facts.absent.records != 0;
+    }
+
+    // Returns whether the second chunk is the next one by its number. After the last one the first one is used again.
+    [[nodiscard]] bool follows(const ChunkReport& before, const ChunkReport& here, const TraceFacts& facts) const {
+        const bool is_next = here.description.chunk == before.description.chunk + 1 &&
+                             here.description.generation == before.description.generation;
+        const bool goes_round =
+            here.description.chunk == 0 && before.description.chunk == m_last_number && !is_absent(facts);
+        return before.described && here.described && (is_next || goes_round);
     }
 
     NumberMap<Latest> m_processors;
-    std::size_t m_looked_at = 0; // so many chunks have been looked at
-    bool m_lost_chunk = false;   // one of them has lost all its records
+    std::size_t m_looked_at = 0;     // so many chunks have been looked at
+    bool m_lost_chunk = false;       // one of them has lost all its records
+    std::uint16_t m_last_number = 0; // the greatest of their numbers
 };
 
 } // namespace host::trace
