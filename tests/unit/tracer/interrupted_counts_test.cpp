@@ -59,6 +59,16 @@ TEST(ChunkCounts, AreOfOneInstant) {
     EXPECT_EQ(fixture.tracer().control.totals().dropped, 0U);
 }
 
+// Closes the chunk while records come after so many instructions, and returns whether it is closed; none if closing
+// takes fewer instructions. It is one piece of code, in which a number always means the same instruction.
+[[gnu::noinline]] std::optional<bool> closes(TracerFixture& fixture, tracer::Chunk& chunk,
+                                             const std::vector<int>& instructions) {
+    bool closed = false;
+    const bool was_interrupted =
+        interrupted_at(instructions, [&] { closed = fixture.tracer().store.freeze(chunk).ok(); });
+    return was_interrupted ? std::optional(closed) : std::nullopt;
+}
+
 // Closes a chunk while a record enters it after so many instructions. Returns whether that happened; none if closing
 // takes fewer instructions.
 std::optional<bool> is_entered(int instructions) {
@@ -68,12 +78,9 @@ std::optional<bool> is_entered(int instructions) {
     fixture.link(full, next);
     fixture.select_and_enable(full);
     tracer::log<"ipoint">(0);
-    bool closed = false;
-    if (!interrupted_at({instructions}, [&] { closed = fixture.tracer().store.freeze(next).ok(); })) {
-        return std::nullopt;
-    }
-    if (closed) {
-        return false;
+    const auto closed = closes(fixture, next, {instructions});
+    if (!closed || *closed) {
+        return closed ? std::optional(false) : std::nullopt;
     }
     const std::uint64_t before = tracer::ChunkStore::counts(next).written;
     tracer::log<"ipoint">(2);
@@ -107,7 +114,7 @@ std::optional<std::uint64_t> dropped_at(const std::vector<int>& instructions) {
     fixture.link(full, next);
     fixture.select_and_enable(full);
     tracer::log<"ipoint">(0);
-    if (!interrupted_at(instructions, [&] { std::ignore = fixture.tracer().store.freeze(next); })) {
+    if (!closes(fixture, next, instructions)) {
         return std::nullopt;
     }
     const std::uint64_t dropped = fixture.tracer().control.totals().dropped;
