@@ -55,10 +55,11 @@ def compare(ctx, directory, faults):
     for task, (cause, *words) in faults.items():
         text, answer = explain(ctx, directory, task)
         expect(answer["cause"] == cause, f"{task}: {answer['cause']}, not {cause}:\n{text}")
+        unwrapped = text.replace("\n    ", " ")
         for word in words:
-            expect(word in text.replace("\n    ", " "), f"{task}: `{word}` is missing:\n{text}")
+            expect(word in unwrapped, f"{task}: `{word}` is missing:\n{text}")
         if task != "budget":
-            expect(answer["job"]["missed"] and "on time" in text, f"{task}: not late:\n{text}")
+            expect(answer["job"]["missed"] and "on time" in unwrapped, f"{task}: not late:\n{text}")
         text, answer = explain(ctx, directory, f"{task}+")
         expect(answer["cause"] != cause and not answer["job"]["missed"], f"{task}+ is repaired:\n{text}")
 
