@@ -51,6 +51,7 @@ trace::ExitStatus convert_trace(const ConvertOptions& options, Context context) 
                              .options = options.input.options,
                              .format = format,
                              .stopped = [] { return stop_requested() != 0; }};
+    request.options.follow.stop = &stop_requested();
     if (!selection.everything()) {
         request.wanted = [&selection](const trace::Event& event) { return selection.contains_or_dispatches(event); };
         request.refusal = [&selection](const trace::Names& names) { return selection.missing(names); };

@@ -100,8 +100,12 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
         trace->m_directory = path;
         return trace;
     }
-    const auto source = trace::ByteSource::open(
-        path, [&] { diagnostics.note(text::escaped(path) + ": waiting for the program that writes to this pipe"); });
+    const auto source = trace::ByteSource::open(path, [&, is_first = true]() mutable {
+        if (std::exchange(is_first, false)) {
+            diagnostics.note(text::escaped(path) + ": waiting for the program that writes to this pipe");
+        }
+        return options.follow.stop == nullptr || *options.follow.stop == 0;
+    });
     if (!source) {
         diagnostics.report("E-IO", {.file = path}, fmt::format("cannot be opened: {}", error_name(source.error())));
         diagnostics.unusable_input();

@@ -26,13 +26,10 @@ constexpr std::size_t kStreamBytesMin = 16;
 // After this time the user learns that a FIFO has no writer, or one that writes nothing.
 constexpr int kPatienceMs = 1000;
 
-// Waits until something can be read, or a writer has ended.
-void await_writer(int descriptor, const std::function<void()>& on_wait) {
+// Waits until something can be read, or a writer has ended, or nobody wants to wait any more.
+void await_writer(int descriptor, const std::function<bool()>& goes_on_waiting) {
     pollfd writer{.fd = descriptor, .events = POLLIN, .revents = 0};
-    if (::poll(&writer, 1, kPatienceMs) == 0 && on_wait) {
-        on_wait();
-    }
-    while (::poll(&writer, 1, -1) < 0 && errno == EINTR) {
+    while (::poll(&writer, 1, kPatienceMs) <= 0 && (!goes_on_waiting || goes_on_waiting())) {
     }
 }
 
@@ -40,7 +37,7 @@ void await_writer(int descriptor, const std::function<void()>& on_wait) {
 
 // The file is opened without waiting for the writer of a FIFO, so that the user learns what is waited for.
 lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& path,
-                                                          const std::function<void()>& on_wait) {
+                                                          const std::function<bool()>& goes_on_waiting) {
     if (path == "-") {
         return take(STDIN_FILENO, false);
     }
@@ -50,7 +47,7 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& pat
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor >= 0 && ::fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode)) {
         if (S_ISFIFO(status.st_mode)) {
-            await_writer(descriptor, on_wait);
+            await_writer(descriptor, goes_on_waiting);
         }
         ::fcntl(descriptor, F_SETFL, 0);
     }

@@ -32,7 +32,8 @@ struct FollowOptions {
     bool wanted = false;
     std::chrono::milliseconds wake{0}; // after so long without records a part without records is delivered; 0: never
     std::chrono::milliseconds idle{0}; // the trace ends after so long without a new record; 0: never
-    const volatile std::sig_atomic_t* stop = nullptr; // the trace ends when this is not 0; null: never
+    // The trace ends when this is not 0, also one that waits for the writer of a pipe; null: never.
+    const volatile std::sig_atomic_t* stop = nullptr;
 };
 
 struct OpenOptions {

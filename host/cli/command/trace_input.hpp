@@ -150,7 +150,10 @@ inline void add_follow_options(Command& command, TraceInput& input) {
 
 // Returns diagnostics that are written to the error output as they arise, after everything in the output's buffer.
 inline trace::Diagnostics::Sink diagnostics_to(Context context) {
-    return [context](std::string_view line) { context.err.print("{}\n", line); };
+    return [context](std::string_view line) {
+        context.err.print("{}\n", line);
+        context.err.flush();
+    };
 }
 
 // Opens the trace, passes it to `use`, and derives the exit status: that of `use`, if it is worse. doing: such as

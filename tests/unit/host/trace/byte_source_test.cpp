@@ -184,11 +184,14 @@ TEST_F(ByteSources, ANamedPipeIsWaitedForAndTheCallerLearnsIt) {
     ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
     std::thread writer;
     const auto source = ByteSource::open(path, [&] {
-        writer = std::thread([&] {
-            const int descriptor = ::open(path.c_str(), O_WRONLY);
-            EXPECT_EQ(::write(descriptor, "0123456789abcdef", 16), 16);
-            ::close(descriptor);
-        });
+        if (!writer.joinable()) {
+            writer = std::thread([&] {
+                const int descriptor = ::open(path.c_str(), O_WRONLY);
+                EXPECT_EQ(::write(descriptor, "0123456789abcdef", 16), 16);
+                ::close(descriptor);
+            });
+        }
+        return true;
     });
     ASSERT_TRUE(source.ok());
     std::array<std::byte, 16> read{};
@@ -196,6 +199,9 @@ TEST_F(ByteSources, ANamedPipeIsWaitedForAndTheCallerLearnsIt) {
     EXPECT_EQ(read.back(), std::byte{'f'});
     EXPECT_EQ(source.value()->read(16, read).value(), 0U);
     writer.join();
+    const auto stopped = ByteSource::open(path, [] { return false; });
+    ASSERT_TRUE(stopped.ok());
+    EXPECT_EQ(stopped.value()->read(0, read).value(), 0U);
 }
 
 TEST_F(ByteSources, AFileThatShrinksEndsWhereItEnds) {
