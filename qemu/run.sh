@@ -289,8 +289,13 @@ judge_session() {
     if [[ $CLOCK == icount ]]; then
         say
         say 'the decisions, compared with the scheduling theory:'
-        "$REMORA" --no-pager check "$1" || [[ $? -eq 8 ]] ||
-            PROBLEMS+=("$1 shows decisions that the theory does not allow")
+        local judged=0
+        "$REMORA" --no-pager check "$1" || judged=$?
+        case $judged in
+        0 | 8) ;;
+        6) PROBLEMS+=("not all decisions in $1 could be judged") ;;
+        *) PROBLEMS+=("$1 shows decisions that the theory does not allow") ;;
+        esac
     fi
 }
 

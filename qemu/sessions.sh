@@ -15,10 +15,13 @@ received() {
     [[ -n $(find "$@" -type f \( -name '*trace.dat' -o -name '*.trc' \) -size +0 -print -quit 2>/dev/null || true) ]]
 }
 
+# The boot id in the name of another boot's session.
+kBoot=$(printf '[0-9a-f]%.0s' {1..16})
+
 # each_place COMMAND: executes it for each directory that a run fills, with the files that it may have.
 each_place() {
     local place
-    for place in "$OUT"/{udp,udp-????????????????-*,disk}; do
+    for place in "$OUT"/{udp,udp-$kBoot-[0-9]*,disk}; do
         "$1" "$place" "$kSessionFiles"
     done
     "$1" "$OUT/udp.journal" "$kJournalFiles"
