@@ -286,7 +286,10 @@ void CrashWatch::take_text(const trace::Event& event) {
 
 std::vector<Crash> CrashWatch::finish(const std::optional<tracer::ExportEnd>& end, const trace::KernelImage* symbols) {
     std::vector<Crash> crashes;
-    if (m_panic) {
+    // A machine that ended its run did not panic: the record is the application's.
+    const bool has_ended =
+        end && (end->result == tracer::RunResult::completed || end->result == tracer::RunResult::failed);
+    if (m_panic && !has_ended) {
         if (m_panic->what.empty()) {
             m_panic->what =
                 m_reason != 0 ? fmt::format("exception {}", m_reason) : std::string("its reason is not recorded");

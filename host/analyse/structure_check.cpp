@@ -82,7 +82,7 @@ void StructureCheck::begin_after_hole(const trace::Event& event, const trace::Tr
         fmt::format("{}: what is open there has an unknown end",
                     chunk.damaged ? fmt::format("the checksum of {} is wrong, or records of it are missing", chunk.file)
                                   : fmt::format("records are missing in {} or before it", chunk.file));
-    if (m_relaxations.empty() || m_relaxations.back() != reason) {
+    if (std::ranges::find(m_relaxations, reason) == m_relaxations.end()) {
         m_relaxations.push_back(std::move(reason));
     }
     begin_stretch(event.cpu);
@@ -109,13 +109,15 @@ bool StructureCheck::begin(const trace::Event& event, const trace::TraceFacts& f
     std::optional<lib::Ticks>& stamp = m_last_stamps[event.source];
     if (!stamp) {
         begin_chunk(event, facts);
-    } else if (event.ticks < *stamp) {
+    } else if (event.ticks < *stamp && !event.doubtful) {
         violate(Rule::stamps_rise, event, std::nullopt,
                 fmt::format("the stamp falls from {} to {} ticks", stamp->value, event.ticks.value));
     }
     stamp = event.ticks;
-    if (event.after_hole || event.doubtful) {
+    if (event.after_hole) {
         begin_after_hole(event, facts);
+    } else if (event.doubtful) {
+        begin_stretch(event.cpu);
     }
     return event.row != nullptr && !trace::is_foreign(event);
 }

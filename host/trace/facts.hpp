@@ -93,6 +93,8 @@ struct TraceFacts {
     std::vector<ChunkReport> chunks;
     Absent absent;
     std::optional<Compensation> compensation; // none: the kernel's clock was never set back
+    // Each chunk that the machine has used is among those that are read, or in `absent`.
+    bool has_all_chunks = false;
     bool restarted = false;      // the machine was restarted while it was followed, so the end of its run is not here
     std::uint64_t misplaced = 0; // violations of an order that another system's format promises; each was reported
     std::uint64_t usable_events = 0; // decoded, of a known code, metadata not counted
@@ -109,9 +111,8 @@ struct TraceFacts {
 
 // Finds where the reader got fewer records than the chunks hold: slots that are empty or could not be decoded, and
 // chunks that end early. The missing records may have changed any state, so a check that continued across a hole would
-// report false violations. There is one before and after a chunk whose checksum is wrong. Where parts of the trace are
-// known to be absent, or a chunk has lost all its records, whole chunks may be missing before any chunk that is not the
-// next one by its number.
+// report false violations. There is one before and after a chunk whose checksum is wrong. Whole chunks may be missing
+// before any chunk that is not the next one by its number, unless it is known that all are there.
 class Holes {
   public:
     // Returns whether records are missing between the previous event of the same processor and this one. Must be called
@@ -136,6 +137,8 @@ class Holes {
     }
 
   private:
+    static constexpr std::size_t kLatestChunks = 256;
+
     struct Latest {
         bool begun = false;           // the processor had an event
         std::uint32_t source = 0;     // the chunk of the processor's latest event
@@ -153,20 +156,34 @@ class Holes {
             m_lost_chunk = m_lost_chunk || (!chunk.first_stamp && lost(chunk) != 0);
             m_last_number = std::max(m_last_number, chunk.description.chunk);
         }
-        return m_lost_chunk || is_absent(facts);
+        return m_lost_chunk || !facts.has_all_chunks || is_absent(facts);
     }
 
     [[nodiscard]] static bool is_absent(const TraceFacts& facts) {
         return facts.absent.parts != 0 || facts.absent.records != 0;
     }
 
-    // Returns whether the second chunk is the next one by its number. After the last one the first one is used again.
+    // Returns whether the second chunk is the next one by its number, or those between are of other processors. After
+    // the last one the first one is used again.
     [[nodiscard]] bool follows(const ChunkReport& before, const ChunkReport& here, const TraceFacts& facts) const {
-        const bool is_next = here.description.chunk == before.description.chunk + 1 &&
-                             here.description.generation == before.description.generation;
-        const bool goes_round =
-            here.description.chunk == 0 && before.description.chunk == m_last_number && !is_absent(facts);
-        return before.described && here.described && (is_next || goes_round);
+        const std::uint16_t from = before.description.chunk;
+        const std::uint16_t to = here.description.chunk;
+        const bool goes_round = to == 0 && from == m_last_number && facts.has_all_chunks && !is_absent(facts);
+        const bool ascends = to > from && here.description.generation == before.description.generation;
+        return before.described && here.described &&
+               (goes_round || (ascends && to - from - 1 == of_others_between(from, to, facts)));
+    }
+
+    // Counts the latest chunks with numbers between these two.
+    [[nodiscard]] static std::ptrdiff_t of_others_between(std::uint16_t from, std::uint16_t to,
+                                                          const TraceFacts& facts) {
+        if (to == from + 1) {
+            return 0;
+        }
+        const auto latest = std::span(facts.chunks).last(std::min<std::size_t>(facts.chunks.size(), kLatestChunks));
+        return std::ranges::count_if(latest, [&](const ChunkReport& chunk) {
+            return chunk.described && chunk.description.chunk > from && chunk.description.chunk < to;
+        });
     }
 
     NumberMap<Latest> m_processors;

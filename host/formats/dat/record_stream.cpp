@@ -80,7 +80,9 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_session(const std::s
             return added.error();
         }
     }
-    if (!stream->m_images.load(options, path, &stream->m_session->manifest)) {
+    const Manifest& manifest = stream->m_session->manifest;
+    stream->m_facts.has_all_chunks = manifest.announced && manifest.announced->chunks == manifest.chunks.size();
+    if (!stream->m_images.load(options, path, &manifest)) {
         return lib::Error::not_found;
     }
     if (is_new) {

@@ -217,6 +217,9 @@ class RecordStream final : public trace::EventStream {
     // Notes what the container of these records states to be lost.
     void note_absent(const trace::Absent& absent) { m_facts.absent = absent; }
 
+    // Notes that the container of these records has each chunk that the machine has used.
+    void note_all_chunks() { m_facts.has_all_chunks = true; }
+
     // Notes the machine's totals, which the container of these records has.
     void note_totals(const tracer::ExportEnd& totals) { m_facts.export_end = totals; }
 

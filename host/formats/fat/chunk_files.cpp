@@ -198,6 +198,9 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
     auto stream = dat::RecordStream::of_sources(importer.sources(), options, diagnostics);
     if (stream && importer.totals()) {
         stream.value()->note_totals(*importer.totals());
+        if (importer.totals()->chunks == importer.sources().size()) {
+            stream.value()->note_all_chunks();
+        }
     }
     return stream;
 }

@@ -149,6 +149,15 @@ lib::Error unusable(const std::string& file, lib::Error error, trace::Diagnostic
     return error;
 }
 
+// The black box describes each chunk of the machine.
+lib::Result<std::unique_ptr<dat::RecordStream>>
+with_all_chunks(lib::Result<std::unique_ptr<dat::RecordStream>> stream) {
+    if (stream) {
+        stream.value()->note_all_chunks();
+    }
+    return stream;
+}
+
 } // namespace
 
 lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& input, const trace::OpenOptions& options,
@@ -174,7 +183,7 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
     if (options.follow.wanted) {
         const trace::NamedSource followed{
             .name = name, .bytes = follow(std::move(box.value()), options.follow), .followed = true};
-        return dat::RecordStream::of_sources(std::span(&followed, 1), options, diagnostics);
+        return with_all_chunks(dat::RecordStream::of_sources(std::span(&followed, 1), options, diagnostics));
     }
     auto spool = trace::Spool::create();
     if (!spool) {
@@ -188,7 +197,7 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
         return lib::Error::corrupt;
     }
     const trace::NamedSource records{.name = name, .bytes = spool.value().take(), .keep_open = true};
-    return dat::RecordStream::of_sources(std::span(&records, 1), options, diagnostics);
+    return with_all_chunks(dat::RecordStream::of_sources(std::span(&records, 1), options, diagnostics));
 }
 
 } // namespace host::formats::memory

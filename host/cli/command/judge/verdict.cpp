@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
 
 namespace host::cli {
 
@@ -17,6 +19,21 @@ namespace {
 // Returns the sum, saturated so that a wrong counter cannot make it small.
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
     return a > ~b ? ~std::uint64_t{0} : a + b;
+}
+
+// Returns how many numbers between the lowest and the greatest of the chunks of one generation none of them has.
+std::uint64_t numbers_left_out(std::span<const trace::ChunkReport> chunks) {
+    std::map<std::uint32_t, std::set<std::uint16_t>> numbers; // by generation
+    for (const trace::ChunkReport& chunk : chunks) {
+        if (chunk.described) {
+            numbers[chunk.description.generation].insert(chunk.description.chunk);
+        }
+    }
+    std::uint64_t left_out = 0;
+    for (const auto& [generation, of] : numbers) {
+        left_out += *of.rbegin() - *of.begin() + 1U - of.size();
+    }
+    return left_out;
 }
 
 } // namespace
@@ -46,6 +63,9 @@ Accounts accounts_of(const formats::Trace& trace) {
     }
     const auto& manifest = trace.manifest();
     const auto& end = manifest && manifest->announced ? manifest->announced : trace.facts().export_end;
+    if (!end && !trace.facts().has_all_chunks) {
+        accounts.lost_chunks = numbers_left_out(trace.facts().chunks);
+    }
     if (end) {
         accounts.dropped = std::max(accounts.dropped, end->dropped);
         accounts.refused = std::max(accounts.refused, end->refused);
@@ -108,6 +128,11 @@ Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
         return {true, Style::good,
                 fmt::format("complete: nothing lost ({} older records were overwritten, as cyclic recording does)",
                             accounts.overwritten)};
+    }
+    if (!manifest && !trace.facts().export_end && !trace.facts().has_all_chunks) {
+        return {true, Style::warning,
+                "every record that its chunks announce is here; whether chunks are missing is not known without the "
+                "machine's totals"};
     }
     return {true, Style::good, manifest ? "complete: nothing lost" : "whole: every announced record is here"};
 }
