@@ -26,10 +26,10 @@ constexpr std::size_t kStreamBytesMin = 16;
 // After this time the user learns that a FIFO has no writer, or one that writes nothing.
 constexpr int kPatienceMs = 1000;
 
-// Waits until something can be read, or a writer has ended, or nobody wants to wait any more.
-void await_writer(int descriptor, const std::function<bool()>& goes_on_waiting) {
+// Waits until something can be read, a writer has ended, or the caller does not want to wait any more.
+void await_writer(int descriptor, const std::function<bool()>& keeps_waiting) {
     pollfd writer{.fd = descriptor, .events = POLLIN, .revents = 0};
-    while (::poll(&writer, 1, kPatienceMs) <= 0 && (!goes_on_waiting || goes_on_waiting())) {
+    while (::poll(&writer, 1, kPatienceMs) <= 0 && (!keeps_waiting || keeps_waiting())) {
     }
 }
 
@@ -37,7 +37,7 @@ void await_writer(int descriptor, const std::function<bool()>& goes_on_waiting) 
 
 // The file is opened without waiting for the writer of a FIFO, so that the user learns what is waited for.
 lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& path,
-                                                          const std::function<bool()>& goes_on_waiting) {
+                                                          const std::function<bool()>& keeps_waiting) {
     if (path == "-") {
         return take(STDIN_FILENO, false);
     }
@@ -47,7 +47,7 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& pat
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor >= 0 && ::fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode)) {
         if (S_ISFIFO(status.st_mode)) {
-            await_writer(descriptor, goes_on_waiting);
+            await_writer(descriptor, keeps_waiting);
         }
         ::fcntl(descriptor, F_SETFL, 0);
     }

@@ -24,10 +24,10 @@ class ByteSource {
   public:
     static constexpr std::size_t kBufferBytes = 64 * 1024; // of a reader; large enough that a read costs little
 
-    // The path "-" is standard input. goes_on_waiting: called once a second while a FIFO has no byte; false ends the
+    // The path "-" is standard input. keeps_waiting: called once a second while a FIFO has no byte; false ends the
     // wait, and the source is empty. Errors: not_found, refused (no permission), unsupported (a directory), io.
-    [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>>
-    open(const std::string& path, const std::function<bool()>& goes_on_waiting = {});
+    [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> open(const std::string& path,
+                                                                       const std::function<bool()>& keeps_waiting = {});
 
     // Opens a regular file. Nothing else is read, and the call does not wait for the writer of a FIFO. Errors:
     // not_found, refused, unsupported (not a regular file), io; file_error() says them in words.
