@@ -191,7 +191,8 @@ bool ReliableSessions::release(const reliable::Peer& peer, std::uint64_t session
     return true;
 }
 
-// What is not received any more may be continued, and is passed on from the beginning if its session is closed.
+// What is not received any more may be continued, and is passed on from the beginning if its session is closed. Of what
+// was not passed on at all, nothing is remembered: anybody can open such sessions without end.
 void ReliableSessions::forgotten(const reliable::Peer& peer, std::uint64_t session, bool ended) {
     const Key key{peer.ipv4, peer.port, session};
     if (ended) {
@@ -199,8 +200,9 @@ void ReliableSessions::forgotten(const reliable::Peer& peer, std::uint64_t sessi
         return;
     }
     abandon(peer, session);
-    if (m_calls.settled(address_of(peer, session))) {
-        m_passed_on.erase(key);
+    const auto passed = m_passed_on.find(key);
+    if (passed != m_passed_on.end() && (passed->second.number == 0 || m_calls.settled(address_of(peer, session)))) {
+        m_passed_on.erase(passed);
     }
 }
 
@@ -209,6 +211,10 @@ void ReliableSessions::abandon(const reliable::Peer& peer, std::uint64_t session
     const Key key{peer.ipv4, peer.port, session};
     const auto passed = m_passed_on.find(key);
     if (m_kept.erase(key) != 0 || passed == m_passed_on.end() || !passed->second.all) {
+        return;
+    }
+    if (!m_files.has_journal(peer, session)) {
+        m_strangers.erase(key);
         return;
     }
     m_abandoned.emplace_back(peer, session);

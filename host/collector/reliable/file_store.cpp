@@ -221,6 +221,10 @@ std::string FileStores::stream_path(const Peer& peer, std::uint64_t session, std
     return m_directory + '/' + stream_file(name_of(peer, session), stream);
 }
 
+bool FileStores::has_journal(const Peer& peer, std::uint64_t session) {
+    return make() && m_place->has(journal_file(name_of(peer, session)));
+}
+
 bool FileStores::remove(const Peer& peer, std::uint64_t session) {
     const std::string name_of_session = name_of(peer, session);
     const auto known = m_known.find(name_of_session);

@@ -121,6 +121,9 @@ class FileStores final : public StoreProvider {
     // Returns the sessions that have a journal in the directory, in no particular order.
     [[nodiscard]] std::vector<std::pair<Peer, std::uint64_t>> sessions() const;
 
+    // Returns whether something of the session has come.
+    [[nodiscard]] bool has_journal(const Peer& peer, std::uint64_t session);
+
     [[nodiscard]] std::string stream_path(const Peer& peer, std::uint64_t session, std::uint16_t stream) const;
 
     // Deletes the files of a session that is not continued any more; its store may still exist. Returns false if a

@@ -56,6 +56,12 @@ struct FileStores::Place {
         return file;
     }
 
+    [[nodiscard]] bool has(const std::string& name) const {
+        struct stat state {};
+
+        return ::fstatat(directory.number(), name.c_str(), &state, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+    }
+
     // Returns the file, which stays open until kOpenMax others have been used; -1 if it cannot be opened.
     [[nodiscard]] int kept_open(const std::string& name) {
         const auto found = std::ranges::find(m_open, name, &std::pair<std::string, trace::Descriptor>::first);

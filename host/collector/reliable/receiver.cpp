@@ -120,7 +120,17 @@ void Receiver::tick(lib::Nanoseconds now, const std::function<void(const Peer&, 
             send(entry->peer, encoded(*reply, entry->number, early ? master_key() : &entry->key));
         }
     }
-    std::erase_if(m_sessions, [](const auto& entry) { return entry->session.failed(); });
+    std::vector<std::pair<Peer, std::uint64_t>> failed;
+    std::erase_if(m_sessions, [&failed](const auto& entry) {
+        const bool goes = entry->session.failed();
+        if (goes) {
+            failed.emplace_back(entry->peer, entry->number);
+        }
+        return goes;
+    });
+    for (const auto& [peer, session] : failed) {
+        m_provider.forgotten(peer, session, false);
+    }
 }
 
 bool Receiver::sync_all() {

@@ -102,7 +102,8 @@ class StoreProvider {
     // Only one store of a session may be used at a time.
     [[nodiscard]] virtual std::shared_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) = 0;
 
-    // Called when a session has given up its place and its store has been destroyed. ended: it is not continued.
+    // Called when a session has given up its place or failed, and its store has been destroyed. ended: it is not
+    // continued.
     virtual void forgotten(const Peer& /*peer*/, std::uint64_t /*session*/, bool /*ended*/) {}
 };
 

@@ -56,12 +56,7 @@ class FileStores::FileStore final : public SessionStore {
     FileStore& operator=(const FileStore&) = delete;
 
     // Returns whether something of the session has come.
-    [[nodiscard]] bool has_journal() const {
-        struct stat state {};
-
-        return ::fstatat(m_place.directory.number(), journal_file(m_name).c_str(), &state, AT_SYMLINK_NOFOLLOW) == 0 ||
-               errno != ENOENT;
-    }
+    [[nodiscard]] bool has_journal() const { return m_place.has(journal_file(m_name)); }
 
     // Opens what an earlier process has left. Returns what is wrong; empty if everything agrees with the journal.
     [[nodiscard]] std::string load() {

@@ -3,6 +3,7 @@
 #include "host/collector/reliable_sessions.hpp"
 
 #include "tests/support/acknowledged_machines.hpp"
+#include "tests/support/allocated_bytes.hpp"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -196,6 +197,25 @@ TEST_F(Machines, WithoutAKeyFillNoDirectoryWithWhatBeginsWithNoChunk) {
         wire::PacketType::ack);
     EXPECT_EQ(files().size(), 2U * 7) << "a machine is received";
     m_strangers_max = 1'000;
+}
+
+// Whoever can receive at an address can open sessions without end.
+TEST_F(Machines, OfWhichNothingWasTakenAreForgotten) {
+    m_strangers_max = 0;
+    open();
+    const auto be_refused = [this](std::uint64_t session) {
+        pass(1'000);
+        EXPECT_EQ(hello(session), wire::PacketType::hello_ack);
+        data(session, 1);
+        m_sessions->tick();
+    };
+    be_refused(1);
+    const std::size_t before = allocated_bytes();
+    for (std::uint64_t session = 2; session <= 300; ++session) {
+        be_refused(session);
+    }
+    EXPECT_LT(allocated_bytes(), before + 64'000);
+    EXPECT_TRUE(files().empty());
 }
 
 // Three hundred machines that say HELLO and nothing else.

@@ -22,6 +22,7 @@ struct Stored {
     Mark mark; // of stream 0
     int syncs = 0;
     std::set<std::uint16_t> stuck; // streams that cannot be synced
+    bool failed = false;
 };
 
 class FakeStore final : public SessionStore {
@@ -48,6 +49,8 @@ class FakeStore final : public SessionStore {
         return synced;
     }
 
+    [[nodiscard]] StoreState poll() override { return m_stored.failed ? StoreState::failed : StoreState::ready; }
+
   private:
     Stored& m_stored;
     const bool& m_full;
@@ -57,6 +60,10 @@ class Receiving : public testing::Test, public StoreProvider {
   protected:
     [[nodiscard]] std::shared_ptr<SessionStore> open(const Peer& /*peer*/, std::uint64_t session) override {
         return refuse ? nullptr : std::make_unique<FakeStore>(stored[session], full);
+    }
+
+    void forgotten(const Peer& /*peer*/, std::uint64_t session, bool ended) override {
+        forgotten_sessions.emplace_back(session, ended);
     }
 
     // The answer to one packet, decoded; its body is in `answer`. The MAC is that of a sender that knows the cookie.
@@ -119,6 +126,7 @@ class Receiving : public testing::Test, public StoreProvider {
 
     std::map<std::uint64_t, Stored> stored;
     std::map<std::uint64_t, std::uint64_t> cookies; // by session
+    std::vector<std::pair<std::uint64_t, bool>> forgotten_sessions;
     bool full = false;
     bool refuse = false;
     lib::Nanoseconds now = lib::milliseconds(1'000);
@@ -397,6 +405,16 @@ TEST_F(Receiving, ASessionThatGaveUpItsPlaceContinues) {
     EXPECT_EQ(greeted->type, PacketType::hello_ack);
     EXPECT_EQ(greeted->seq, 1U);
     EXPECT_EQ(data(9, 1, wire::kFlagPush)->seq, 2U);
+}
+
+// Else its provider remembers it, and anybody can open sessions that fail.
+TEST_F(Receiving, TellsItsProviderOfASessionThatFailed) {
+    ASSERT_TRUE(connect(1).has_value());
+    ASSERT_TRUE(connect(2).has_value());
+    stored[1].failed = true;
+    receiver.tick(now, [](const Peer&, std::span<const std::byte>) {});
+    EXPECT_EQ(receiver.sessions().size(), 1U);
+    EXPECT_EQ(forgotten_sessions, (std::vector<std::pair<std::uint64_t, bool>>{{1, false}}));
 }
 
 // --- strangers ----------------------------------------------------------------------------------------------------
