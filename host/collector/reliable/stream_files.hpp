@@ -174,9 +174,8 @@ class FileStores::FileStore final : public SessionStore {
         SyncState state = SyncState::done;
     };
 
-    [[nodiscard]] bool is_nothing(const Mark& mark) const {
-        return m_journal_bytes == 0 && mark.packets == 0; // there is nothing to continue
-    }
+    // Returns whether there is nothing to continue: what a sender has lost before its first packet it says again.
+    [[nodiscard]] bool is_nothing(const Mark& mark) const { return m_journal_bytes == 0 && mark.bytes == 0; }
 
     // Executes a sync().
     [[nodiscard]] bool flush_alone(std::uint16_t number, const Mark& mark) {

@@ -228,6 +228,19 @@ TEST_F(Machines, OfWhichNothingCameTakeNoPlaceForever) {
     EXPECT_TRUE(m_refused.empty());
 }
 
+TEST_F(Machines, HaveNoJournalOfALossBeforeTheirFirstPacket) {
+    open();
+    ASSERT_EQ(hello(0xA, kPeer, 5), wire::PacketType::hello_ack);
+    m_sessions->tick();
+    EXPECT_TRUE(files().empty());
+    EXPECT_EQ(m_usage.bytes, 0U);
+    data(0xA, 1, 5);
+    EXPECT_EQ(delivered(), Lines{"10000/a: 6 of 16"});
+    open();
+    ASSERT_EQ(hello(0xA, kPeer, 6), wire::PacketType::hello_ack);
+    EXPECT_EQ(delivered(), Lines{"10000/a: 6 of 16"}) << "the journal does not state what was lost";
+}
+
 // Of which something came, and which did not end: the oldest that are written elsewhere make room for others.
 TEST_F(Machines, KeepNoMoreJournalsThanTheLimit) {
     open();
