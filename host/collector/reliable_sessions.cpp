@@ -78,8 +78,7 @@ ReliableSessions::ReliableSessions(Options options, Calls calls, Usage& usage)
           },
           m_options.flush_aside ? reliable::FileStores::Flushes::aside : reliable::FileStores::Flushes::at_once,
           &m_usage.bytes)
-    , m_receiver(*this, {.secret = random_key(), .key = m_options.key})
-    , m_journals(m_files.sessions().size()) {
+    , m_receiver(*this, {.secret = random_key(), .key = m_options.key}) {
     for (const filesystem::path& file : files_in(m_options.journals)) {
         std::error_code code;
         const std::uintmax_t bytes = filesystem::file_size(file, code);
@@ -217,9 +216,8 @@ void ReliableSessions::abandon(const reliable::Peer& peer, std::uint64_t session
         m_strangers.erase(key);
         return;
     }
-    m_abandoned.emplace_back(peer, session);
-    if (m_abandoned.size() > m_options.journals_max) {
-        m_abandoned.pop_front();
+    if (std::ranges::find(m_abandoned, std::pair(peer, session)) == m_abandoned.end()) {
+        m_abandoned.emplace_back(peer, session);
     }
 }
 
@@ -354,9 +352,11 @@ std::shared_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::P
         return nullptr;
     }
     std::erase(m_abandoned, std::pair(peer, session));
-    if (!has_journal_left()) {
-        m_calls.refuse(fmt::format("{} has {} journals of sessions that have not ended: move some elsewhere",
-                                   m_options.journals, m_options.journals_max));
+    if (!m_files.has_journal(peer, session) && !has_journal_left()) {
+        if (!std::exchange(m_journals_reported, true)) {
+            m_calls.refuse(fmt::format("{} has {} journals of sessions that have not ended: move some elsewhere",
+                                       m_options.journals, m_options.journals_max));
+        }
         return nullptr;
     }
     auto files = m_files.open(peer, session);
@@ -385,23 +385,22 @@ bool ReliableSessions::takes_stranger(const reliable::Peer& peer, std::uint64_t 
     return takes;
 }
 
-// Counts the sessions that are opened, and those on the disk when that is too many, because most that send nothing have
-// no journal: once a second, because there may be many. What is written elsewhere, too, is removed then.
+// Returns whether a session may have one more journal. If there are too many, some that are written elsewhere, too, are
+// removed, the oldest first: several at once, so that not each newcomer searches for one. If there are none, that is
+// tried again a second later, because there may be many journals.
 bool ReliableSessions::has_journal_left() {
-    if (++m_journals <= m_options.journals_max) {
-        return true;
+    const auto is_full = [this] { return m_files.journals() >= m_options.journals_max; };
+    if (is_full() && (m_listed.value == 0 || now() - m_listed >= lib::milliseconds(1'000))) {
+        m_files.recount(); // somebody may have moved some
+        const std::size_t most =
+            is_full() ? m_options.journals_max - m_options.journals_max / 64 : m_options.journals_max;
+        std::erase_if(m_abandoned, [this, most](const auto& session) {
+            return m_files.journals() >= most && release(session.first, session.second);
+        });
+        m_listed = is_full() ? now() : lib::Nanoseconds{};
     }
-    if (m_listed.value != 0 && now() - m_listed < lib::milliseconds(1'000)) {
-        return false;
-    }
-    m_listed = now();
-    m_journals = m_files.sessions().size() + 1;
-    std::erase_if(m_abandoned, [this](const auto& session) {
-        const bool goes = m_journals > m_options.journals_max && release(session.first, session.second);
-        m_journals -= goes ? 1U : 0U;
-        return goes;
-    });
-    return m_journals <= m_options.journals_max;
+    m_journals_reported = m_journals_reported && is_full();
+    return !is_full();
 }
 
 std::shared_ptr<reliable::SessionStore> ReliableSessions::delivering(const reliable::Peer& peer, std::uint64_t session,

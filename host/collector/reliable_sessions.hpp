@@ -166,9 +166,9 @@ class ReliableSessions final : private reliable::StoreProvider {
     // Sessions that are not received any more and whose journals still exist.
     std::vector<std::pair<reliable::Peer, std::uint64_t>> m_ended;
     std::deque<std::pair<reliable::Peer, std::uint64_t>> m_abandoned; // that have not ended and are not received
-    std::size_t m_journals = 0;                                       // at most so many exist
     std::uint64_t m_forgeries_reported_at = 1;                        // the number of which is reported next
-    lib::Nanoseconds m_listed;                                        // when the journals were last counted
+    lib::Nanoseconds m_listed;        // when the journals were last counted, and none could be removed
+    bool m_journals_reported = false; // that there are too many
     bool m_full_reported = false;
     bool m_strangers_reported = false;
 };

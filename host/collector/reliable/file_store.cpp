@@ -185,7 +185,9 @@ FileStores::FileStores(std::string directory, const Limits& limits, Report repor
     , m_limits(limits)
     , m_report(std::move(report))
     , m_place(std::make_unique<Place>(m_directory, m_report, bytes))
-    , m_flushes(flushes) {}
+    , m_flushes(flushes) {
+    recount();
+}
 
 FileStores::~FileStores() = default;
 
@@ -221,6 +223,14 @@ std::string FileStores::stream_path(const Peer& peer, std::uint64_t session, std
     return m_directory + '/' + stream_file(name_of(peer, session), stream);
 }
 
+std::size_t FileStores::journals() const {
+    return m_place->journals;
+}
+
+void FileStores::recount() {
+    m_place->journals = sessions().size();
+}
+
 bool FileStores::has_journal(const Peer& peer, std::uint64_t session) {
     return make() && m_place->has(journal_file(name_of(peer, session)));
 }
@@ -238,12 +248,16 @@ bool FileStores::remove(const Peer& peer, std::uint64_t session) {
         if (::fstatat(directory, name.c_str(), &state, AT_SYMLINK_NOFOLLOW) == 0 &&
             ::unlinkat(directory, name.c_str(), 0) == 0) {
             m_place->bytes -= std::min(m_place->bytes.load(), static_cast<std::uint64_t>(state.st_size));
+            return true;
         }
+        return false;
     };
     for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax; ++stream) {
         remove_file(stream_file(name_of_session, stream));
     }
-    remove_file(journal_file(name_of_session));
+    if (remove_file(journal_file(name_of_session)) && m_place->journals != 0) {
+        --m_place->journals;
+    }
     m_place->close(name_of_session);
     m_known.erase(name_of_session);
     return true;

@@ -121,6 +121,10 @@ class FileStores final : public StoreProvider {
     // Returns the sessions that have a journal in the directory, in no particular order.
     [[nodiscard]] std::vector<std::pair<Peer, std::uint64_t>> sessions() const;
 
+    // Returns the number of journals; those that others make or remove count from the next recount() on.
+    [[nodiscard]] std::size_t journals() const;
+    void recount();
+
     // Returns whether something of the session has come.
     [[nodiscard]] bool has_journal(const Peer& peer, std::uint64_t session);
 

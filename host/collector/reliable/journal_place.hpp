@@ -31,6 +31,7 @@ struct FileStores::Place {
     std::string path;
     std::atomic<std::uint64_t> own_bytes = 0; // used if the caller counts none
     std::atomic<std::uint64_t>& bytes;        // in all files
+    std::atomic<std::size_t> journals = 0;    // that exist
     const Report& report;
     trace::Descriptor directory;
     trace::Descriptor event;          // becomes readable when a flush has ended; none without a flusher

@@ -227,7 +227,9 @@ class FileStores::FileStore final : public SessionStore {
     // Returns whether the journal exists; makes it at the first call.
     [[nodiscard]] bool begun() {
         if (!m_begun) {
+            const bool is_new = !has_journal();
             m_begun = static_cast<bool>(m_place.open(journal_file(m_name)));
+            m_place.journals += is_new && m_begun ? 1U : 0U;
             m_new_names = true;
             if (!m_begun) {
                 fail(fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno)));

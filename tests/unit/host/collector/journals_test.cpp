@@ -218,11 +218,11 @@ TEST_F(Machines, OfWhichNothingWasTakenAreForgotten) {
     EXPECT_TRUE(files().empty());
 }
 
-// Three hundred machines that say HELLO and nothing else.
-TEST_F(Machines, OfWhichNothingCameTakeNoPlaceForever) {
+// Three hundred machines that say HELLO and nothing else, in less than a second.
+TEST_F(Machines, OfWhichNothingCameTakeNoPlaceOfAJournal) {
     open();
     for (std::uint64_t session = 1; session <= 3 * kJournals; ++session) {
-        pass(1'000);
+        pass(1);
         ASSERT_EQ(hello(session), wire::PacketType::hello_ack) << session;
     }
     EXPECT_TRUE(m_refused.empty());
@@ -253,10 +253,13 @@ TEST_F(Machines, KeepNoMoreJournalsThanTheLimit) {
     EXPECT_TRUE(m_refused.empty());
     pass(10'000);
     EXPECT_EQ(hello(session), wire::PacketType::abort) << "the journals are the only copies";
+    pass(10'000);
+    EXPECT_EQ(hello(session), wire::PacketType::abort);
     EXPECT_EQ(m_refused, Lines{m_path + " has 100 journals of sessions that have not ended: move some elsewhere"});
-    m_settled = {1, 2, 3};
-    for (int i = 0; i < 3; ++i) {
-        pass(10'000);
+    EXPECT_EQ(hello(1), wire::PacketType::hello_ack) << "it has a journal";
+    m_settled = {2, 3, 4};
+    pass(10'000);
+    for (int i = 0; i < 3; ++i) { // at once
         ASSERT_EQ(hello(session + static_cast<std::uint64_t>(i)), wire::PacketType::hello_ack) << i;
         data(session + static_cast<std::uint64_t>(i), 1);
     }
