@@ -54,14 +54,14 @@ std::vector<filesystem::path> files_in(const std::string& directory) {
     return files;
 }
 
-// Returns the boot id of the chunk with which a file begins; 0 if it begins with none.
-std::uint64_t boot_of(const filesystem::path& file) {
+// Returns the boot id of the chunk with which a file begins; none if it begins with none.
+std::optional<std::uint64_t> boot_of(const filesystem::path& file) {
     constexpr std::size_t kPreambleBytes = 4096;
     std::array<std::byte, kPreambleBytes> head{};
     const auto source = trace::ByteSource::open_file(file.string());
     const auto size = source ? source.value()->read(0, head) : lib::Result<std::size_t>(lib::Error::io);
     const auto begin = size ? formats::dat::read_chunk_begin(std::span(head).first(size.value())) : std::nullopt;
-    return begin ? begin->boot_id : 0;
+    return begin ? std::optional(begin->boot_id) : std::nullopt;
 }
 
 } // namespace
@@ -112,7 +112,7 @@ std::string ReliableSessions::prepare(const std::string& served) {
 
 bool ReliableSessions::can_continue(const std::string& directory) {
     const auto manifest = formats::dat::load_manifest(directory);
-    std::set<std::uint64_t> held;
+    std::set<std::optional<std::uint64_t>> held;
     std::size_t journals = 0;
     for (const filesystem::path& file : files_in(journals_of(directory))) {
         journals += file.extension() == ".journal" ? 1U : 0U;
@@ -276,13 +276,22 @@ void ReliableSessions::begin() {
         }
         std::size_t streams = 0;
         std::size_t ended = 0;
+        std::uint64_t bytes = 0;
+        std::uint64_t lost = 0;
         for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax; ++stream) {
             const reliable::Mark mark = files->durable(stream);
             streams += mark.packets != 0 ? 1U : 0U;
             ended += mark.ended ? 1U : 0U;
+            bytes += mark.bytes;
+            lost += mark.lost;
         }
-        if (streams != 0 && boot_of_session(peer, session) == 0) {
+        const bool has_chunk = bytes != 0 && boot_of_session(peer, session);
+        if (bytes != 0 && !has_chunk) {
             m_strangers.insert({peer.ipv4, peer.port, session});
+        }
+        // What a machine sends from its first packet on begins with a chunk; after a loss, one may follow.
+        if (ended == 0 && !has_chunk && (bytes == 0 || lost == 0)) {
+            m_abandoned.emplace_back(peer, session);
         }
         if (ended != 0 && ended == streams) {
             pass_on_earlier(peer, session, std::move(files));
@@ -290,10 +299,11 @@ void ReliableSessions::begin() {
     }
 }
 
-// Returns the boot id of the first stream that begins with a chunk; 0 if none does.
-std::uint64_t ReliableSessions::boot_of_session(const reliable::Peer& peer, std::uint64_t session) const {
-    std::uint64_t boot_id = 0;
-    for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax && boot_id == 0; ++stream) {
+// Returns the boot id of the first stream that begins with a chunk; none if none does.
+std::optional<std::uint64_t> ReliableSessions::boot_of_session(const reliable::Peer& peer,
+                                                               std::uint64_t session) const {
+    std::optional<std::uint64_t> boot_id;
+    for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax && !boot_id; ++stream) {
         boot_id = boot_of(m_files.stream_path(peer, session, stream));
     }
     return boot_id;
@@ -303,7 +313,7 @@ void ReliableSessions::pass_on_earlier(const reliable::Peer& peer, std::uint64_t
                                        std::shared_ptr<reliable::SessionStore> files) {
     const bool beside = m_options.alone && (m_options.beside || m_owner);
     const auto owner = m_owner;
-    if (beside && !m_calls.open_beside(address_of(peer, session), boot_of_session(peer, session))) {
+    if (beside && !m_calls.open_beside(address_of(peer, session), boot_of_session(peer, session).value_or(0))) {
         return; // the journal is kept, and why is reported
     }
     const auto store = delivering(peer, session, std::move(files));
@@ -391,7 +401,7 @@ bool ReliableSessions::takes_stranger(const reliable::Peer& peer, std::uint64_t 
 bool ReliableSessions::has_journal_left() {
     const auto is_full = [this] { return m_files.journals() >= m_options.journals_max; };
     if (is_full() && (m_listed.value == 0 || now() - m_listed >= lib::milliseconds(1'000))) {
-        m_files.recount(); // somebody may have moved some
+        m_files.recount(); // some may have been moved elsewhere
         const std::size_t most =
             is_full() ? m_options.journals_max - m_options.journals_max / 64 : m_options.journals_max;
         std::erase_if(m_abandoned, [this, most](const auto& session) {

@@ -142,7 +142,7 @@ class ReliableSessions final : private reliable::StoreProvider {
     void keep(const reliable::Peer& peer, std::uint64_t session);
     void pass_on_earlier(const reliable::Peer& peer, std::uint64_t session,
                          std::shared_ptr<reliable::SessionStore> files);
-    [[nodiscard]] std::uint64_t boot_of_session(const reliable::Peer& peer, std::uint64_t session) const;
+    [[nodiscard]] std::optional<std::uint64_t> boot_of_session(const reliable::Peer& peer, std::uint64_t session) const;
     [[nodiscard]] bool has_journal_left();
     [[nodiscard]] bool takes_stranger(const reliable::Peer& peer, std::uint64_t session);
     void abandon(const reliable::Peer& peer, std::uint64_t session);

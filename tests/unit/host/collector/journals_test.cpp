@@ -266,6 +266,25 @@ TEST_F(Machines, KeepNoMoreJournalsThanTheLimit) {
     EXPECT_EQ(files().size(), 2 * kJournals);
 }
 
+// An earlier collector has left them; a chunk, and what has ended, stays.
+TEST_F(Machines, MakeRoomForOthersIfTheyLeftNoChunk) {
+    const Bytes image = support::ChunkBuilder(0).event(1'000, "ipoint").bytes();
+    for (std::uint64_t session = 1; session < kJournals; ++session) {
+        leave(session, session == 1 ? Bytes(160) : image, false);
+    }
+    leave(kJournals, Bytes(160), true);
+    m_has_place = false;
+    open().begin();
+    for (std::uint64_t session = 1; session <= kJournals; ++session) {
+        m_settled.insert(session);
+    }
+    ASSERT_EQ(hello(kJournals + 1), wire::PacketType::hello_ack);
+    data(kJournals + 1, 1);
+    EXPECT_FALSE(filesystem::exists(m_path + "/0000000000000001-7f000001-10000.journal"));
+    EXPECT_EQ(files().size(), 2 * kJournals);
+    EXPECT_EQ(hello(kJournals + 2), wire::PacketType::abort);
+}
+
 } // namespace acknowledged_machines_test
 
 } // namespace host::collector

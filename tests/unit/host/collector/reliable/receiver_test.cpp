@@ -408,7 +408,7 @@ TEST_F(Receiving, ASessionThatGaveUpItsPlaceContinues) {
 }
 
 // Else its provider remembers it, and anybody can open sessions that fail.
-TEST_F(Receiving, TellsItsProviderOfASessionThatFailed) {
+TEST_F(Receiving, ReportsToItsProviderASessionThatFailed) {
     ASSERT_TRUE(connect(1).has_value());
     ASSERT_TRUE(connect(2).has_value());
     stored[1].failed = true;
