@@ -166,23 +166,25 @@ class Holes {
     // Returns whether the second chunk is the next one by its number, or those between are of other processors. After
     // the last one the first one is used again.
     [[nodiscard]] bool follows(const ChunkReport& before, const ChunkReport& here, const TraceFacts& facts) const {
-        const std::uint16_t from = before.description.chunk;
-        const std::uint16_t to = here.description.chunk;
-        const bool goes_round = to == 0 && from == m_last_number && facts.has_all_chunks && !is_absent(facts);
-        const bool ascends = to > from && here.description.generation == before.description.generation;
+        const tracer::ChunkBegin& from = before.description;
+        const tracer::ChunkBegin& to = here.description;
+        const bool goes_round =
+            to.chunk == 0 && from.chunk == m_last_number && facts.has_all_chunks && !is_absent(facts);
+        const bool ascends = to.chunk > from.chunk && to.generation == from.generation;
         return before.described && here.described &&
-               (goes_round || (ascends && to - from - 1 == of_others_between(from, to, facts)));
+               (goes_round || (ascends && to.chunk - from.chunk - 1 == of_others_between(from, to, facts)));
     }
 
-    // Counts the latest chunks with numbers between these two.
-    [[nodiscard]] static std::ptrdiff_t of_others_between(std::uint16_t from, std::uint16_t to,
+    // Counts the latest chunks of other processors that have records and a number between these two.
+    [[nodiscard]] static std::ptrdiff_t of_others_between(const tracer::ChunkBegin& from, const tracer::ChunkBegin& to,
                                                           const TraceFacts& facts) {
-        if (to == from + 1) {
+        if (to.chunk == from.chunk + 1) {
             return 0;
         }
         const auto latest = std::span(facts.chunks).last(std::min<std::size_t>(facts.chunks.size(), kLatestChunks));
         return std::ranges::count_if(latest, [&](const ChunkReport& chunk) {
-            return chunk.described && chunk.description.chunk > from && chunk.description.chunk < to;
+            return chunk.first_stamp && chunk.description.cpu != to.cpu && chunk.description.chunk > from.chunk &&
+                   chunk.description.chunk < to.chunk;
         });
     }
 

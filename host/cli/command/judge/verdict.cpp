@@ -130,9 +130,7 @@ Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
                             accounts.overwritten)};
     }
     if (!manifest && !trace.facts().export_end && !trace.facts().has_all_chunks) {
-        return {true, Style::warning,
-                "every record that its chunks announce is here; whether chunks are missing is not known without the "
-                "machine's totals"};
+        return {true, Style::warning, "each chunk is whole; whether chunks are missing is not known"};
     }
     return {true, Style::good, manifest ? "complete: nothing lost" : "whole: every announced record is here"};
 }
