@@ -5,6 +5,7 @@
 #include "host/schedule/pass.hpp"
 #include "host/text/escape.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -32,7 +33,9 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         analyse::Summary shown;
         Selection selection(input.selection);
         const bool everything = selection.everything();
+        bool is_doubtful = false;
         trace.for_each([&](const trace::Event& event) {
+            is_doubtful = is_doubtful || event.doubtful;
             ends.take(event);
             if (everything || selection.in_span(event)) {
                 summary.add(event);
@@ -46,6 +49,10 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         summary.finish();
         latencies.finish();
         pass.finish();
+        const auto is_wrong = [](const trace::ChunkReport& chunk) { return chunk.damaged && chunk.events != 0; };
+        if (!is_doubtful && std::ranges::any_of(trace.facts().chunks, is_wrong)) {
+            metrics = {}; // of a pipe the damage is known only at its end, so any job may be of wrong records
+        }
         const Accounts accounts = accounts_of(trace);
         const Verdict verdict = verdict_of(trace, accounts);
         const std::vector<analyse::Crash> crashes = crashes_in(ends, trace);
@@ -62,7 +69,6 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
 void add_summary(CommandLine& line, Context context) {
     Command command = line.command("summary", "print what ran and its figures per task and family");
     const auto input = std::make_shared<SummaryInput>();
-    input->options.whole_first = true; // damaged data must not make jobs late
     add_trace_options(command, *input, "--to-time,--to");
     add_follow_options(command, *input);
     command.flag("--json", input->json, "as JSON");
