@@ -7,7 +7,6 @@
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/kernel_image.hpp"
 #include "lib/crc32c.hpp"
 #include "lib/result.hpp"
 
@@ -324,9 +323,6 @@ bool Loader::fetch(const StoredChunks& stored, Ready& one) {
         keep();
     }
     one.directory->write(formats::dat::kManifestName, one.message->body);
-    if (const auto texts = formats_in(one.message->body)) {
-        one.directory->write(trace::kFormatsName, *texts);
-    }
     return true;
 }
 

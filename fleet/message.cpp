@@ -5,9 +5,6 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/text/list.hpp"
-#include "host/trace/byte_source.hpp"
-#include "host/trace/json.hpp"
-#include "host/trace/kernel_image.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -24,35 +21,7 @@ bool is_name_character(char character) {
            (character >= '0' && character <= '9') || character == '_' || character == '-';
 }
 
-constexpr std::size_t kFormatsBytesMax = std::size_t{16} << 20;
-constexpr const char* kText = "text";
-
-// Returns a member of `formats` in a manifest; nothing if it is not there or no text.
-std::optional<std::string> member_of_formats(const trace::Json& manifest_untrusted, const char* name) {
-    const auto formats = manifest_untrusted.find("formats");
-    if (formats == manifest_untrusted.end() || !formats->is_object()) {
-        return std::nullopt;
-    }
-    const auto found = formats->find(name);
-    return found != formats->end() && found->is_string() ? std::optional(found->get<std::string>()) : std::nullopt;
-}
-
 } // namespace
-
-std::string session_body(std::string manifest, const std::string& directory) {
-    trace::Json json = trace::Json::parse(manifest, nullptr, false);
-    const auto sum = member_of_formats(json, "crc32c");
-    const auto texts = trace::read_file(directory + '/' + std::string(trace::kFormatsName), kFormatsBytesMax);
-    if (!sum || !texts || *sum != fmt::format("{:08x}", trace::checksum(std::as_bytes(std::span(texts.value()))))) {
-        return manifest;
-    }
-    json["formats"][kText] = texts.value();
-    return json.dump(2, ' ', false, trace::Json::error_handler_t::replace) + '\n';
-}
-
-std::optional<std::string> formats_in(std::string_view body_untrusted) {
-    return member_of_formats(trace::Json::parse(body_untrusted, nullptr, false), kText);
-}
 
 bool is_name(std::string_view text_untrusted) {
     return !text_untrusted.empty() && text_untrusted.size() <= kNameMax &&

@@ -6,7 +6,7 @@
 //   headers   Nats-Msg-Id       <boot id>/<cpu>/<chunk>/<generation>, or <boot id>/session
 //             Remora-Kind       chunk or session
 //             Remora-Started    when the session began, seconds since 1970 (UTC)
-//   body      the file of the chunk; or manifest.json, with the texts of trace_printf
+//   body      the file of the chunk; or manifest.json
 //
 // A run that streams reuses chunk numbers, so the generation is part of the id: without it the server would treat the
 // second use as a duplicate of the first.
@@ -60,13 +60,6 @@ struct Message {
 
 [[nodiscard]] std::string chunk_message_id(const formats::dat::ChunkKey& key);
 [[nodiscard]] std::string session_message_id(std::uint64_t boot_id);
-
-// Returns the body of a session's message: the manifest of this directory, and the contents of formats.json as the
-// member `text` of `formats`. Without that file, or if it is damaged, it is the manifest alone.
-[[nodiscard]] std::string session_body(std::string manifest, const std::string& directory);
-
-// Returns the formats.json that such a body has; nothing if it has none.
-[[nodiscard]] std::optional<std::string> formats_in(std::string_view body_untrusted);
 
 // Returns nothing if the text is not exactly what chunk_message_id() returns for a key.
 [[nodiscard]] std::optional<formats::dat::ChunkKey> chunk_key_of(std::string_view id_untrusted);

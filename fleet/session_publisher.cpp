@@ -272,7 +272,7 @@ void SessionPublisher::publish_manifest() {
     message.kind = MessageKind::session;
     message.id = session_message_id(m_manifest.boot_id);
     message.started_s = m_published.started_s;
-    message.body = session_body(m_text, m_directory);
+    message.body = m_text;
     if (message.body.size() > m_outlet.body_bytes_max()) { // without blanks the text has half the size
         message.body =
             trace::Json::parse(m_text, nullptr, false).dump(-1, ' ', false, trace::Json::error_handler_t::replace);

@@ -80,7 +80,7 @@ lib::Result<Message, NetworkFailure> DirectorySource::message_of(std::uint64_t s
                     .deliveries = m_deliveries[sequence - 1],
                     .handle = sequence};
     if (item.chunk == session.manifest.chunks.size()) {
-        message.body = session_body(session.manifest_text, session.path);
+        message.body = session.manifest_text;
         return message;
     }
     const ManifestChunk& chunk = session.manifest.chunks[item.chunk];

@@ -251,8 +251,8 @@ std::string trace_of_last_run(std::string_view command) {
     if (command == "attach") {
         return ::access("out/ram", F_OK) == 0 ? "out/ram" : "";
     }
-    for (const std::string session : {"out/udp", "out/disk"}) {
-        if (::access((session + "/manifest.json").c_str(), F_OK) == 0) {
+    for (const char* const session : {"out/udp", "out/disk"}) {
+        if (::access((std::string(session) + "/manifest.json").c_str(), F_OK) == 0) {
             return session;
         }
     }

@@ -7,7 +7,6 @@
 
 #include "fleet/store.hpp"
 #include "fleet/stream.hpp"
-#include "host/trace/byte_source.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -101,8 +100,6 @@ class FakeStore final : public host::fleet::Store {
             const auto known = sessions.find(session.run.boot_id);
             EXPECT_TRUE(known == sessions.end() || known->second == rows);
             sessions[session.run.boot_id] = rows;
-            const auto texts = host::trace::read_file(session.directory + "/formats.json", 1'000'000);
-            formats = texts ? texts.value() : "";
             return std::monostate{};
         }));
     }
@@ -129,7 +126,6 @@ class FakeStore final : public host::fleet::Store {
     std::map<std::string, StoredChunk> chunks;
     std::map<std::string, std::uint64_t> events;
     std::map<std::uint64_t, std::vector<std::pair<Table, std::string>>> sessions;
-    std::string formats; // formats.json of the session that was added last
 
   private:
     static lib::Result<void, NetworkFailure> done(const lib::Result<std::monostate, NetworkFailure>& outcome) {

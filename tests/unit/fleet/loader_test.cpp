@@ -3,7 +3,6 @@
 #include "fleet/loader.hpp"
 
 #include "fleet/chunk_events.hpp"
-#include "host/trace/json.hpp"
 #include "tests/support/fleet/fake_stream.hpp"
 #include "tests/support/fleet/runs.hpp"
 
@@ -68,19 +67,6 @@ TEST_F(LoaderTest, StoresChunksAndThenTheirSession) {
     EXPECT_EQ(counts.chunks, 5);
     EXPECT_EQ(counts.events, 20);
     EXPECT_EQ(counts.sessions, 1);
-}
-
-TEST_F(LoaderTest, ASessionIsStoredWithItsTexts) {
-    const RunOfChunks run = run_of(kBoot, 1);
-    stream.publish(run.chunks.front());
-    Message session = run.session();
-    trace::Json body = trace::Json::parse(session.body);
-    body["formats"] = {{"file", "formats.json"}, {"image", "1"}, {"crc32c", "2"}, {"text", "{\"formats\": []}"}};
-    session.body = body.dump();
-    stream.publish(session);
-    ASSERT_TRUE(load());
-    expect_everything(run);
-    EXPECT_EQ(store.formats, "{\"formats\": []}");
 }
 
 TEST_F(LoaderTest, TheSessionWaitsForItsChunksWhateverTheOrder) {

@@ -96,25 +96,6 @@ TEST_F(SessionPublisherTest, PublishesChunksInTheirOrderAndThenTheManifest) {
     }
 }
 
-TEST_F(SessionPublisherTest, PublishesTheTextsWithTheManifestUnlessTheirFileIsAnother) {
-    const std::string texts = "{\"formats\": [{\"id\": 32, \"text\": \"at %d\"}]}";
-    manifest.formats = {.image_id = 0x1234, .crc32c = trace::checksum(std::as_bytes(std::span(texts)))};
-    add();
-    for (const std::string_view found : {std::string_view(texts), std::string_view("{}")}) {
-        directory.write("session/formats.json", std::as_bytes(std::span(found)));
-        std::filesystem::remove(progress_file_of(path));
-        outlet.messages.clear();
-        EXPECT_TRUE(publisher().next(1'000'000, true).value());
-        const std::string& body = outlet.messages.back().body;
-        EXPECT_EQ(formats_in(body).value_or("none"), found == texts ? texts : "none");
-        EXPECT_EQ(to_json_text(formats::dat::parse_manifest(body).value()), to_json_text(manifest));
-    }
-    EXPECT_EQ(outlet.messages.back().body, support::read_text(path + "/manifest.json"));
-    for (const char* const body : {"", "[]", "{}", "{\"formats\": 1}", "{\"formats\": {\"text\": 1}}"}) {
-        EXPECT_FALSE(formats_in(body).has_value()) << body;
-    }
-}
-
 TEST_F(SessionPublisherTest, LeavesTheManifestUntilTheSessionIsClosed) {
     add();
     auto publishing = publisher();
