@@ -98,7 +98,7 @@ std::string sorting_key(Table table) {
 
 // Returns the query that derives the rows of a table from those of jobs. It has no subquery, because 18.16 does not
 // feed the new rows to one. In WHERE, the name of a result means the result, so each condition uses another column: a
-// job has a class if it was completed.
+// job has a class if it was completed and its release is known.
 std::string_view derivation_of(Table table) {
     switch (table) {
     case Table::task_minutes:
@@ -108,8 +108,8 @@ std::string_view derivation_of(Table table) {
                "FROM {} GROUP BY site, node, boot, started_s, part, task, minute_s";
     case Table::response_classes:
         return "SELECT site, node, boot, started_s, part, task, toUInt64(assumeNotNull(class_ns)) AS class_ns, "
-               "count() AS jobs FROM {} WHERE outcome = 'completed' GROUP BY site, node, boot, started_s, part, task, "
-               "class_ns";
+               "count() AS jobs FROM {} WHERE outcome = 'completed' AND isNotNull(response_ns) "
+               "GROUP BY site, node, boot, started_s, part, task, class_ns";
     case Table::worst_jobs:
         return "SELECT site, node, boot, started_s, part, task, toUInt64(ifNull(job, 0)) AS job, time_s, release_ns, "
                "end_ns, deadline_ns, toUInt64(assumeNotNull(response_ns)) AS response_ns, lateness_ns, "
