@@ -59,36 +59,43 @@ TEST(ChunkCounts, AreOfOneInstant) {
     EXPECT_EQ(fixture.tracer().control.totals().dropped, 0U);
 }
 
-// Closes the chunk while records come after so many instructions, and returns whether it is closed; none if closing
-// takes fewer instructions. It is one piece of code, in which a number always means the same instruction.
-[[gnu::noinline]] std::optional<bool> closes(TracerFixture& fixture, tracer::Chunk& chunk,
-                                             const std::vector<int>& instructions) {
-    bool closed = false;
-    const bool was_interrupted =
-        interrupted_at(instructions, [&] { closed = fixture.tracer().store.freeze(chunk).ok(); });
-    return was_interrupted ? std::optional(closed) : std::nullopt;
-}
+// Has a full chunk, and the next one that records enter.
+struct Scene {
+    Scene() {
+        fixture.link(full, next);
+        fixture.select_and_enable(full);
+        tracer::log<"ipoint">(0);
+    }
+
+    // Closes the next chunk while records come after so many instructions, and returns whether it is closed; none if
+    // closing takes fewer instructions. It is one piece of code, in which a number always means the same instruction.
+    [[gnu::noinline]] std::optional<bool> closes(const std::vector<int>& instructions) {
+        bool closed = false;
+        const bool was_interrupted =
+            interrupted_at(instructions, [&] { closed = fixture.tracer().store.freeze(next).ok(); });
+        return was_interrupted ? std::optional(closed) : std::nullopt;
+    }
+
+    TracerFixture fixture{8'192};
+    tracer::Chunk& full = fixture.chunk(1, 0, tracer::kFlagJumpToNext);
+    tracer::Chunk& next = fixture.chunk(16, 2, tracer::kFlagStop);
+};
 
 // Closes a chunk while a record enters it after so many instructions. Returns whether that happened; none if closing
 // takes fewer instructions.
 std::optional<bool> is_entered(int instructions) {
-    TracerFixture fixture(8'192);
-    tracer::Chunk& full = fixture.chunk(1, 0, tracer::kFlagJumpToNext);
-    tracer::Chunk& next = fixture.chunk(16, 2, tracer::kFlagStop);
-    fixture.link(full, next);
-    fixture.select_and_enable(full);
-    tracer::log<"ipoint">(0);
-    const auto closed = closes(fixture, next, {instructions});
+    Scene scene;
+    const auto closed = scene.closes({instructions});
     if (!closed || *closed) {
         return closed ? std::optional(false) : std::nullopt;
     }
-    const std::uint64_t before = tracer::ChunkStore::counts(next).written;
+    const std::uint64_t before = tracer::ChunkStore::counts(scene.next).written;
     tracer::log<"ipoint">(2);
     tracer::log<"ipoint">(3);
     // A chunk that is opened again may begin with blackout_end.
-    const std::uint64_t written = tracer::ChunkStore::counts(next).written - before;
+    const std::uint64_t written = tracer::ChunkStore::counts(scene.next).written - before;
     EXPECT_TRUE(written == 2 || written == 3) << written << " records, interrupted after " << instructions;
-    EXPECT_EQ(fixture.tracer().control.totals().dropped, 0U);
+    EXPECT_EQ(scene.fixture.tracer().control.totals().dropped, 0U);
     return true;
 }
 
@@ -108,20 +115,15 @@ TEST(ChunkStore, LeavesAChunkOpenThatAnInterruptEntersWhileItIsClosed) {
 // Closes a chunk while records come after so many instructions; the first one enters it. Returns how many of them were
 // dropped, because the chunk was closed just then; none if closing takes fewer instructions.
 std::optional<std::uint64_t> dropped_at(const std::vector<int>& instructions) {
-    TracerFixture fixture(8'192);
-    tracer::Chunk& full = fixture.chunk(1, 0, tracer::kFlagJumpToNext);
-    tracer::Chunk& next = fixture.chunk(16, 2, tracer::kFlagStop);
-    fixture.link(full, next);
-    fixture.select_and_enable(full);
-    tracer::log<"ipoint">(0);
-    if (!closes(fixture, next, instructions)) {
+    Scene scene;
+    if (!scene.closes(instructions)) {
         return std::nullopt;
     }
-    const std::uint64_t dropped = fixture.tracer().control.totals().dropped;
+    const std::uint64_t dropped = scene.fixture.tracer().control.totals().dropped;
     tracer::log<"ipoint">(2);
     std::uint64_t reported = 0;
     std::uint64_t kept = 0;
-    for (const tracer::Record& record : tests::main_records(next)) {
+    for (const tracer::Record& record : tests::main_records(scene.next)) {
         if (record.event_code() == tracer::event_code("blackout_end")) {
             EXPECT_TRUE(record.par2 == 0 || kept == 1) << "a record that follows the loss is before its report";
             reported += record.par2;

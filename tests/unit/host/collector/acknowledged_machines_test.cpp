@@ -71,19 +71,23 @@ TEST_F(Machines, PassesOnEverythingAnewAfterADrop) {
     EXPECT_EQ(delivered(), Lines{"10000/a: 2 of 16"});
 }
 
+// Returns flushes of files that wait until the semaphore is released, and never on the thread that receives.
+support::Flushes held_by(std::binary_semaphore& proceed) {
+    return {.of_file =
+                [&proceed, receiving = std::this_thread::get_id()](int /*file*/) {
+                    EXPECT_NE(std::this_thread::get_id(), receiving);
+                    proceed.acquire();
+                    proceed.release();
+                    return 0;
+                },
+            .of_file_system = {},
+            .of_name = {}};
+}
+
 // A flush is pending when a session gives up its place, and when it comes again: nothing waits for that but its answer.
 TEST_F(Machines, ThatGiveUpTheirPlacesKeepNoOtherOneWaiting) {
     std::binary_semaphore proceed{0};
-    const std::thread::id receiving = std::this_thread::get_id();
-    const support::WithFlushes with({.of_file =
-                                         [&](int /*file*/) {
-                                             EXPECT_NE(std::this_thread::get_id(), receiving);
-                                             proceed.acquire();
-                                             proceed.release();
-                                             return 0;
-                                         },
-                                     .of_file_system = {},
-                                     .of_name = {}});
+    const support::WithFlushes with(held_by(proceed));
     m_flush_aside = true;
     open();
     ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
@@ -116,14 +120,7 @@ TEST_F(Machines, ContinueAfterAnotherCollectorWithoutKeepingOthersWaiting) {
     leave(0xA, stream, false);
     filesystem::resize_file(m_path + "/000000000000000a-7f000001-10000-0.trc", stream.size() + 100);
     std::binary_semaphore proceed{0};
-    const support::WithFlushes with({.of_file =
-                                         [&](int /*file*/) {
-                                             proceed.acquire();
-                                             proceed.release();
-                                             return 0;
-                                         },
-                                     .of_file_system = {},
-                                     .of_name = {}});
+    const support::WithFlushes with(held_by(proceed));
     m_flush_aside = true;
     open();
     EXPECT_EQ(hello(0xA), std::nullopt);
