@@ -241,7 +241,7 @@ class WakeUps : public Theory {
         std::vector<std::uint16_t> waiters; // in the order in which they came
         bool all_waiters_known = false;
         std::uint64_t owed = 0;             // how many posts must still wake a task
-        std::optional<std::uint16_t> asked; // a task that requested a unit when none was left: it must block
+        std::optional<std::uint16_t> asked; // a task that requested a unit when none was left, or may have been left
     };
 
     void wait(const trace::Event& event);

@@ -62,9 +62,10 @@ void WakeUps::wait(const trace::Event& event) {
     if (!semaphore.count || !model().jobs_recorded()) {
         semaphore.count.reset(); // whether waits are recorded is not known yet
         verdicts().undecided(Rule::semaphore_count);
-        return;
-    }
-    if (*semaphore.count == 0) {
+        if (model().jobs_recorded()) {
+            semaphore.asked = event.par1;
+        }
+    } else if (*semaphore.count == 0) {
         semaphore.asked = event.par1;
     } else {
         --*semaphore.count;
@@ -212,12 +213,15 @@ void WakeUps::settle(const trace::Event& event) {
             }
             semaphore.owed = 0;
         }
-        if (semaphore.asked) {
+        if (semaphore.asked && !semaphore.count) {
+            semaphore.waiters.clear(); // it took a unit, so no task waited
+            semaphore.all_waiters_known = true;
+        } else if (semaphore.asked) {
             verdicts().fail(Rule::semaphore_count, *semaphore.asked,
                             fmt::format("{} waits on semaphore {}, which has no unit, and continues",
                                         model().name(*semaphore.asked), id));
-            semaphore.asked.reset();
         }
+        semaphore.asked.reset();
     }
 }
 

@@ -287,6 +287,17 @@ TEST_F(OracleJobs, CountsUnits) {
     EXPECT_THAT(judge(one(0).play("leave 12, wait 12 semaphore 7, dispatch idle")), IsEmpty());
 }
 
+TEST_F(OracleJobs, KnowsEachWaiterAfterAGapOnceATaskHasTakenAUnit) {
+    const auto posted = [](std::string_view first) {
+        Scene scene(
+            "set_semaphore_create 1 7, hard 12 edf 50 900, blackout, lost 5, release 12 by timer at 100 due 1000");
+        scene.play(fmt::format("dispatch 12, {}, leave 12, wait 12 semaphore 7, dispatch idle", first));
+        return scene.play("set_mutex_post 0 7, choose idle, set_mutex_post 0 7, choose idle");
+    };
+    EXPECT_THAT(judge(posted("set_mutex_wait 12 7, choose 12, set_mutex_wait 12 7")), ElementsAre("lost-wakeup"));
+    EXPECT_THAT(judge(posted("set_mutex_wait 12 7")), IsEmpty()) << "another task may have waited and been woken";
+}
+
 // --- servers -------------------------------------------------------------------------------------------------------
 
 // Q = 100, T = 1000; work at 500 renews: d = 1500, c = 100. It runs until `end` and is charged. reclaiming: somewhere
