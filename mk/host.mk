@@ -40,8 +40,9 @@ $(D3):
 	  { echo 'error: node-d3 cannot be downloaded; remedy: copy d3.min.js of d3 7 to $@' >&2; exit 1; }; }; fi
 
 # The assembler copies the parts of the reports' pages and the dissector's script into these objects; the compiler does
-# not list them.
-$(foreach kind,host test/obj test-fast/obj coverage/obj,$(foreach room,host/report fleet/report,$(BUILD)/$(kind)/$(room)/unit.o)): \
+# not list them. SINGLE=% compiles the sources of a folder by themselves.
+$(foreach kind,host test/obj test-fast/obj coverage/obj,$(addprefix $(BUILD)/$(kind)/,host/report/unit.o \
+  host/report/frame.cpp.o fleet/report/unit.o fleet/report/page.cpp.o)): \
   $(wildcard host/report/page/* fleet/report/page/*) $(D3)
 $(foreach kind,host test/obj test-fast/obj coverage/obj,$(BUILD)/$(kind)/convert/dissector/dissector.cpp.o): convert/dissector/remora.lua
 

@@ -23,8 +23,8 @@ LINKED = ("test", "kernel", "host", "uefi", "d3.min.js")  # what of the project'
 COMPILE_LIMIT_S = 900
 MEMORY = "/dev/shm"  # tests write through to a disk
 MEMORY_FREE_BYTES = 4 << 30
-# A make below this one starts afresh.
-ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
+# A make below this one starts afresh; the seed is that of the mutants.
+ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS", "SEED"))}
 
 
 def make(*words):
