@@ -70,8 +70,9 @@ std::optional<std::uint32_t> Accounting::link_to(std::uint32_t who, std::uint32_
     return std::nullopt;
 }
 
-// Returns the mutex that the task acquired last, which is the first that it releases.
-std::uint32_t Accounting::latest_mutex_of(std::uint32_t context) const {
+// Returns the mutex for which the task runs in the place of `waiting`: the one that it acquired last, which is the
+// first that it releases. From the unlock until it leaves the processor, that is the one that it has unlocked.
+std::uint32_t Accounting::mutex_of(std::uint32_t context, std::uint32_t waiting) const {
     std::uint32_t mutex = 0;
     std::uint64_t latest = 0;
     for (const auto& [id, held] : m_held) {
@@ -80,7 +81,8 @@ std::uint32_t Accounting::latest_mutex_of(std::uint32_t context) const {
             latest = held.order;
         }
     }
-    return mutex;
+    const std::uint32_t released = context < m_tasks.size() ? m_tasks[context].released : 0;
+    return latest == 0 || (released != 0 && released == wait_of(waiting)) ? released : mutex;
 }
 
 void Accounting::note_fall() {
@@ -131,9 +133,11 @@ void Accounting::note(const trace::Event& event, const Change& change, const Sch
 void Accounting::follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule,
                         std::uint32_t khz, bool executes_another) {
     m_event = &event;
-    // The record only states that the task has the processor.
-    if (Open* const open = event.code == kCodeOf<"task_epilogue"> ? open_of(event.par1) : nullptr) {
-        open->rests = false;
+    if (event.code == kCodeOf<"task_epilogue">) {
+        task(event.par1).released = 0;
+        if (Open* const open = open_of(event.par1)) { // the record only states that the task has the processor
+            open->rests = false;
+        }
     }
     if (kHoldsMutex[event.code]) {
         note_mutex(event);
@@ -145,6 +149,7 @@ void Accounting::follow(const trace::Event& event, std::span<const Change> chang
         } else if (change.kind == Change::Kind::gap) [[unlikely]] {
             m_priorities.forget();
             m_held.clear();
+            std::ranges::for_each(m_tasks, [](Task& one) { one.released = 0; });
         }
     }
     if (Jobs::kConcerns[event.code]) {
@@ -160,6 +165,7 @@ void Accounting::note_mutex(const trace::Event& event) {
         m_held[event.par2] = {event.par1, ++m_acquisitions};
     } else {
         m_held[event.par2] = {kUnknownContext, kFree};
+        task(event.par1).released = event.par2;
     }
 }
 
@@ -279,7 +285,7 @@ Culprit Accounting::classify_ready(std::uint32_t context, const View& view) cons
                 .by = By::task,
                 .inversion = Inversion::bounded,
                 .who = executor.who,
-                .object = waited_for.value_or(latest_mutex_of(executor.who)),
+                .object = waited_for.value_or(mutex_of(executor.who, place)),
                 .holder = executor.who,
                 .chain_end = executor.who};
     }

@@ -146,6 +146,8 @@ class Accounting {
         std::uint32_t open = 0; // the position of its open job in m_open, from 1; 0: it has none
         std::uint32_t wait = 0; // what it waits for: the number of a mutex, else the parameter of task_block
         std::optional<lib::Ticks> last_end{}; // the end of its latest job
+        // The mutex that it has unlocked, until it leaves the processor; 0: none.
+        std::uint32_t released = 0;
     };
 
     struct Held {
@@ -203,7 +205,7 @@ class Accounting {
                                                        const Schedule& schedule) const;
     [[nodiscard]] Inversion inversion(const Culprit& culprit, std::uint32_t context, const View& view) const;
     [[nodiscard]] std::uint32_t wait_of(std::uint32_t context) const;
-    [[nodiscard]] std::uint32_t latest_mutex_of(std::uint32_t context) const;
+    [[nodiscard]] std::uint32_t mutex_of(std::uint32_t context, std::uint32_t waiting) const;
 
     Sink m_sink;
     PieceSink m_pieces;

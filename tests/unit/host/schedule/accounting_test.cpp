@@ -68,6 +68,21 @@ TEST(Accounting, PushThroughBlockingNamesTheMutexOfTheOneThatRuns) {
                             "blocking task 7 mutex 8 of 7 bounded: 4", "execution self: 10"));
 }
 
+// Until it leaves the processor it still runs in the place of the other, for the mutex that it has unlocked: not for
+// the one that it keeps.
+TEST(Accounting, TheMutexIsNamedUntilWhoHasUnlockedItLeaves) {
+    for (const std::string_view other : {"", "acquire low 8; 12 "}) {
+        Scene scene(fmt::format(R"(0 switch low, release low; 10 {}acquire low 7; 20 release high, low -> high
+                                   25 release middle; 30 blocked high 7, high -> low for high; 50 unlock low 7
+                                   55 low -> high in 2; 60 complete high, high -> middle; 70 complete middle)",
+                                other));
+        EXPECT_THAT(scene.shares(kHigh),
+                    ElementsAre("R 40", "execution self: 13", "blocking task 3 mutex 7 of 3 bounded: 25",
+                                "interference kernel 3: 2"));
+        EXPECT_THAT(scene.shares(kMiddle), testing::Contains("blocking task 3 mutex 7 of 3 bounded: 25"));
+    }
+}
+
 // The protocol none hands the mutex over in the unlock.
 TEST(Accounting, NoTaskIsBlockedByAMutexThatIsFree) {
     for (const std::string_view freed : {"set_mutex_unlock", "set_mutex_owner_died"}) {

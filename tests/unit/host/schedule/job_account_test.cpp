@@ -125,8 +125,7 @@ TEST(JobAccounts, ATaskInThePlaceOfTheReadyOneBlocksIt) {
                    20 low -> low for high in 2; 30 unlock low 8; 40 unlock low 7; 50 low -> high; 60 complete high)");
     EXPECT_THAT(scene.shares(kHigh),
                 ElementsAre("R 50", "interference kernel 3: 10", "blocking task 3 mutex 8 of 3 bounded: 10",
-                            "blocking task 3 mutex 7 of 3 bounded: 10", "blocking task 3 mutex 0 of 3 bounded: 10",
-                            "execution self: 10"));
+                            "blocking task 3 mutex 7 of 3 bounded: 20", "execution self: 10"));
 }
 
 // The scheduler has not been asked yet whether the task that is ready precedes.
