@@ -105,8 +105,19 @@ std::string wrong_before_command(const CLI::App& app, std::span<const char* cons
     return {};
 }
 
-// What CLI11 says of a missing argument.
-constexpr std::string_view kTraceMissing = "TRACE is required";
+// Returns whether the words lack TRACE: nothing is in its place, or what should follow it, which is no file, as in
+// `remora sql 'select 1'`. missing: what CLI11 says.
+bool lacks_trace(const CLI::App& command, std::string_view missing) {
+    const auto is_missing = [missing](const CLI::Option* option) {
+        return option->get_positional() && missing == option->get_name() + " is required";
+    };
+    const CLI::Option* const trace = command.get_option_no_throw("TRACE");
+    if (trace == nullptr || trace->count() == 0) {
+        return trace != nullptr && is_missing(trace);
+    }
+    const std::string& given = trace->results().front();
+    return given != "-" && ::access(given.c_str(), F_OK) != 0 && std::ranges::any_of(command.get_options(), is_missing);
+}
 
 // CLI11 counts what an option requires and receives.
 std::string mismatch(const CLI::App& command, const CLI::ParseError& error) {
@@ -117,7 +128,13 @@ std::string mismatch(const CLI::App& command, const CLI::ParseError& error) {
                                option->count() > 1 ? "is given more than once" : "requires a value");
         }
     }
-    return error.what() == kTraceMissing ? "TRACE is required, such as out/udp" : error.what();
+    if (!lacks_trace(command, error.what())) {
+        return error.what();
+    }
+    const std::vector<std::string>& given = command.get_option("TRACE")->results();
+    return fmt::format("{}TRACE is required, such as {}",
+                       given.empty() ? "" : fmt::format("{} is no file; ", text::escaped(given.front())),
+                       command.get_name() == "attach" ? "out/ram, which `make run` makes" : "out/udp");
 }
 
 // Returns what is wrong with the words, and where the valid ones are listed.
@@ -264,11 +281,12 @@ trace::ExitStatus CommandLine::run(int argc, const char* const* argv, std::strin
         m_app->parse(argc, argv);
         return m_state.status;
     } catch (const CLI::ParseError& parse_error) {
-        if (parse_error.what() == kTraceMissing) {
-            if (const std::string trace = trace_of_last_run(m_app->get_subcommands().front()->get_name());
-                !trace.empty()) {
+        const auto commands = m_app->get_subcommands();
+        if (!commands.empty() && lacks_trace(*commands.front(), parse_error.what())) {
+            const std::string& command = commands.front()->get_name();
+            if (const std::string trace = trace_of_last_run(command); !trace.empty()) {
                 std::vector<const char*> words(argv, argv + argc);
-                words.push_back(trace.c_str());
+                words.insert(std::ranges::find(words, std::string_view(command)) + 1, trace.c_str());
                 return run(argc + 1, words.data(), help, error);
             }
         }

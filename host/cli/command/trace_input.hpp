@@ -70,8 +70,8 @@ inline void add_trace_options(Command& command, TraceInput& input, const std::st
     const bool selects = !names_of_end.empty();
     command
         .option("TRACE", input.path,
-                "session directory, trace file of any known format, or - for standard input; if no argument is given: "
-                "what the last `make run` left in out")
+                "session directory, trace file of any known format, or - for standard input; if it is left out: what "
+                "the last `make run` left in out")
         .required();
     command
         .option(

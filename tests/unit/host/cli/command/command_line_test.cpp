@@ -134,6 +134,8 @@ TEST_F(CommandLines, ReadWhatTheLastRunLeftIfNoTraceIsNamed) {
     EXPECT_EQ(remora({"print"}), 1);
     EXPECT_EQ(m_err, "remora print: TRACE is required, such as out/udp; see: remora print --help\n");
     EXPECT_EQ(remora({"check"}), 1);
+    EXPECT_EQ(remora({"goto", "1us"}), 1);
+    EXPECT_EQ(m_err, "remora goto: 1us is no file; TRACE is required, such as out/udp; see: remora goto --help\n");
     std::filesystem::create_directories("out/disk");
     const std::string run = m_directory.write("out/disk/0trace.dat", sample().bytes());
     ASSERT_EQ(remora({"adopt", "out/disk"}), 0) << m_err;
@@ -141,6 +143,17 @@ TEST_F(CommandLines, ReadWhatTheLastRunLeftIfNoTraceIsNamed) {
     EXPECT_EQ(std::ranges::count(m_out, '\n'), 1) << m_out;
     EXPECT_EQ(remora({"check", "--must-decide"}), 2) << "it was read, and nothing was decided";
     EXPECT_EQ(remora({"attach"}), 1);
+    EXPECT_EQ(m_err, "remora attach: TRACE is required, such as out/ram, which `make run` makes; see: remora attach "
+                     "--help\n");
+    EXPECT_EQ(remora({"goto", "--context", "0", "1us"}), 0) << m_err;
+    EXPECT_EQ(remora({"sql", "--csv", "select count(*) from tasks"}), 0) << m_err;
+    EXPECT_EQ(m_out, "count(*)\n1\n");
+    for (const std::string given : {"out/disk", "-"}) {
+        EXPECT_EQ(remora({"sql", given}), 1);
+        EXPECT_EQ(m_err, "remora sql: STATEMENT is required; see: remora sql --help\n") << "it is the TRACE";
+    }
+    EXPECT_EQ(remora({"pack", "none"}), 1);
+    EXPECT_EQ(m_err, "remora pack: --output is required; see: remora pack --help\n");
     EXPECT_EQ(remora({"print", "--task"}), 1) << "it is no value of an option";
     std::filesystem::rename("out/disk", "out/udp");
     EXPECT_EQ(remora({"summary"}), 0) << m_err;
