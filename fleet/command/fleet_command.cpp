@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // remora fleet asks questions about all nodes of a store that `remora load` fills. The exit status is 2 if verify finds
-// that something is missing, 6 if an account stays open. The list of all commands of remora-fleet is here, too.
+// that something is missing, 8 if a run ended badly, 6 if an account stays open. The list of all commands of
+// remora-fleet is here, too.
 #include "convert/command/full_program.hpp"
 #include "fleet/command/commands.hpp"
 #include "fleet/command/fleet_report.hpp"
@@ -271,10 +272,10 @@ lib::Result<Asked, trace::Refusal> asked_of(const FleetOptions& options, const Q
     return asked;
 }
 
-ExitStatus status_of(Verdict verdict) {
-    return verdict == Verdict::missing ? ExitStatus::damaged
-           : verdict == Verdict::open  ? kAccountOpen
-                                       : ExitStatus::clean;
+ExitStatus status_of(const Findings& found) {
+    return worse(found.badly ? kEndedBadly : ExitStatus::clean, found.verdict == Verdict::missing ? ExitStatus::damaged
+                                                                : found.verdict == Verdict::open  ? kAccountOpen
+                                                                                                  : ExitStatus::clean);
 }
 
 ExitStatus answer(const FleetOptions& options, Context context) {
@@ -321,7 +322,7 @@ ExitStatus answer(const FleetOptions& options, Context context) {
     } else {
         print_findings(context.out, found.value());
     }
-    return status_of(found.value().verdict);
+    return status_of(found.value());
 }
 
 void add_filters(Command& command, FleetOptions& options) {

@@ -67,6 +67,7 @@ struct Findings {
     std::vector<Listing> listings;
     std::vector<std::string> lines{}; // below the tables; in JSON as `lines`
     Verdict verdict = Verdict::none;
+    bool badly = false; // verify: a run ended badly
 };
 
 template <typename Number>

@@ -28,6 +28,7 @@ constexpr auto kParts = std::to_array<Part>({
     {"kernel", "kernel", "''", "max"},
     {"complete", "complete", "0", "max"},
     {"reason", "reason", "''", "max"},
+    {"result", "result", "''", "max"},
     {"listed_chunks", "listed_chunks", "0", "max"},
     {"listed_records", "listed_records", "0", "max"},
     {"missing_records", "missing_records", "0", "max"},
@@ -63,6 +64,7 @@ RunRow run_of(Cells cells) {
     run.kernel = cells.text();
     run.complete = cells.number() != 0;
     run.reason = cells.text();
+    run.result = cells.text();
     for (std::uint64_t* const count :
          {&run.listed_chunks, &run.listed_records, &run.missing_records, &run.lost_packets}) {
         *count = cells.count();

@@ -31,6 +31,7 @@ struct RunRow {
     std::string kernel;
     bool complete = false;
     std::string reason; // why it is not complete
+    std::string result; // as run_result_name() of the machine's totals; empty: they did not come
     std::uint64_t listed_chunks = 0;
     std::uint64_t listed_records = 0;
     std::uint64_t missing_records = 0;
@@ -58,6 +59,8 @@ struct RunRow {
     [[nodiscard]] std::uint64_t lost_refused() const { return refused.value_or(chunk_refused); }
 
     [[nodiscard]] std::uint64_t lost_overwritten() const { return overwritten.value_or(chunk_overwritten); }
+
+    [[nodiscard]] bool ended_badly() const { return result == "failed" || result == "panicked"; }
 
     [[nodiscard]] std::uint64_t lost() const { return lost_dropped() + lost_refused() + lost_overwritten(); }
 };

@@ -8,7 +8,8 @@
 //   the session's rows were made of all its events    the store, if each listed chunk and no other is stored
 //   each chunk has all its events                     with --events, in a store that has a table of them
 //
-// A run whose end is not stored, or whose machine did not count, is open: an unknown count is no fault.
+// A run whose end is not stored, or whose machine did not count, is open: an unknown count is no fault. Of a run that
+// ended badly that is said first; its account may close all the same.
 #include "fleet/questions/findings.hpp"
 #include "fleet/questions/question.hpp"
 #include "fleet/questions/runs.hpp"
@@ -208,6 +209,7 @@ std::vector<View> views() {
             {"listed_chunks", "chunks", Form::count},
             {"stored_chunks", "stored", Form::count},
             {"state", "account"},
+            {"result", "", Form::text, Shown::json},
             {"missing_chunks", "", Form::count, Shown::json},
             {"first_missing_file", "", Form::text, Shown::json},
             {"first_missing_cpu", "", Form::count, Shown::json},
@@ -238,6 +240,7 @@ std::vector<Field> fields_of(const Judged& judged) {
             run.ended ? field_of(run.listed_chunks) : Field(),
             field_of(run.stored_chunks),
             std::string(verdict_text(judged.verdict())),
+            run.result.empty() ? Field() : Field(run.result),
             field_of(gaps.chunks + gaps.other),
             gap ? Field(gaps.file) : Field(),
             of_first(gaps.cpu),
@@ -253,24 +256,34 @@ Findings verify_findings(const Asked& asked, std::span<const Answer> answers) {
     for (const RunRow& run : runs_of(answers[0])) {
         runs.push_back(judge(run, gaps, events));
     }
-    constexpr auto kOrder = std::to_array({Verdict::missing, Verdict::open, Verdict::closed});
-    std::ranges::stable_sort(runs, {}, [&kOrder](const Judged& judged) {
-        return std::ranges::find(kOrder, judged.verdict()) - kOrder.begin();
+    std::ranges::stable_sort(runs, {}, [](const Judged& judged) {
+        return judged.verdict() == Verdict::missing ? 0
+               : judged.run.ended_badly()           ? 1
+               : judged.verdict() == Verdict::open  ? 2
+                                                    : 3;
     });
     std::map<Verdict, std::uint64_t> counts;
+    std::vector<std::string> badly;
     Findings found{.listings = {{.name = "runs", .views = views(), .rows = {}}}, .lines = {}};
     Listing& listing = found.listings.front();
     for (const Judged& judged : runs) {
         ++counts[judged.verdict()];
+        found.badly = found.badly || judged.run.ended_badly();
         if (listing.is_full(asked.limit)) {
             continue;
         }
         listing.rows.push_back(fields_of(judged));
+        const RunName& name = judged.run.name;
+        const std::string run = fmt::format("{}/{}/{}", name.site, name.node, name.boot);
+        if (judged.run.ended_badly()) {
+            badly.push_back(fmt::format("{}: the run ended badly: {}; `remora why --crash` of its session says more",
+                                        run, judged.run.result));
+        }
         if (judged.verdict() != Verdict::closed) {
-            found.lines.push_back(fmt::format("{}/{}/{}: {}: {}", judged.run.name.site, judged.run.name.node,
-                                              judged.run.name.boot, verdict_text(judged.verdict()), why_text(judged)));
+            found.lines.push_back(fmt::format("{}: {}: {}", run, verdict_text(judged.verdict()), why_text(judged)));
         }
     }
+    found.lines.insert(found.lines.begin(), badly.begin(), badly.end());
     found.lines.push_back(fmt::format("{} runs: {} closed, {} with something missing, {} open", runs.size(),
                                       counts[Verdict::closed], counts[Verdict::missing], counts[Verdict::open]));
     found.verdict = counts[Verdict::missing] != 0 ? Verdict::missing
@@ -283,7 +296,8 @@ Findings verify_findings(const Asked& asked, std::span<const Answer> answers) {
 
 const Question kVerify = {.name = "verify",
                           .meaning = "does the account of each run close, from the machine's counters to the store; "
-                                     "exit status 2 if something is missing, 6 if it stays open",
+                                     "exit status 2 if something is missing, 6 if it stays open, 8 if a run ended "
+                                     "badly",
                           .statements = verify_statements,
                           .findings = verify_findings};
 

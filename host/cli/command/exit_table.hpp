@@ -12,13 +12,13 @@
 
 namespace host::cli {
 
-// Only `remora verify` and `remora check` have this status.
+// Only `remora verify`, `remora check` and `remora fleet verify` have this status.
 inline constexpr trace::ExitStatus kAccountOpen{6};
 
 // Only `remora diff` has this status.
 inline constexpr trace::ExitStatus kDiffers{7};
 
-// Only `remora verify` and `remora check` have this status.
+// Only `remora verify`, `remora check` and `remora fleet verify` have this status.
 inline constexpr trace::ExitStatus kEndedBadly{8};
 
 // Each row's number is its status.
@@ -32,7 +32,8 @@ inline constexpr std::array<std::string_view, 9> kExitTexts = {
     "verify, fleet verify: nothing is wrong, but whether every record is here is not known; check: nothing is wrong, "
     "but not all could be judged",
     "diff: nothing is wrong, but the two runs differ",
-    "verify, check: what was judged is right, but the run ended badly: a panic, a hang, or a failure that the "
+    "verify, check, fleet verify: what was judged is right, but the run ended badly: a panic, a hang, or a failure "
+    "that the "
     "application reports",
 };
 

@@ -305,6 +305,26 @@ TEST_F(VerifyTest, WithoutItsChunksTheRecordsOfARunAreNotJudged) {
               "chunk 0, generation 0)");
 }
 
+TEST_F(VerifyTest, SaysFirstWhichRunsEndedBadly) {
+    FleetRun panicked = run(0xA2);
+    panicked.chunk(0, 0, 0, 10).listed(0, 0, 0, 10);
+    panicked.ended(with(totals(1, 10), {{"result", "panicked"}}));
+    store(panicked);
+    const std::string said = "lab/pi-1/00000000000000a2: the run ended badly: panicked; `remora why --crash` of its "
+                             "session says more";
+    EXPECT_EQ(judged(Verdict::closed), (Lines{said, "1 runs: 1 closed, 0 with something missing, 0 open"}));
+    EXPECT_EQ(rows_of(find(kVerify).listings[0], {"state", "result"}), (Lines{"state=closed result=panicked"}));
+    for (const std::string result : {"completed", "unknown"}) {
+        FleetRun gap = run(0xA1);
+        gap.listed(0, 0, 0, 10).ended(with(totals(1, 10), {{"result", result}}));
+        store(gap);
+        const Lines lines = judged(Verdict::missing);
+        EXPECT_EQ(lines.size(), 3U);
+        EXPECT_EQ(lines.front(), said);
+    }
+    EXPECT_TRUE(find(kVerify).badly);
+}
+
 TEST_F(VerifyTest, MissingRunsComeFirstAndAnEmptyStoreIsClosed) {
     EXPECT_EQ(judged(Verdict::closed), (Lines{"0 runs: 0 closed, 0 with something missing, 0 open"}));
     FleetRun whole = run(0xA1);
