@@ -19,6 +19,11 @@ using Failure = trace::Failure<lib::Error>;
 using StoreFailure = Failure;
 using NetworkFailure = Failure;
 
+// Returns whether a server may do later what failed now.
+[[nodiscard]] inline bool may_succeed_later(lib::Error cause) {
+    return cause == lib::Error::unreachable || cause == lib::Error::timeout || cause == lib::Error::busy;
+}
+
 // Returns what the task returns, or the failure that it throws.
 template <typename Task>
 [[nodiscard]] lib::Result<std::invoke_result_t<Task>, Failure> caught(Task task) {

@@ -7,6 +7,7 @@
 #include "host/output/output_file.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "host/trace/kernel_image.hpp"
 #include "lib/crc32c.hpp"
 #include "lib/result.hpp"
 
@@ -17,6 +18,8 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -28,11 +31,6 @@ namespace host::fleet {
 namespace fs = std::filesystem;
 
 namespace {
-
-// Returns whether a server may do later what failed now.
-bool may_succeed_later(lib::Error cause) {
-    return cause == lib::Error::unreachable || cause == lib::Error::timeout || cause == lib::Error::busy;
-}
 
 using formats::dat::ChunkKey;
 using formats::dat::Manifest;
@@ -55,6 +53,11 @@ ChunkKey key_of(const ManifestChunk& chunk, std::uint64_t boot_id) {
     const tracer::ChunkBegin& description = chunk.description;
     return {
         .boot_id = boot_id, .cpu = description.cpu, .chunk = description.chunk, .generation = description.generation};
+}
+
+// Returns whether these are the formats that a manifest names. An empty text is what a store without texts has.
+bool may_be_used(const std::optional<std::string>& formats, const std::optional<formats::dat::ManifestFormats>& named) {
+    return formats && named && (formats->empty() || lib::crc32c(std::as_bytes(std::span(*formats))) == named->crc32c);
 }
 
 // Returns the stored chunk with the key and the checksum of the list, or null.
@@ -114,15 +117,17 @@ class WorkDirectory {
 
 // States what source and store know of a run.
 struct Loader::Known {
-    bool settled = false; // no chunk that was published before the session still comes
-    bool session = false; // the session is stored
-    StoredChunks chunks;  // the chunks that are stored
+    bool settled = false;               // nothing that was published before the session still comes
+    std::optional<std::string> formats; // as Store::formats_of()
+    bool session = false;               // the session is stored
+    StoredChunks chunks;                // the chunks that are stored
 };
 
 struct Loader::Ready {
     const Message* message = nullptr;
     Run run;
     Manifest manifest;
+    std::string formats; // empty: none
     std::unique_ptr<WorkDirectory> directory;
     std::uint64_t bytes = 0; // of its chunks
 };
@@ -160,13 +165,14 @@ void Loader::run_to_end() {
     }
 }
 
-// Chunks are loaded first, because a session in the same batch may list them.
 void Loader::load(std::vector<Message>& messages) {
-    const auto sessions = std::stable_partition(messages.begin(), messages.end(),
-                                                [](const Message& one) { return one.kind == MessageKind::chunk; });
+    std::ranges::stable_sort(messages, {}, &Message::kind);
+    const auto formats = std::ranges::lower_bound(messages, MessageKind::formats, {}, &Message::kind);
+    const auto sessions = std::ranges::lower_bound(messages, MessageKind::session, {}, &Message::kind);
     m_kept = std::chrono::steady_clock::now();
     m_loading = messages;
-    load_chunks({messages.begin(), sessions});
+    load_chunks({messages.begin(), formats});
+    load_formats({formats, sessions});
     load_sessions({sessions, messages.end()});
     m_loading = {};
 }
@@ -220,6 +226,29 @@ void Loader::add(std::span<const ReadChunk> chunks) {
     }
 }
 
+// The formats of a session that is stored come too late: its packed file has those that came before it, or none.
+void Loader::load_formats(std::span<const Message> messages) {
+    for (const Message& message : messages) {
+        const auto image = message.body.size() > kFormatsBytesMax
+                               ? trace::Refusal{fmt::format("it has more than {} bytes", kFormatsBytesMax)}
+                               : trace::KernelImage::parse(message.body);
+        if (!image) {
+            reject(message, fmt::format("formats.json: {}", image.error().text));
+            continue;
+        }
+        const Run run{
+            .from = message.from, .boot_id = formats_boot_of(message.id).value_or(0), .started_s = message.started_s};
+        persist([&] {
+            if (taken(m_store.has_session(run))) {
+                ++m_counts.again;
+            } else {
+                taken(m_store.add_formats(run, message.body));
+            }
+        });
+        acknowledge({&message, 1});
+    }
+}
+
 void Loader::load_sessions(std::span<const Message> messages) {
     std::deque<Ready> ready;
     for (const Message& message : messages) {
@@ -236,8 +265,10 @@ void Loader::load_sessions(std::span<const Message> messages) {
 }
 
 // The source is asked first. So a chunk that another loader stores and acknowledges in between is found in the store.
+// Formats are asked for before the session, because a store removes them when it has stored the session.
 Loader::Known Loader::ask(const Message& message, const Run& run) {
     Known known{.settled = taken(m_source.settled_before(message.sequence)),
+                .formats = taken(m_store.formats_of(run)),
                 .session = taken(m_store.has_session(run)),
                 .chunks = {}};
     for (const StoredChunk& chunk : taken(m_store.chunks_of(run))) {
@@ -263,9 +294,13 @@ void Loader::prepare(const Message& message, std::deque<Ready>& ready) {
         ++m_counts.again;
         return acknowledge({&message, 1});
     }
-    const bool is_whole = std::ranges::all_of(manifest->chunks, [&](const ManifestChunk& chunk) {
-        return !chunk.described || found_in(known.chunks, manifest.value(), chunk) != nullptr;
-    });
+    if (!may_be_used(known.formats, manifest->formats)) {
+        known.formats.reset();
+    }
+    const bool has_formats = known.formats || !manifest->formats;
+    const bool is_whole = has_formats && std::ranges::all_of(manifest->chunks, [&](const ManifestChunk& chunk) {
+                              return !chunk.described || found_in(known.chunks, manifest.value(), chunk) != nullptr;
+                          });
     const bool may_come = message.deliveries <= kDeliveriesMax && (!known.settled || is_early(message));
     if (is_being_loaded || (!is_whole && may_come)) {
         m_source.give_back(
@@ -275,6 +310,7 @@ void Loader::prepare(const Message& message, std::deque<Ready>& ready) {
     ready.push_back({.message = &message,
                      .run = run,
                      .manifest = std::move(manifest.value()),
+                     .formats = known.formats.value_or(""),
                      .directory = std::make_unique<WorkDirectory>()});
     if (!fetch(known.chunks, ready.back())) {
         ready.pop_back();
@@ -302,8 +338,8 @@ std::string Loader::image_of(const Run& run, const StoredChunk& chunk) {
     return std::move(again.body);
 }
 
-// Writes the chunks and the manifest as files. If the bytes of a chunk are gone, the session is rejected, and the
-// result is false.
+// Writes the chunks, the formats and the manifest as files. If the bytes of a chunk are gone, the session is rejected,
+// and the result is false.
 bool Loader::fetch(const StoredChunks& stored, Ready& one) {
     for (const ManifestChunk& chunk : one.manifest.chunks) {
         const StoredChunk* const found = found_in(stored, one.manifest, chunk);
@@ -323,6 +359,9 @@ bool Loader::fetch(const StoredChunks& stored, Ready& one) {
         keep();
     }
     one.directory->write(formats::dat::kManifestName, one.message->body);
+    if (!one.formats.empty()) {
+        one.directory->write(trace::kFormatsName, one.formats);
+    }
     return true;
 }
 
@@ -371,24 +410,6 @@ void Loader::keep() {
     if (!m_loading.empty() && now - m_kept >= kKeepEvery) {
         m_kept = now;
         m_source.keep(m_loading);
-    }
-}
-
-lib::Result<std::shared_ptr<Store>, StoreFailure>
-open_patiently(const std::function<lib::Result<std::shared_ptr<Store>, StoreFailure>()>& open,
-               const std::function<bool()>& nap, const std::function<void(std::string_view)>& report) {
-    std::string away;
-    while (true) {
-        auto store = open();
-        if (store || !may_succeed_later(store.error().cause)) {
-            return store;
-        }
-        if (std::exchange(away, store.error().text) != store.error().text) {
-            report(fmt::format("waits: {}", store.error().text));
-        }
-        if (!nap()) {
-            return store;
-        }
     }
 }
 

@@ -6,8 +6,9 @@
 //
 //   take -> chunk:   read -> damaged: reject
 //        |                -> add -> acknowledge
-//        -> session: chunks still come -> give back
-//                    all there         -> fetch the chunks, make the rows, add -> acknowledge
+//        -> formats: as a chunk
+//        -> session: chunks or formats still come -> give back
+//                    all there -> fetch the chunks, make the rows, add -> acknowledge
 #pragma once
 
 #include "fleet/store.hpp"
@@ -20,19 +21,12 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace host::fleet {
-
-// Opens a store. While its server is away, reports that once for each reason and asks again after each nap(), until
-// that returns false.
-[[nodiscard]] lib::Result<std::shared_ptr<Store>, StoreFailure>
-open_patiently(const std::function<lib::Result<std::shared_ptr<Store>, StoreFailure>()>& open,
-               const std::function<bool()>& nap, const std::function<void(std::string_view)>& report);
 
 class Loader {
   public:
@@ -75,6 +69,7 @@ class Loader {
     void load(std::vector<Message>& messages);
     void load_chunks(std::span<Message> messages);
     void add(std::span<const ReadChunk> chunks);
+    void load_formats(std::span<const Message> messages);
     void load_sessions(std::span<const Message> messages);
     [[nodiscard]] Known ask(const Message& message, const Run& run);
     void prepare(const Message& message, std::deque<Ready>& ready);

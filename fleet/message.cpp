@@ -7,6 +7,8 @@
 #include "host/text/list.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -19,6 +21,19 @@ constexpr std::size_t kNameMax = 63;
 bool is_name_character(char character) {
     return (character >= 'A' && character <= 'Z') || (character >= 'a' && character <= 'z') ||
            (character >= '0' && character <= '9') || character == '_' || character == '-';
+}
+
+constexpr std::array<std::string_view, 3> kKindNames = {"chunk", "formats", "session"}; // in the order of MessageKind
+
+std::optional<std::uint64_t> boot_of(std::string_view id_untrusted, std::string (*id_of)(std::uint64_t boot_id)) {
+    const auto boot = text::number_of<std::uint64_t>(id_untrusted.substr(0, id_untrusted.find('/')), 16);
+    return boot && id_of(*boot) == id_untrusted ? boot : std::nullopt;
+}
+
+bool is_id_of(MessageKind kind, std::string_view id_untrusted) {
+    return kind == MessageKind::chunk     ? chunk_key_of(id_untrusted).has_value()
+           : kind == MessageKind::formats ? formats_boot_of(id_untrusted).has_value()
+                                          : session_boot_of(id_untrusted).has_value();
 }
 
 } // namespace
@@ -47,6 +62,10 @@ std::string session_message_id(std::uint64_t boot_id) {
     return fmt::format("{:016x}/session", boot_id);
 }
 
+std::string formats_message_id(std::uint64_t boot_id) {
+    return fmt::format("{:016x}/formats", boot_id);
+}
+
 std::optional<formats::dat::ChunkKey> chunk_key_of(std::string_view id_untrusted) {
     std::string_view rest = id_untrusted;
     const auto boot = text::number_of<std::uint64_t>(text::take_until(rest, "/"), 16);
@@ -61,12 +80,15 @@ std::optional<formats::dat::ChunkKey> chunk_key_of(std::string_view id_untrusted
 }
 
 std::optional<std::uint64_t> session_boot_of(std::string_view id_untrusted) {
-    const auto boot = text::number_of<std::uint64_t>(id_untrusted.substr(0, id_untrusted.find('/')), 16);
-    return boot && session_message_id(*boot) == id_untrusted ? boot : std::nullopt;
+    return boot_of(id_untrusted, session_message_id);
+}
+
+std::optional<std::uint64_t> formats_boot_of(std::string_view id_untrusted) {
+    return boot_of(id_untrusted, formats_message_id);
 }
 
 std::string_view kind_name(MessageKind kind) {
-    return kind == MessageKind::chunk ? "chunk" : "session";
+    return kKindNames[static_cast<std::size_t>(kind)];
 }
 
 std::string subject_of(const NodeName& from) {
@@ -94,13 +116,13 @@ lib::Result<Message, trace::Refusal> message_of(const MessageHead& head_untruste
     Message message;
     message.from = *from;
     message.id = head_untrusted.id;
-    const bool session = head_untrusted.kind == kind_name(MessageKind::session);
-    if (!session && head_untrusted.kind != kind_name(MessageKind::chunk)) {
-        return trace::Refusal{
-            fmt::format("{} \"{}\" is neither chunk nor session", kKindHeader, text::escaped(head_untrusted.kind))};
+    const auto* const kind = std::ranges::find(kKindNames, head_untrusted.kind);
+    if (kind == kKindNames.end()) {
+        return trace::Refusal{fmt::format("{} \"{}\" is neither chunk nor session nor formats", kKindHeader,
+                                          text::escaped(head_untrusted.kind))};
     }
-    message.kind = session ? MessageKind::session : MessageKind::chunk;
-    if (session ? !session_boot_of(message.id) : !chunk_key_of(message.id)) {
+    message.kind = static_cast<MessageKind>(kind - kKindNames.begin());
+    if (!is_id_of(message.kind, message.id)) {
         return trace::Refusal{fmt::format("{} \"{}\" is not the id of a {}", kIdHeader, text::escaped(message.id),
                                           kind_name(message.kind))};
     }

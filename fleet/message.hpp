@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // These messages go from a recorder to a store: chunks, byte for byte as the machine sent them, and after the last one
-// the session's manifest. An Outlet publishes messages, a Source takes them.
+// the texts of trace_printf, if the session has them, and its manifest. An Outlet publishes messages, a Source takes
+// them. A loader that does not know the kind formats rejects these messages alone.
 //
 //   subject   REMORA.<site>.<node>
-//   headers   Nats-Msg-Id       <boot id>/<cpu>/<chunk>/<generation>, or <boot id>/session
-//             Remora-Kind       chunk or session
+//   headers   Nats-Msg-Id       <boot id>/<cpu>/<chunk>/<generation>, <boot id>/formats, or <boot id>/session
+//             Remora-Kind       chunk, formats or session
 //             Remora-Started    when the session began, seconds since 1970 (UTC)
-//   body      the file of the chunk; or manifest.json
+//   body      the file of the chunk; formats.json; or manifest.json
 //
 // A run that streams reuses chunk numbers, so the generation is part of the id: without it the server would treat the
 // second use as a duplicate of the first.
@@ -16,6 +17,7 @@
 #include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,7 +45,10 @@ struct NodeName {
 // The tables can store no later start of a session, in seconds since 1970.
 inline constexpr std::uint64_t kStartedMax = 0xFFFF'FFFF;
 
-enum class MessageKind : std::uint8_t { chunk, session };
+// A batch is loaded in this order, because a session in it may list its chunks and need its formats.
+enum class MessageKind : std::uint8_t { chunk, formats, session };
+
+inline constexpr std::size_t kFormatsBytesMax = std::size_t{16} << 20; // of the body of `formats`
 
 struct Message {
     NodeName from;
@@ -60,12 +65,14 @@ struct Message {
 
 [[nodiscard]] std::string chunk_message_id(const formats::dat::ChunkKey& key);
 [[nodiscard]] std::string session_message_id(std::uint64_t boot_id);
+[[nodiscard]] std::string formats_message_id(std::uint64_t boot_id);
 
 // Returns nothing if the text is not exactly what chunk_message_id() returns for a key.
 [[nodiscard]] std::optional<formats::dat::ChunkKey> chunk_key_of(std::string_view id_untrusted);
 
-// Returns nothing if the text is not exactly what session_message_id() returns for a boot id.
+// Returns nothing if the text is not exactly what the function above returns for a boot id.
 [[nodiscard]] std::optional<std::uint64_t> session_boot_of(std::string_view id_untrusted);
+[[nodiscard]] std::optional<std::uint64_t> formats_boot_of(std::string_view id_untrusted);
 
 inline constexpr std::string_view kStream = "REMORA";          // subjects REMORA.>
 inline constexpr std::string_view kDeadStream = "REMORA_DEAD"; // subjects REMORA_DEAD.>

@@ -9,6 +9,7 @@
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/json.hpp"
+#include "host/trace/kernel_image.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -192,45 +193,41 @@ void SessionPublisher::look() {
     }
 }
 
-void SessionPublisher::leave_out(const ManifestChunk& chunk, std::string_view why) {
-    m_report(fmt::format("{}/{} is not published: {}", text::escaped(m_directory), chunk.file, why));
+void SessionPublisher::leave_out(std::string_view file, std::string_view why) {
+    m_report(fmt::format("{}/{} is not published: {}", text::escaped(m_directory), file, why));
 }
 
 std::optional<Message> SessionPublisher::read(const ManifestChunk& chunk) {
     auto body = trace::read_file(m_directory + '/' + chunk.file, kChunkBytesMax);
     if (!body) {
         ++m_published.differing;
-        leave_out(chunk, body.error().text);
+        leave_out(chunk.file, body.error().text);
         return std::nullopt;
     }
     const auto bytes = std::as_bytes(std::span(body.value()));
     if (bytes.size() != chunk.bytes || trace::checksum(bytes, 0) != chunk.crc32c) {
         ++m_published.differing;
-        leave_out(chunk, fmt::format("it has {} bytes with the checksum {:08x}, manifest.json states {} with {:08x}: "
-                                     "it was changed or damaged after it was received",
-                                     bytes.size(), trace::checksum(bytes, 0), chunk.bytes, chunk.crc32c));
+        leave_out(chunk.file,
+                  fmt::format("it has {} bytes with the checksum {:08x}, manifest.json states {} with {:08x}: "
+                              "it was changed or damaged after it was received",
+                              bytes.size(), trace::checksum(bytes, 0), chunk.bytes, chunk.crc32c));
         return std::nullopt;
     }
     const auto begin = formats::dat::read_chunk_begin(bytes);
     if (!chunk.described || !begin) {
         ++m_counts.undescribed;
-        leave_out(chunk, "it has no metadata that says which chunk it is");
+        leave_out(chunk.file, "it has no metadata that says which chunk it is");
         return std::nullopt;
     }
     if (begin->boot_id != m_manifest.boot_id) {
         ++m_counts.undescribed;
-        leave_out(chunk, fmt::format("it is of boot {}, the session of {}", boot_text(begin->boot_id),
-                                     boot_text(m_manifest.boot_id)));
+        leave_out(chunk.file, fmt::format("it is of boot {}, the session of {}", boot_text(begin->boot_id),
+                                          boot_text(m_manifest.boot_id)));
         return std::nullopt;
     }
-    Message message;
-    message.from = m_from;
-    message.kind = MessageKind::chunk;
-    message.id = chunk_message_id(
-        {.boot_id = begin->boot_id, .cpu = begin->cpu, .chunk = begin->chunk, .generation = begin->generation});
-    message.started_s = m_published.started_s;
-    message.body = std::move(body.value());
-    return message;
+    const formats::dat::ChunkKey key{
+        .boot_id = begin->boot_id, .cpu = begin->cpu, .chunk = begin->chunk, .generation = begin->generation};
+    return message(MessageKind::chunk, chunk_message_id(key), std::move(body.value()));
 }
 
 void SessionPublisher::publish_chunks(std::size_t bytes) {
@@ -266,13 +263,27 @@ void SessionPublisher::publish_chunks(std::size_t bytes) {
     taken(done);
 }
 
+// The session is published without texts if they cannot be: their records count more.
+void SessionPublisher::publish_formats() {
+    if (!m_manifest.formats) {
+        return;
+    }
+    auto texts = formats_of(m_directory, *m_manifest.formats);
+    if (!texts) {
+        return leave_out(trace::kFormatsName, texts.error().text);
+    }
+    const Message message =
+        this->message(MessageKind::formats, formats_message_id(m_manifest.boot_id), std::move(texts.value()));
+    std::size_t stored = 0;
+    const auto done = m_outlet.publish({&message, 1}, stored);
+    if (!done && done.error().cause == lib::Error::too_small) {
+        return leave_out(trace::kFormatsName, done.error().text);
+    }
+    taken(done);
+}
+
 void SessionPublisher::publish_manifest() {
-    Message message;
-    message.from = m_from;
-    message.kind = MessageKind::session;
-    message.id = session_message_id(m_manifest.boot_id);
-    message.started_s = m_published.started_s;
-    message.body = m_text;
+    Message message = this->message(MessageKind::session, session_message_id(m_manifest.boot_id), m_text);
     if (message.body.size() > m_outlet.body_bytes_max()) { // without blanks the text has half the size
         message.body =
             trace::Json::parse(m_text, nullptr, false).dump(-1, ' ', false, trace::Json::error_handler_t::replace);
@@ -295,6 +306,7 @@ lib::Result<bool, NetworkFailure> SessionPublisher::next(std::size_t bytes, bool
             publish_chunks(bytes);
         }
         if (left() == 0 && closed) {
+            publish_formats();
             publish_manifest();
         }
         return left() == 0;

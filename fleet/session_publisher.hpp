@@ -4,7 +4,7 @@
 // a file beside the session, SESSION.published.
 //
 //   next() --> chunks of the manifest that are not published yet --> outlet --> SESSION.published
-//                         and, once the session is closed and the chunks are stored, its manifest
+//                         and, once the session is closed and the chunks are stored, its formats and manifest
 #pragma once
 
 #include "fleet/stream.hpp"
@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace host::fleet {
@@ -79,17 +80,26 @@ class SessionPublisher {
     // What fails in these is thrown.
     void look();
     void publish_chunks(std::size_t bytes);
+    void publish_formats();
     void publish_manifest();
     void save();
     [[nodiscard]] std::string stream() const;
     [[noreturn]] void fail(lib::Error cause, std::string_view text) const;
+
+    [[nodiscard]] Message message(MessageKind kind, std::string id, std::string body) const {
+        return {.from = m_from,
+                .kind = kind,
+                .id = std::move(id),
+                .started_s = m_published.started_s,
+                .body = std::move(body)};
+    }
 
     // Returns nothing if the chunk is left out.
     [[nodiscard]] std::optional<Message> read(const formats::dat::ManifestChunk& chunk);
 
     [[nodiscard]] bool has_nothing() const { return m_manifest.chunks.empty() && m_manifest.boot_id == 0; }
 
-    void leave_out(const formats::dat::ManifestChunk& chunk, std::string_view why);
+    void leave_out(std::string_view file, std::string_view why);
 
     std::string m_directory;
     NodeName m_from;

@@ -3,9 +3,12 @@
 
 #include "fleet/message.hpp"
 #include "host/formats/dat/manifest.hpp"
+#include "host/trace/byte_source.hpp"
+#include "host/trace/kernel_image.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <sys/stat.h>
 #include <system_error>
@@ -62,6 +65,14 @@ std::int64_t started_of(const std::string& directory, const formats::dat::Manife
     struct stat status {};
 
     return ::stat((directory + '/' + name).c_str(), &status) == 0 ? status.st_mtim.tv_sec : 0;
+}
+
+lib::Result<std::string, Failure> formats_of(const std::string& directory, const formats::dat::ManifestFormats& named) {
+    auto text = trace::read_file((fs::path(directory) / trace::kFormatsName).string(), kFormatsBytesMax);
+    if (text && trace::checksum(std::as_bytes(std::span(text.value()))) != named.crc32c) {
+        return Failure{lib::Error::corrupt, "its checksum is not that of the manifest"};
+    }
+    return text;
 }
 
 } // namespace host::fleet

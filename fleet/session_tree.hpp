@@ -7,8 +7,10 @@
 //   DIR/SITE/NODE/SESSION     the site, too
 #pragma once
 
+#include "fleet/failure.hpp"
 #include "fleet/message.hpp"
 #include "host/formats/dat/manifest.hpp"
+#include "lib/result.hpp"
 
 #include <cstdint>
 #include <string>
@@ -28,5 +30,10 @@ struct FoundSession {
 // Returns when a session began, which all its messages state, in seconds since 1970, UTC: the time in the manifest,
 // else the time at which the file of the first chunk was written.
 [[nodiscard]] std::int64_t started_of(const std::string& directory, const formats::dat::Manifest& manifest);
+
+// Returns formats.json of a session whose manifest names it. corrupt: it is not the one that the manifest names;
+// others: it cannot be read.
+[[nodiscard]] lib::Result<std::string, Failure> formats_of(const std::string& directory,
+                                                           const formats::dat::ManifestFormats& named);
 
 } // namespace host::fleet

@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace host::fleet {
@@ -72,6 +73,16 @@ class Store : public Database {
     // The chunks are durable when it returns. The caller has asked which chunks are stored; one that another loader has
     // stored since then is not added again.
     [[nodiscard]] virtual lib::Result<void, StoreFailure> add_chunks(std::span<const ReadChunk> chunks) = 0;
+
+    // Stores formats.json of a run until its session is stored; durable when it returns.
+    [[nodiscard]] virtual lib::Result<void, StoreFailure> add_formats(const Run& /*run*/, std::string_view /*text*/) {
+        return {};
+    }
+
+    // Returns it; nothing if it has not come; an empty text if this store keeps no texts.
+    [[nodiscard]] virtual lib::Result<std::optional<std::string>, StoreFailure> formats_of(const Run& /*run*/) {
+        return std::optional(std::string());
+    }
 
     // The session is durable when it returns. The row in nodes, which marks it as complete, is written last.
     [[nodiscard]] virtual lib::Result<void, StoreFailure> add_session(const ReadSession& session) = 0;

@@ -6,6 +6,7 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
+#include "host/trace/kernel_image.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -57,45 +58,73 @@ void DirectorySource::add(const std::string& path, const NodeName& names) {
                     .started_s = started_of(path, manifest.value()),
                     .manifest = std::move(manifest.value()),
                     .manifest_text = std::move(text.value())};
-    for (std::size_t chunk = 0; chunk <= session.manifest.chunks.size(); ++chunk) {
-        if (chunk == session.manifest.chunks.size() || session.manifest.chunks[chunk].described) {
-            m_items.push_back({.session = m_sessions.size(), .chunk = chunk});
-            m_waiting.push_back(m_items.size());
-            m_open.insert(m_items.size());
+    for (std::size_t chunk = 0; chunk < session.manifest.chunks.size(); ++chunk) {
+        if (session.manifest.chunks[chunk].described) {
+            give({.session = m_sessions.size(), .kind = MessageKind::chunk, .chunk = chunk});
         }
     }
+    if (session.manifest.formats) {
+        give({.session = m_sessions.size(), .kind = MessageKind::formats});
+    }
+    give({.session = m_sessions.size(), .kind = MessageKind::session});
     m_deliveries.resize(m_items.size());
     m_sessions.push_back(std::move(session));
+}
+
+void DirectorySource::give(const Item& item) {
+    m_items.push_back(item);
+    m_waiting.push_back(m_items.size());
+    m_open.insert(m_items.size());
+}
+
+lib::Result<std::string, NetworkFailure> DirectorySource::body_of(const Item& item) const {
+    const Session& session = m_sessions[item.session];
+    if (item.kind == MessageKind::session) {
+        return session.manifest_text;
+    }
+    const bool is_chunk = item.kind == MessageKind::chunk;
+    const fs::path path = fs::path(session.path) /
+                          (is_chunk ? session.manifest.chunks[item.chunk].file : std::string(trace::kFormatsName));
+    auto body =
+        is_chunk ? trace::read_file(path.string(), kFileBytesMax) : formats_of(session.path, *session.manifest.formats);
+    if (!body) {
+        return NetworkFailure{body.error().cause,
+                              fmt::format("{}: {}", text::escaped(path.string()), body.error().text)};
+    }
+    return body;
+}
+
+std::string DirectorySource::id_of(const Item& item) const {
+    const formats::dat::Manifest& manifest = m_sessions[item.session].manifest;
+    switch (item.kind) {
+    case MessageKind::chunk: {
+        const tracer::ChunkBegin& chunk = manifest.chunks[item.chunk].description;
+        return chunk_message_id(
+            {.boot_id = manifest.boot_id, .cpu = chunk.cpu, .chunk = chunk.chunk, .generation = chunk.generation});
+    }
+    case MessageKind::formats:
+        return formats_message_id(manifest.boot_id);
+    case MessageKind::session:
+        break;
+    }
+    return session_message_id(manifest.boot_id);
 }
 
 lib::Result<Message, NetworkFailure> DirectorySource::message_of(std::uint64_t sequence) const {
     const Item& item = m_items[sequence - 1];
     const Session& session = m_sessions[item.session];
-    Message message{.from = session.from,
-                    .kind = MessageKind::session,
-                    .id = session_message_id(session.manifest.boot_id),
-                    .started_s = session.started_s,
-                    .body = {},
-                    .sequence = sequence,
-                    .deliveries = m_deliveries[sequence - 1],
-                    .handle = sequence};
-    if (item.chunk == session.manifest.chunks.size()) {
-        message.body = session.manifest_text;
-        return message;
+    auto body = body_of(item);
+    if (!body) {
+        return body.error();
     }
-    const ManifestChunk& chunk = session.manifest.chunks[item.chunk];
-    message.kind = MessageKind::chunk;
-    message.id = chunk_message_id({.boot_id = session.manifest.boot_id,
-                                   .cpu = chunk.description.cpu,
-                                   .chunk = chunk.description.chunk,
-                                   .generation = chunk.description.generation});
-    const std::string path = (fs::path(session.path) / chunk.file).string();
-    auto bytes = trace::read_file(path, kFileBytesMax);
-    if (!bytes) {
-        return NetworkFailure{bytes.error().cause, fmt::format("{}: {}", text::escaped(path), bytes.error().text)};
-    }
-    message.body = std::move(bytes.value());
-    return message;
+    return Message{.from = session.from,
+                   .kind = item.kind,
+                   .id = id_of(item),
+                   .started_s = session.started_s,
+                   .body = std::move(body.value()),
+                   .sequence = sequence,
+                   .deliveries = m_deliveries[sequence - 1],
+                   .handle = sequence};
 }
 
 lib::Result<std::vector<Message>, NetworkFailure> DirectorySource::take(std::size_t messages_max, std::size_t bytes_max,

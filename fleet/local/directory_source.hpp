@@ -29,7 +29,7 @@ class DirectorySource final : public Source {
     [[nodiscard]] lib::Result<void, NetworkFailure> acknowledge(std::span<const Message> messages) override;
     void give_back(const Message& message, std::chrono::milliseconds delay) override;
 
-    // Returns a line for each file of a chunk, and each manifest, that cannot be read.
+    // Returns a line for each file of a session that cannot be read.
     [[nodiscard]] std::vector<std::string> take_rejected() override { return std::exchange(m_rejected, {}); }
 
     void keep(std::span<const Message> /*messages*/) override {}
@@ -52,13 +52,17 @@ class DirectorySource final : public Source {
     // An item is one message that will be given.
     struct Item {
         std::size_t session = 0;
-        std::size_t chunk = 0; // index in the manifest; the number of chunks: the manifest itself
+        MessageKind kind = MessageKind::chunk;
+        std::size_t chunk = 0; // index in the manifest
     };
 
     DirectorySource() = default;
 
     void add(const std::string& path, const NodeName& names);
+    void give(const Item& item);
     [[nodiscard]] lib::Result<Message, NetworkFailure> message_of(std::uint64_t sequence) const;
+    [[nodiscard]] lib::Result<std::string, NetworkFailure> body_of(const Item& item) const;
+    [[nodiscard]] std::string id_of(const Item& item) const;
 
     std::vector<Session> m_sessions;
     std::vector<Item> m_items;           // index: sequence - 1

@@ -236,11 +236,22 @@ lib::Result<void, StoreFailure> DirectoryStore::add_session(const ReadSession& s
     });
 }
 
+lib::Result<void, StoreFailure> DirectoryStore::add_formats(const Run& run, std::string_view text) {
+    return caught([&] { insert_formats(*m_connection, run, text); });
+}
+
+lib::Result<std::optional<std::string>, StoreFailure> DirectoryStore::formats_of(const Run& run) {
+    return image(formats_condition_of(run));
+}
+
 lib::Result<std::optional<std::string>, StoreFailure> DirectoryStore::image_of(const Run& run,
                                                                                const formats::dat::ChunkKey& key) {
+    return image(condition_of(run, key));
+}
+
+lib::Result<std::optional<std::string>, StoreFailure> DirectoryStore::image(const std::string& condition) const {
     return caught([&] {
-        const Answer answer =
-            m_connection->query(fmt::format("SELECT bytes FROM images WHERE {}", condition_of(run, key)));
+        const Answer answer = m_connection->query(fmt::format("SELECT bytes FROM images WHERE {}", condition));
         return answer.rows.empty() ? std::nullopt : std::optional(Cells(answer.rows.front()).text());
     });
 }

@@ -37,12 +37,16 @@ class DirectoryStore final : public Store {
     [[nodiscard]] lib::Result<std::vector<StoredChunk>, StoreFailure> chunks_of(const Run& run) override;
     [[nodiscard]] lib::Result<bool, StoreFailure> has_session(const Run& run) override;
     [[nodiscard]] lib::Result<void, StoreFailure> add_chunks(std::span<const ReadChunk> chunks) override;
+    [[nodiscard]] lib::Result<void, StoreFailure> add_formats(const Run& run, std::string_view text) override;
+    [[nodiscard]] lib::Result<std::optional<std::string>, StoreFailure> formats_of(const Run& run) override;
     [[nodiscard]] lib::Result<void, StoreFailure> add_session(const ReadSession& session) override;
     [[nodiscard]] lib::Result<std::optional<std::string>, StoreFailure>
     image_of(const Run& run, const formats::dat::ChunkKey& key) override;
 
   private:
     explicit DirectoryStore(std::string directory);
+
+    [[nodiscard]] lib::Result<std::optional<std::string>, StoreFailure> image(const std::string& condition) const;
 
     std::string m_directory;
     std::string m_database;                   // path of the file

@@ -21,6 +21,8 @@ using sql::Cell;
 
 constexpr std::int64_t kApplicationId = 0x524D'464C; // "RMFL"
 
+constexpr int kCpuOfFormats = -1; // in `images`
+
 constexpr std::string_view kImages =
     "CREATE TABLE IF NOT EXISTS images(site TEXT, node TEXT, boot TEXT, cpu INTEGER, chunk INTEGER, "
     "generation INTEGER, bytes BLOB, UNIQUE(site, node, boot, cpu, chunk, generation))";
@@ -201,6 +203,16 @@ void insert_chunks(const Connection& connection, std::span<const ReadChunk> chun
     transaction.commit();
 }
 
+std::string formats_condition_of(const Run& run) {
+    return fmt::format("{} AND cpu = {}", condition_of(run), kCpuOfFormats);
+}
+
+void insert_formats(const Connection& connection, const Run& run, std::string_view text) {
+    connection.run(fmt::format("INSERT OR REPLACE INTO images VALUES('{}', '{}', '{}', {}, 0, 0, ?1)", run.from.site,
+                               run.from.node, boot_text(run.boot_id), kCpuOfFormats),
+                   text);
+}
+
 void insert_session(const Connection& connection, const ReadSession& session) {
     Transaction transaction(connection);
     const std::string of_run = condition_of(session.run);
@@ -220,6 +232,7 @@ void insert_session(const Connection& connection, const ReadSession& session) {
     connection.run(fmt::format("DELETE FROM images WHERE {0} AND (cpu, chunk, generation) IN (SELECT cpu, chunk, "
                                "generation FROM listed WHERE described = 1 AND {0})",
                                of_run));
+    connection.run(fmt::format("DELETE FROM images WHERE {}", formats_condition_of(session.run)));
     transaction.commit();
 }
 

@@ -7,8 +7,10 @@
 #include "fleet/stream.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace host::fleet {
 
@@ -29,5 +31,11 @@ enum class OpenMode : std::uint8_t {
 // place: clickhouse://..., or a directory.
 [[nodiscard]] lib::Result<std::shared_ptr<Store>, StoreFailure>
 open_store(const std::string& place, const Credentials& credentials, OpenMode mode);
+
+// Opens a store. While its server is away, reports that once for each reason and asks again after each nap(), until
+// that returns false.
+[[nodiscard]] lib::Result<std::shared_ptr<Store>, StoreFailure>
+open_patiently(const std::function<lib::Result<std::shared_ptr<Store>, StoreFailure>()>& open,
+               const std::function<bool()>& nap, const std::function<void(std::string_view)>& report);
 
 } // namespace host::fleet

@@ -209,4 +209,22 @@ lib::Result<std::shared_ptr<Store>, StoreFailure> open_store(const std::string& 
     });
 }
 
+lib::Result<std::shared_ptr<Store>, StoreFailure>
+open_patiently(const std::function<lib::Result<std::shared_ptr<Store>, StoreFailure>()>& open,
+               const std::function<bool()>& nap, const std::function<void(std::string_view)>& report) {
+    std::string away;
+    while (true) {
+        auto store = open();
+        if (store || !may_succeed_later(store.error().cause)) {
+            return store;
+        }
+        if (std::exchange(away, store.error().text) != store.error().text) {
+            report(fmt::format("waits: {}", store.error().text));
+        }
+        if (!nap()) {
+            return store;
+        }
+    }
+}
+
 } // namespace host::fleet

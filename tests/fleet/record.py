@@ -50,7 +50,7 @@ def stored_of(server):
         expect(manifest is None, f"{headers['Nats-Msg-Id']} follows its session's manifest")
         if headers["Remora-Kind"] == "session":
             found[boot] = (subject, chunks, json.loads(body))
-        else:
+        elif headers["Remora-Kind"] == "chunk":
             chunks[headers["Nats-Msg-Id"]] = body
     return found
 

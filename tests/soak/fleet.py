@@ -90,7 +90,8 @@ class Campaign:
         with self.nats.client() as client:
             if not wait_for_stream(client):
                 return bad
-            stored = [entry for entry in client.messages() if entry[2].get("Remora-Kind") in ("chunk", "session")
+            kinds = ("chunk", "formats", "session")
+            stored = [entry for entry in client.messages() if entry[2].get("Remora-Kind") in kinds
                       and not entry[2]["Nats-Msg-Id"].endswith(" ")]
             for _, subject, headers, body in self.random.sample(stored, min(len(stored), 6)):
                 send(client, subject.split(".")[2], (headers["Nats-Msg-Id"], headers["Remora-Kind"], body),

@@ -70,6 +70,8 @@ def bad_messages(session):
             (f"{other}/0/1/0", "chunk", body, 1 << 40, "no number of seconds"),
             (f"{other}/session", "session", manifest, STARTED, "does not name the boot"),
             (f"{other}/session", "session", b"{}", STARTED, ""),
+            (f"{boot}/formats", "formats", b"{", STARTED, "formats.json: "),
+            (f"{boot}/formats", "session", manifest, STARTED, "not the id of a session"),
             (f"{boot}/session", "session", b"", STARTED, ""),
             (f"{boot}/session", "session", manifest[:len(manifest) // 2], STARTED, ""),
             (f"{boot}/session", "session", manifest.replace(b'"0trace.dat"', b'"../0trace.dat"', 1), STARTED,

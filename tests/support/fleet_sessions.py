@@ -95,4 +95,6 @@ def published(directory):
     boot = manifest["boot_id"]
     sent = [(f"{boot}/{chunk['cpu']}/{chunk['chunk']}/{chunk['generation']}", "chunk",
              (directory / chunk["file"]).read_bytes()) for chunk in manifest["chunks"]]
+    if manifest["formats"]:
+        sent.append((f"{boot}/formats", "formats", (directory / "formats.json").read_bytes()))
     return sent + [(f"{boot}/session", "session", (directory / "manifest.json").read_bytes())]

@@ -7,6 +7,7 @@
 
 #include "fleet/store.hpp"
 #include "fleet/stream.hpp"
+#include "host/trace/byte_source.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,8 +91,24 @@ class FakeStore final : public host::fleet::Store {
         }));
     }
 
+    lib::Result<void, NetworkFailure> add_formats(const Run& run, std::string_view text) override {
+        return done(m_failures.call<std::monostate>([&] {
+            formats[run.boot_id] = text;
+            return std::monostate{};
+        }));
+    }
+
+    lib::Result<std::optional<std::string>, NetworkFailure> formats_of(const Run& run) override {
+        return m_failures.call<std::optional<std::string>>([&] {
+            const auto found = formats.find(run.boot_id);
+            return found == formats.end() ? std::nullopt : std::optional(found->second);
+        });
+    }
+
     lib::Result<void, NetworkFailure> add_session(const ReadSession& session) override {
         return done(m_failures.call<std::monostate>([&] {
+            const auto texts = host::trace::read_file(session.directory + "/formats.json", 1 << 20);
+            packed_formats = texts ? texts.value() : "none";
             std::vector<std::pair<Table, std::string>> rows;
             EXPECT_TRUE(session.rows([&rows](Table table, std::span<const host::sql::Cell> cells) {
                 EXPECT_EQ(cells.size(), host::fleet::columns_of(table).size());
@@ -100,6 +118,7 @@ class FakeStore final : public host::fleet::Store {
             const auto known = sessions.find(session.run.boot_id);
             EXPECT_TRUE(known == sessions.end() || known->second == rows);
             sessions[session.run.boot_id] = rows;
+            formats.erase(session.run.boot_id);
             return std::monostate{};
         }));
     }
@@ -116,16 +135,19 @@ class FakeStore final : public host::fleet::Store {
     std::string quoted(std::string_view text) const override { return std::string(text); }
 
     [[nodiscard]] bool has(const Message& message) const {
-        return message.kind == host::fleet::MessageKind::chunk
-                   ? chunks.contains(message.id)
-                   : std::ranges::any_of(sessions, [&message](const auto& one) {
-                         return host::fleet::session_message_id(one.first) == message.id;
-                     });
+        if (message.kind == host::fleet::MessageKind::chunk) {
+            return chunks.contains(message.id);
+        }
+        const auto formats_of_boot = host::fleet::formats_boot_of(message.id);
+        const auto boot = formats_of_boot ? formats_of_boot : host::fleet::session_boot_of(message.id);
+        return sessions.contains(boot.value_or(0)) || formats.contains(formats_of_boot.value_or(0));
     }
 
     std::map<std::string, StoredChunk> chunks;
     std::map<std::string, std::uint64_t> events;
     std::map<std::uint64_t, std::vector<std::pair<Table, std::string>>> sessions;
+    std::map<std::uint64_t, std::string> formats; // of sessions that are not stored
+    std::string packed_formats;                   // formats.json of the session that was stored last, or "none"
 
   private:
     static lib::Result<void, NetworkFailure> done(const lib::Result<std::monostate, NetworkFailure>& outcome) {

@@ -9,12 +9,16 @@
 #include "tests/support/host_trace_builder.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace support::fleet {
 
 inline const host::fleet::NodeName kNode{"lab", "pi-1"};
+
+inline const std::string kFormats = R"json({"format": "remora-formats", "version": 1, "image": "9",
+                                            "formats": [{"id": 104, "text": "speed %s"}]})json";
 
 struct RunOfChunks {
     std::vector<host::fleet::Message> chunks;
@@ -26,6 +30,16 @@ struct RunOfChunks {
                 .id = host::fleet::session_message_id(manifest.boot_id),
                 .started_s = 1'700'000'000,
                 .body = to_json_text(manifest)};
+    }
+
+    // Names the texts in the manifest, and returns their message.
+    host::fleet::Message formats(const std::string& text) {
+        manifest.formats = {.image_id = 9, .crc32c = lib::crc32c(std::as_bytes(std::span(text)))};
+        return {.from = kNode,
+                .kind = host::fleet::MessageKind::formats,
+                .id = host::fleet::formats_message_id(manifest.boot_id),
+                .started_s = 1'700'000'000,
+                .body = text};
     }
 };
 

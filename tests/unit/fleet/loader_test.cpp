@@ -3,9 +3,15 @@
 #include "fleet/loader.hpp"
 
 #include "fleet/chunk_events.hpp"
+#include "fleet/network/network.hpp"
+#include "host/formats/dat/manifest.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/byte_source.hpp"
 #include "tests/support/fleet/fake_stream.hpp"
 #include "tests/support/fleet/runs.hpp"
+#include "tests/support/host_command_line.hpp"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +21,7 @@ namespace loader_test {
 using support::fleet::Failures;
 using support::fleet::FakeStore;
 using support::fleet::FakeStream;
+using support::fleet::kFormats;
 using support::fleet::run_of;
 using support::fleet::RunOfChunks;
 using testing::ElementsAre;
@@ -78,6 +85,49 @@ TEST_F(LoaderTest, TheSessionWaitsForItsChunksWhateverTheOrder) {
     expect_everything(run);
 }
 
+// The messages are loaded into a store of their own. Returns formats.json of the session in it.
+std::string packed_of(const std::vector<Message>& messages, bool reversed, std::map<std::string, std::string>& dead) {
+    Failures none;
+    FakeStore store(none);
+    FakeStream stream(none, store);
+    stream.reversed = reversed;
+    for (const Message& message : messages) {
+        stream.publish(message);
+    }
+    EXPECT_TRUE(Loader(stream, store, {.batch_messages = 1, .until_empty = true, .wait = {}}).run());
+    EXPECT_EQ(stream.settled.size(), messages.size());
+    EXPECT_TRUE(store.sessions.contains(kBoot));
+    dead = stream.dead;
+    return store.packed_formats;
+}
+
+TEST_F(LoaderTest, TheSessionHasItsFormatsWhateverTheOrderAndHowOftenTheyCome) {
+    RunOfChunks run = run_of(kBoot, 2);
+    const Message formats = run.formats(kFormats);
+    std::map<std::string, std::string> dead;
+    for (const bool reversed : {false, true}) {
+        EXPECT_EQ(packed_of({formats, run.chunks[0], formats, run.chunks[1], run.session(), formats}, reversed, dead),
+                  kFormats);
+        EXPECT_TRUE(dead.empty());
+    }
+}
+
+// The publisher is from before this kind of message, or they are damaged, too large, or of another image.
+TEST_F(LoaderTest, ASessionWithoutUsableFormatsIsStoredWithout) {
+    RunOfChunks run = run_of(kBoot, 1);
+    Message formats = run.formats(kFormats);
+    std::map<std::string, std::string> dead;
+    EXPECT_EQ(packed_of({run.chunks[0], run.session()}, false, dead), "none");
+    formats.body += ' ';
+    EXPECT_EQ(packed_of({run.chunks[0], formats, run.session()}, false, dead), "none");
+    EXPECT_TRUE(dead.empty());
+    for (const std::string& damaged : {std::string("{"), std::string(kFormatsBytesMax + 1, ' ')}) {
+        formats.body = damaged;
+        EXPECT_EQ(packed_of({run.chunks[0], formats, run.session()}, false, dead), "none");
+        EXPECT_THAT(dead, ElementsAre(Pair(formats.id, HasSubstr("formats.json"))));
+    }
+}
+
 // Another loader has the chunks, and stores them while this one asks whether the session can be stored.
 TEST_F(LoaderTest, WhatAnotherLoaderStoresMeanwhileIsNotMissingInTheSession) {
     const RunOfChunks run = run_of(kBoot, 2);
@@ -104,7 +154,8 @@ TEST_F(LoaderTest, WhatAnotherLoaderStoresMeanwhileIsNotMissingInTheSession) {
 
 // Each call fails once, before or after its effect. A server that is away is waited for.
 TEST_F(LoaderTest, AnyCallMayFailOnceAndNothingIsLostOrDoubled) {
-    const RunOfChunks run = run_of(kBoot, 3);
+    RunOfChunks run = run_of(kBoot, 3);
+    stream.publish(run.formats(kFormats));
     publish(run);
     ASSERT_TRUE(load());
     const std::uint64_t calls = failures.calls;
@@ -121,14 +172,16 @@ TEST_F(LoaderTest, AnyCallMayFailOnceAndNothingIsLostOrDoubled) {
             ASSERT_TRUE(loader.run()) << "call " << at;
             EXPECT_EQ(other.chunks.size(), 3) << "call " << at;
             EXPECT_EQ(other.sessions.at(kBoot), rows) << "call " << at;
-            EXPECT_EQ(again.settled.size(), 4) << "call " << at;
+            EXPECT_EQ(other.packed_formats, kFormats) << "call " << at;
+            EXPECT_EQ(again.settled.size(), 5) << "call " << at;
         }
     }
 }
 
 // A loader ends at each of its calls, before or after the effect, and another one continues.
 TEST_F(LoaderTest, ALoaderMayEndAtAnyCall) {
-    const RunOfChunks run = run_of(kBoot, 3);
+    RunOfChunks run = run_of(kBoot, 3);
+    stream.publish(run.formats(kFormats));
     publish(run);
     ASSERT_TRUE(load());
     const std::uint64_t calls = failures.calls;
@@ -147,7 +200,8 @@ TEST_F(LoaderTest, ALoaderMayEndAtAnyCall) {
             ASSERT_TRUE(next.run()) << "call " << at;
             EXPECT_EQ(other.chunks.size(), 3) << "call " << at;
             EXPECT_EQ(other.sessions.at(kBoot), rows) << "call " << at;
-            EXPECT_EQ(again.settled.size(), 4) << "call " << at;
+            EXPECT_EQ(other.packed_formats, kFormats) << "call " << at;
+            EXPECT_EQ(again.settled.size(), 5) << "call " << at;
         }
     }
 }
@@ -260,6 +314,64 @@ TEST_F(LoaderTest, ALoaderThatIsStoppedWhileTheServerIsAwayAcknowledgesNothing) 
     ASSERT_TRUE(loader.run());
     EXPECT_TRUE(stream.settled.empty());
     EXPECT_TRUE(store.chunks.empty());
+}
+
+using FleetCommand = support::CommandLine;
+
+// What a format of trace_printf says is only in formats.json, from a session to its packed file in a store.
+TEST_F(FleetCommand, EveryCommandShowsTheTextsOfAStoredSession) {
+    support::ChunkBuilder chunk;
+    chunk.build("control", 7, 9);
+    chunk.begin.boot_id = kBoot;
+    std::string payload("\0\0\x68\0\0\0", 6);
+    payload += static_cast<char>(tracer::FieldType::text) + std::string("\4fast");
+    payload.front() = static_cast<char>(payload.size());
+    for (const tracer::Record& record : support::combined(tracer::find_event("formatted_event")->code,
+                                                          std::as_bytes(std::span(payload)), lib::Ticks{5'000})) {
+        chunk.raw(record);
+    }
+    const std::string session = m_directory / "session";
+    std::filesystem::create_directory(session);
+    m_directory.write("session/0trace.dat", chunk.bytes());
+    m_directory.write("session/formats.json", std::as_bytes(std::span(kFormats)));
+    ASSERT_EQ(remora({"adopt", session}), 0) << m_err;
+    auto manifest = formats::dat::load_manifest(session).value();
+    manifest.formats = {.image_id = 9, .crc32c = trace::checksum(std::as_bytes(std::span(kFormats)))};
+    ASSERT_TRUE(formats::dat::save_manifest(manifest, session).ok());
+    ASSERT_EQ(remora({"load", "--from", session, "--site", "lab", "--node", "pi-1", "--to", m_directory / "store"}), 0)
+        << m_err;
+    const std::string packed = m_directory / "store/lab/pi-1/000000000000b007.rpk";
+    EXPECT_EQ(remora({"print", packed}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("speed fast"));
+    EXPECT_EQ(remora({"sql", packed, "SELECT * FROM events"}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("speed fast"));
+    EXPECT_EQ(remora({"load", "--from", session, "--site", "lab", "--node", "pi-1", "--to", m_directory / "store"}), 0)
+        << "once more";
+    EXPECT_EQ(remora({"sql", packed, "SELECT * FROM events"}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("speed fast"));
+    std::filesystem::remove(session + "/formats.json");
+    EXPECT_EQ(remora({"load", "--from", session, "--to", m_directory / "other"}), 2) << m_err;
+    EXPECT_THAT(m_err, HasSubstr("session/formats.json: "));
+    EXPECT_THAT(m_out + m_err, HasSubstr("1 session"));
+}
+
+TEST_F(FleetCommand, VerifyEndsWithTheStatusOfARunThatEndedBadly) {
+    const std::string session = m_directory / "session";
+    std::filesystem::create_directory(session);
+    support::ChunkBuilder chunk = sample();
+    chunk.begin.boot_id = kBoot;
+    m_directory.write("session/0trace.dat", chunk.bytes());
+    ASSERT_EQ(remora({"adopt", session}), 0) << m_err;
+    auto manifest = formats::dat::load_manifest(session).value();
+    const std::string store = m_directory / "store";
+    for (const auto& [result, status] :
+         {std::pair(tracer::RunResult::completed, 6), std::pair(tracer::RunResult::failed, 8)}) {
+        manifest.announced = {.chunks = 1, .result = result, .records = manifest.chunks.front().records};
+        ASSERT_TRUE(formats::dat::save_manifest(manifest, session).ok());
+        EXPECT_LE(remora({"load", "--from", session, "--node", fmt::format("n{}", status), "--to", store}), 0) << m_err;
+        EXPECT_EQ(remora({"fleet", "verify", store}), status) << m_out;
+    }
+    EXPECT_THAT(m_out, HasSubstr("n8/000000000000b007: the run ended badly: failed"));
 }
 
 } // namespace loader_test

@@ -36,6 +36,12 @@ TEST(MessageId, OfASessionHasOneSpelling) {
     }
 }
 
+TEST(MessageId, OfFormatsIsThatOfNoSession) {
+    EXPECT_EQ(formats_boot_of(formats_message_id(0xB007)), 0xB007U);
+    EXPECT_EQ(formats_boot_of(session_message_id(0xB007)), std::nullopt);
+    EXPECT_EQ(session_boot_of(formats_message_id(0xB007)), std::nullopt);
+}
+
 TEST(Subject, NamesSiteAndNode) {
     const NodeName from{.site = "lab", .node = "board-7"};
     EXPECT_EQ(node_of_subject(subject_of(from)), from);
@@ -60,7 +66,14 @@ TEST(MessageHead, IsReadOnlyIfAllOfItIsRight) {
         return !message_of(head).ok();
     };
     EXPECT_TRUE(refused([](MessageHead& head) { head.subject = "REMORA.lab"; }));
-    EXPECT_TRUE(refused([](MessageHead& head) { head.kind = "session"; })) << "it has the id of a chunk";
+    for (const MessageKind kind : {MessageKind::formats, MessageKind::session}) {
+        EXPECT_TRUE(refused([kind](MessageHead& head) { head.kind = kind_name(kind); })) << "it has the id of a chunk";
+        MessageHead head = right;
+        head.kind = kind_name(kind);
+        const std::string id = kind == MessageKind::formats ? formats_message_id(1) : session_message_id(1);
+        head.id = id;
+        EXPECT_EQ(message_of(head).value().kind, kind);
+    }
     EXPECT_TRUE(refused([](MessageHead& head) { head.kind = "Chunk"; }));
     EXPECT_TRUE(refused([](MessageHead& head) { head.id = "000000000000b007/session"; }));
     for (const char* const started : {"", "-1", "01", "1.5", "4294967296", "1/", "x"}) {

@@ -4,6 +4,7 @@
 
 #include "host/trace/byte_source.hpp"
 #include "tests/support/fleet/fake_outlet.hpp"
+#include "tests/support/fleet/runs.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <filesystem>
@@ -94,6 +95,33 @@ TEST_F(SessionPublisherTest, PublishesChunksInTheirOrderAndThenTheManifest) {
         EXPECT_EQ(message.started_s, 1'700'000'000);
         EXPECT_EQ(message.from, from);
     }
+}
+
+TEST_F(SessionPublisherTest, PublishesTheFormatsBeforeTheManifestUnlessTheyAreUnusable) {
+    const std::string& texts = support::fleet::kFormats;
+    manifest.formats = {.image_id = 9, .crc32c = trace::checksum(std::as_bytes(std::span(texts)))};
+    add();
+    const std::string large(outlet.body_max + 1, ' ');
+    const auto publish = [this](const std::string& found) {
+        directory.write("session/formats.json", std::as_bytes(std::span(found)));
+        std::filesystem::remove(progress_file_of(path));
+        outlet.messages.clear();
+        reports.clear();
+        EXPECT_TRUE(publisher().next(1'000'000, true).value());
+        EXPECT_EQ(outlet.messages.back().body, support::read_text(path + "/manifest.json"));
+        return outlet.messages.size();
+    };
+    EXPECT_EQ(publish(texts), 3U);
+    EXPECT_EQ(ids(), (std::vector<std::string>{kThreeAndSession[0], "000000000000b007/formats", kThreeAndSession[3]}));
+    EXPECT_EQ(outlet.messages[1].body, texts);
+    EXPECT_EQ(outlet.messages[1].kind, MessageKind::formats);
+    EXPECT_THAT(reports, ElementsAre());
+    EXPECT_EQ(publish("{}"), 2U);
+    EXPECT_THAT(reports, ElementsAre(HasSubstr("formats.json is not published: its checksum")));
+    manifest.formats->crc32c = trace::checksum(std::as_bytes(std::span(large)));
+    save();
+    EXPECT_EQ(publish(large), 2U);
+    EXPECT_THAT(reports, ElementsAre(HasSubstr("formats.json is not published: ")));
 }
 
 TEST_F(SessionPublisherTest, LeavesTheManifestUntilTheSessionIsClosed) {

@@ -59,6 +59,22 @@ TEST_F(DirectorySourceTest, GivesTheChunksAndThenTheManifest) {
     EXPECT_EQ(source->fetch(9).error().cause, lib::Error::not_found);
 }
 
+TEST_F(DirectorySourceTest, GivesTheFormatsBeforeTheManifest) {
+    RunOfChunks run = run_of(kBoot, 1);
+    const Message formats = run.formats(support::fleet::kFormats);
+    write("s", run);
+    std::ofstream(root / "s/formats.json") << formats.body;
+    const auto messages = open("s")->take(kMany, kBytes, {});
+    ASSERT_EQ(messages->size(), 3);
+    EXPECT_EQ(messages.value()[1].id, formats.id);
+    EXPECT_EQ(messages.value()[1].kind, MessageKind::formats);
+    EXPECT_EQ(messages.value()[1].body, formats.body);
+    std::ofstream(root / "s/formats.json") << "{}";
+    const auto source = open("s");
+    EXPECT_EQ(source->take(kMany, kBytes, {})->size(), 2);
+    EXPECT_THAT(source->take_rejected(), ElementsAre(HasSubstr("s/formats.json: its checksum")));
+}
+
 TEST_F(DirectorySourceTest, IsEmptyWhenAllIsAcknowledgedOrRejected) {
     write("s", run_of(kBoot, 2));
     const auto source = open("s");

@@ -104,6 +104,21 @@ TEST_F(DirectoryStoreTest, WhatIsAddedTwiceIsThereOnce) {
     EXPECT_EQ(rows_of(*store, kCounts), "2|0|1|8|8|8|5");
 }
 
+TEST_F(DirectoryStoreTest, KeepsTheFormatsOfARunUntilItsSessionIsStored) {
+    const auto store = prepared();
+    FleetRun run = sample();
+    EXPECT_EQ(store->formats_of(run.run()).value(), std::nullopt);
+    for (const std::string_view text : {"{}", "{\"formats\": []}"}) {
+        ASSERT_TRUE(store->add_formats(run.run(), text));
+        EXPECT_EQ(store->formats_of(run.run()).value(), text);
+    }
+    EXPECT_EQ(store->formats_of(FleetRun("lab", "pi-2", 0xA1, 1'000).run()).value(), std::nullopt);
+    EXPECT_EQ(rows_of(*store, "SELECT count(*) FROM images"), "1") << "the later ones replace the earlier ones";
+    run.store(*store, m_scratch);
+    EXPECT_EQ(store->formats_of(run.run()).value(), std::nullopt);
+    EXPECT_EQ(rows_of(*store, kCounts), "2|0|1|8|8|8|5");
+}
+
 TEST_F(DirectoryStoreTest, DerivesMinutesClassesAndTheLongestResponses) {
     const auto store = prepared();
     sample().store(*store, m_scratch);
