@@ -36,9 +36,11 @@ KERNEL_DEFINES := -DREMORA_TRACER=$(if $(filter NEW,$(TRACER)),1,0) -DREMORA_TSC
   $(if $(filter ON,$(COMPENSATION)),-DREMORA_COMPENSATION=1) $(if $(TASKS),-DREMORA_TASKS=$(TASKS)) $(if $(SECTIONS),-DREMORA_SECTIONS=1)
 # With -mgeneral-regs-only clang refuses the headers of the library that name long double.
 GENERAL_REGISTERS := $(if $(CLANG_CXX),-mno-mmx -mno-sse -msoft-float,-mgeneral-regs-only)
+# The image has the same names of sources wherever it is built.
+RELATIVE := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=./=
 KERNEL_FLAGS := -O2 -ffreestanding -mno-red-zone $(GENERAL_REGISTERS) -mcmodel=small -fno-pic -fno-pie \
   -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fcf-protection=none \
-  -fno-stack-protector -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=./= $(KERNEL_DEFINES) -I arch/x86_64
+  -fno-stack-protector $(RELATIVE) $(KERNEL_DEFINES) -I arch/x86_64
 KERNEL_CXXFLAGS := $(COMMON) $(WARNINGS) -Wframe-larger-than=1024 $(KERNEL_FLAGS) -fno-exceptions -fno-rtti \
   -fno-threadsafe-statics -fno-use-cxa-atexit
 # These rooms know no option but the clock: they are compiled once for all kernels.
@@ -112,7 +114,7 @@ define assembled
 $(1)/%.S.o: %.S mk/flags.mk
 	@mkdir -p $$(@D)
 	@echo '  AS    $$<'
-	@$$(CXX) -g -iquote . -MMD -MP $(2) -c $$< -o $$@
+	@$$(CXX) -g -iquote . -MMD -MP $(RELATIVE) $(if $(CLANG_CXX),-fdebug-compilation-dir=.) $(2) -c $$< -o $$@
 endef
 $(KERNEL_DIR)/apps/% $(CHECKED_DIR)/apps/%: KERNEL_CXXFLAGS := $(filter-out $(STYLE_WARNINGS),$(KERNEL_CXXFLAGS))
 $(eval $(call compiled,$(KERNEL_DIR),CXX  ,$$(CXX) $$(KERNEL_CXXFLAGS)))

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What the kernel images must and must not contain: no undefined symbols, no code that runs before the entry point, no
-# unwind tables, no memory that is both writable and executable, and initialised data in the file, because the loader
-# treats a segment without content as the trace arena and does not clear it.
+# unwind tables, no path of the machine that built them, no memory that is both writable and executable, and initialised
+# data in the file, because the loader treats a segment without content as the trace arena and does not clear it.
 set -uo pipefail
 : "${BUILD:=build}" "${KERNEL:=$BUILD/kernel/kernel.elf}" "${TEST_KERNEL:=$BUILD/kernel/kernel-test.elf}"
 
@@ -19,6 +19,7 @@ for image in "$KERNEL" "$TEST_KERNEL" "$BUILD/kernel-off/kernel.elf"; do
     fi
     undefined=$(nm -u "$image")
     [[ -z $undefined ]] || fault "$image" "undefined symbols: $undefined"
+    grep -qaF -- "$PWD" "$image" && fault "$image" "it names sources below $PWD instead of below ."
     # section name and size in hexadecimal
     sections=$(readelf -SW "$image" | sed -n 's/^ *\[ *[0-9]*\] //p' | awk '{print $1, $5}')
     grep -qE '^\.(eh_frame|gcc_except_table|dynamic|interp)' <<<"$sections" &&
