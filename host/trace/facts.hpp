@@ -93,7 +93,7 @@ struct TraceFacts {
     std::vector<ChunkReport> chunks;
     Absent absent;
     std::optional<Compensation> compensation; // none: the kernel's clock was never set back
-    // Each chunk that the machine has used is among those that are read, or in `absent`.
+    // Each chunk that the machine has used is among those that are read, or in `absent`, and in its place.
     bool has_all_chunks = false;
     bool restarted = false;      // the machine was restarted while it was followed, so the end of its run is not here
     std::uint64_t misplaced = 0; // violations of an order that another system's format promises; each was reported
@@ -146,33 +146,26 @@ class Holes {
         std::uint64_t lost = 0;       // lost in that chunk, up to the event
     };
 
+    // Records after those that a chunk announces are of other chunks, and what was before them is not known.
     [[nodiscard]] static std::uint64_t lost(const ChunkReport& chunk) {
-        return chunk.missing + chunk.unused + chunk.skipped + chunk.gaps;
+        const bool is_beyond = chunk.described && !chunk.compact() && chunk.records > chunk.description.records;
+        return chunk.missing + chunk.unused + chunk.skipped + chunk.gaps + (is_beyond ? 1 : 0);
     }
 
     [[nodiscard]] bool lacks_parts(const TraceFacts& facts) {
         for (; m_looked_at < facts.chunks.size(); ++m_looked_at) {
             const ChunkReport& chunk = facts.chunks[m_looked_at];
             m_lost_chunk = m_lost_chunk || (!chunk.first_stamp && lost(chunk) != 0);
-            m_last_number = std::max(m_last_number, chunk.description.chunk);
         }
-        return m_lost_chunk || !facts.has_all_chunks || is_absent(facts);
+        return m_lost_chunk || !facts.has_all_chunks || facts.absent.parts != 0 || facts.absent.records != 0;
     }
 
-    [[nodiscard]] static bool is_absent(const TraceFacts& facts) {
-        return facts.absent.parts != 0 || facts.absent.records != 0;
-    }
-
-    // Returns whether the second chunk is the next one by its number, or those between are of other processors. After
-    // the last one the first one is used again.
-    [[nodiscard]] bool follows(const ChunkReport& before, const ChunkReport& here, const TraceFacts& facts) const {
+    // Returns whether the second chunk is the next one by its number, or those between are of other processors.
+    [[nodiscard]] static bool follows(const ChunkReport& before, const ChunkReport& here, const TraceFacts& facts) {
         const tracer::ChunkBegin& from = before.description;
         const tracer::ChunkBegin& to = here.description;
-        const bool goes_round =
-            to.chunk == 0 && from.chunk == m_last_number && facts.has_all_chunks && !is_absent(facts);
-        const bool ascends = to.chunk > from.chunk && to.generation == from.generation;
-        return before.described && here.described &&
-               (goes_round || (ascends && to.chunk - from.chunk - 1 == of_others_between(from, to, facts)));
+        return before.described && here.described && to.chunk > from.chunk && to.generation == from.generation &&
+               to.chunk - from.chunk - 1 == of_others_between(from, to, facts);
     }
 
     // Counts the latest chunks of other processors that have records and a number between these two.
@@ -189,9 +182,8 @@ class Holes {
     }
 
     NumberMap<Latest> m_processors;
-    std::size_t m_looked_at = 0;     // so many chunks have been looked at
-    bool m_lost_chunk = false;       // one of them has lost all its records
-    std::uint16_t m_last_number = 0; // the greatest of their numbers
+    std::size_t m_looked_at = 0; // so many chunks have been looked at
+    bool m_lost_chunk = false;   // one of them has lost all its records
 };
 
 } // namespace host::trace

@@ -66,6 +66,7 @@ class ChunkCursor {
 
     [[nodiscard]] bool next_of_any_kind(trace::Event& event);
     [[nodiscard]] bool plain_records_may_follow() const;
+    [[nodiscard]] std::size_t announced_after(std::uint64_t index) const;
     [[nodiscard]] trace::Event common_of(const trace::ChunkReport& chunk) const;
     void prepare_batch(const trace::ChunkReport& chunk);
     void take_plain(std::size_t records, std::uint64_t last);
@@ -157,6 +158,15 @@ class ChunkMerge {
     // Returns what was added, in the order of the first stamps. Must be called after start(); the segments must outlive
     // the merge.
     [[nodiscard]] std::vector<Segment> take_segments() { return std::move(m_added); }
+
+    // Returns whether these are so many chunks, if a number is given, and each is whole as far as is known before it is
+    // read: then each one has come when one with a later stamp does. Must be called after start().
+    [[nodiscard]] bool are_whole(std::optional<std::size_t> chunks) const {
+        return m_segments.size() == chunks.value_or(m_segments.size()) &&
+               std::ranges::all_of(m_segments, [](const Segment& segment) {
+                   return segment.is_whole && !segment.damaged && segment.stretches.empty();
+               });
+    }
 
     // Returns the earliest stamp; nothing for a pipe, whose first stamp is not known before it is read, and for no
     // input.

@@ -20,6 +20,7 @@ constexpr std::uint32_t kChunkRecordsMax = 1U << 28;
 
 void ChunkLedger::begin() {
     m_skipped = false;
+    m_is_repeated = false;
     m_distrusts_count = false;
     m_erased = 0;
     m_empty = 0;
@@ -128,6 +129,7 @@ bool ChunkLedger::accept(const tracer::ChunkBegin& description, const Slot& firs
         !m_seen.emplace(description.cpu, description.chunk, description.generation).second) {
         fault = Fault{"W-DUP",
                       fmt::format("chunk {} of generation {} came before", description.chunk, description.generation)};
+        m_is_repeated = true;
     }
     if (fault) {
         m_scope.report(fault->code, first.offset_bytes, fault->text + ": chunk skipped");

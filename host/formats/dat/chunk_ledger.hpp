@@ -135,7 +135,8 @@ class ChunkLedger {
     // Returns whether the rest of the chunk is given up.
     [[nodiscard]] bool is_skipped() const { return m_skipped; }
 
-    void skip_slot() { ++m_scope.chunk().skipped; }
+    // Nothing is lost with a chunk that was read before.
+    void skip_slot() { m_scope.chunk().skipped += m_is_repeated ? 0 : 1; }
 
     // Counts a slot of all ones: flash or disk that was erased.
     void take_erased(std::uint64_t offset_bytes);
@@ -186,6 +187,7 @@ class ChunkLedger {
 
     ChunkScope& m_scope;
     bool m_skipped = false;
+    bool m_is_repeated = false;
     bool m_distrusts_count = false;
     std::uint64_t m_empty = 0;
     std::uint64_t m_empty_bytes = 0; // offset of the first

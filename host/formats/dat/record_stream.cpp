@@ -26,9 +26,10 @@ bool has_checksum(const std::string& path, std::uint32_t crc32c) {
 }
 
 // Returns whether no chunk that is read will state that records of the listed one are missing: its file has no record,
-// or is another chunk.
+// or is another chunk, or ends within its preamble.
 bool is_lost(const ManifestChunk& listed, const std::optional<tracer::ChunkBegin>& header, std::uint64_t bytes) {
-    return bytes < tracer::kRecordBytes ||
+    const std::uint64_t preamble = listed.described ? listed.description.preamble_slots : 0;
+    return bytes < tracer::kRecordBytes || bytes <= preamble * tracer::kRecordBytes ||
            (header && listed.described &&
             (header->chunk != listed.description.chunk || header->generation != listed.description.generation));
 }
@@ -81,7 +82,6 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_session(const std::s
         }
     }
     const Manifest& manifest = stream->m_session->manifest;
-    stream->m_facts.has_all_chunks = manifest.announced && manifest.announced->chunks == manifest.chunks.size();
     if (!stream->m_images.load(options, path, &manifest)) {
         return lib::Error::not_found;
     }
@@ -95,6 +95,8 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_session(const std::s
         stream->m_merge.start(stream->m_session->segments);
         stream->m_is_sound = true;
     }
+    stream->m_facts.has_all_chunks = manifest.announced && manifest.announced->chunks == manifest.chunks.size() &&
+                                     stream->m_merge.are_whole(manifest.chunks.size());
     stream->m_time.start_at(stream->m_merge.first_stamp());
     return stream;
 }

@@ -217,8 +217,11 @@ class RecordStream final : public trace::EventStream {
     // Notes what the container of these records states to be lost.
     void note_absent(const trace::Absent& absent) { m_facts.absent = absent; }
 
-    // Notes that the container of these records has each chunk that the machine has used.
-    void note_all_chunks() { m_facts.has_all_chunks = true; }
+    // Notes that the container of these records has each chunk that the machine has used; chunks: how many these are.
+    // They may still have been damaged. A pipe has what is read of it.
+    void note_all_chunks(std::optional<std::size_t> chunks = {}) {
+        m_facts.has_all_chunks = m_followed || m_merge.are_whole(chunks);
+    }
 
     // Notes the machine's totals, which the container of these records has.
     void note_totals(const tracer::ExportEnd& totals) { m_facts.export_end = totals; }

@@ -33,6 +33,22 @@ lib::Ticks first_stamp(SlotWindow& window, std::uint64_t offset, std::uint64_t e
     return is_stray ? second->stamp() : first ? first->stamp() : lib::Ticks{};
 }
 
+struct Start {
+    lib::Ticks stamp; // of the chunk's first record
+    bool is_certain = false;
+};
+
+// A kernel that seals a chunk gives each slot of its header the stamp of its first record. So it is known if that stamp
+// is damaged; and if bytes are lost before the record, the header still has it.
+Start start_of(SlotWindow& window, const Segment& segment, std::uint64_t record, bool is_sealed, bool is_placed) {
+    const lib::Ticks found = first_stamp(window, record, segment.end_bytes);
+    const auto first = window.at(segment.begin_bytes);
+    const auto second = window.at(segment.begin_bytes + kSlot);
+    const bool is_stated = is_sealed && first && second && first->stamp() == second->stamp();
+    return {.stamp = is_stated && !is_placed ? first->stamp() : found,
+            .is_certain = !is_sealed || (is_stated && found == first->stamp())};
+}
+
 // Returns the offset of the next slot at or after `from` that begins a chunk, or the end.
 std::uint64_t find_next_chunk(SlotWindow& window, std::uint64_t from, std::uint64_t end) {
     for (std::uint64_t offset = from; offset + kSlot <= end; offset += kSlot) {
@@ -369,21 +385,22 @@ void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& hea
             scanned.header_lost = !description;
             if (description) {
                 segment.key = {description->boot_id, description->cpu, description->chunk, description->generation};
-                next = std::min(end, offset + (preamble + description->records) * kSlot);
+                next = offset + (preamble + description->records) * kSlot;
             }
+            // A chunk that has lost records ends before the file does, if another one follows.
             const auto follower = next + kSlot <= end ? window.at(next) : std::nullopt;
-            const bool fits = description && (next + kSlot > end || (follower && begins_chunk(*follower)));
-            is_placed = fits && next > offset;
+            const bool is_last = next <= end && next + kSlot > end;
+            is_placed = description && next > offset && (is_last || (follower && begins_chunk(*follower)));
             segment.end_bytes = is_placed ? next : find_next_chunk(window, offset + kSlot, end);
-            is_left_to_its_sum = description && tracer::is_sealed(*description) &&
-                                 segment.end_bytes - offset == (preamble + description->records) * kSlot;
+            const bool is_sealed = description && tracer::is_sealed(*description);
+            is_left_to_its_sum = is_sealed && segment.end_bytes == next;
             const std::uint64_t record = std::min(offset + preamble * kSlot, segment.end_bytes - kSlot);
             const bool compact = description && description->encoding == tracer::Encoding::compact;
+            const Start start = start_of(window, segment, record, is_sealed, is_placed);
             const auto in_stream =
                 compact ? first_in_stream(source, offset + preamble * kSlot, segment.end_bytes) : std::nullopt;
-            segment.first_stamp = in_stream ? *in_stream
-                                  : compact ? first->stamp()
-                                            : first_stamp(window, record, segment.end_bytes);
+            segment.first_stamp = in_stream ? *in_stream : compact ? first->stamp() : start.stamp;
+            segment.is_whole = is_placed && (compact ? in_stream.has_value() : start.is_certain);
         }
         if (scanned.header_lost) {
             find_records(window, segment);

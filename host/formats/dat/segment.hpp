@@ -158,6 +158,7 @@ struct Segment {
     bool damaged = false;                                       // the checksum of the file differs from the manifest's
     bool followed = false;                                      // the segment is a pipe of parts of chunks
     bool holes_listed = false; // the manifest lists lost slots of it, and its checksum is right
+    bool is_whole = false;     // it is as long as its header says, and its place in time is certain
     lib::Ticks first_stamp{};  // of the first record that is not metadata, if the file can be trusted
 };
 

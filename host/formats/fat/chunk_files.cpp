@@ -199,7 +199,7 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
     if (stream && importer.totals()) {
         stream.value()->note_totals(*importer.totals());
         if (importer.totals()->chunks == importer.sources().size()) {
-            stream.value()->note_all_chunks();
+            stream.value()->note_all_chunks(importer.sources().size());
         }
     }
     return stream;

@@ -25,6 +25,18 @@ Bytes chunk_of(std::uint16_t number, std::uint64_t stamp, bool is_sealed = false
     return is_sealed ? support::sealed(bytes) : bytes;
 }
 
+constexpr std::size_t kHeaderBytes = 17 * tracer::kRecordBytes; // two events follow
+
+// As a kernel writes it: the header has the stamp of the first record.
+Bytes stamped_chunk_of(std::uint16_t number, std::uint64_t stamp) {
+    Bytes bytes = chunk_of(number, stamp);
+    const auto stamp_of = [&bytes](std::size_t at) { return bytes.begin() + static_cast<std::ptrdiff_t>(at) + 4; };
+    for (std::size_t slot = 0; slot < kHeaderBytes; slot += tracer::kRecordBytes) {
+        std::copy_n(stamp_of(kHeaderBytes), sizeof(std::uint64_t), stamp_of(slot));
+    }
+    return support::sealed(bytes);
+}
+
 Bytes operator+(Bytes left, const Bytes& right) {
     left.insert(left.end(), right.begin(), right.end());
     return left;
@@ -72,9 +84,10 @@ class Session : public testing::Test {
         return found;
     }
 
-    [[nodiscard]] std::vector<std::uint64_t> stamps_after_holes() const {
+    // Of the session, or of a file in its directory.
+    [[nodiscard]] std::vector<std::uint64_t> stamps_after_holes(const std::string& file = {}) const {
         trace::Diagnostics diagnostics([](std::string_view) {});
-        const auto opened = Trace::open(m_directory.path(), {}, diagnostics);
+        const auto opened = Trace::open(file.empty() ? m_directory.path() : m_directory / file, {}, diagnostics);
         std::vector<std::uint64_t> after;
         opened.value()->for_each([&](const trace::Event& event) {
             if (event.after_hole) {
@@ -106,7 +119,6 @@ TEST_F(Session, HasAHoleWhereTheRecordsOfAFileAreMissing) {
     ASSERT_TRUE(save_manifest(m_manifest, m_directory.path()).ok());
     const std::string path = m_directory / "2trace.dat";
     EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{});
-    constexpr std::size_t kHeaderBytes = 17 * tracer::kRecordBytes; // both events follow
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{7}, std::size_t{24}, kHeaderBytes, kHeaderBytes + 9}) {
         std::filesystem::resize_file(path, bytes);
         EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{1300}) << bytes;
@@ -123,6 +135,45 @@ TEST_F(Session, HasAHoleWhereTheRecordsOfAFileAreMissing) {
     EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{1300}) << "no file";
     std::filesystem::create_directory(path);
     EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{1300}) << "a directory";
+}
+
+// Also if the machine's totals say that each chunk is there: it comes later, or is not used.
+TEST_F(Session, HasAHoleWhereAChunkIsNotInItsPlace) {
+    const Bytes whole = stamped_chunk_of(2, 1200);
+    list("2trace.dat", whole);
+    list("4trace.dat", stamped_chunk_of(4, 1400));
+    m_manifest.announced = tracer::ExportEnd{.chunks = 4};
+    ASSERT_TRUE(save_manifest(m_manifest, m_directory.path()).ok());
+    EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{}) << "number 3 was never used";
+    Bytes later = whole;
+    later[kHeaderBytes + 11] ^= std::byte{0x10};
+    m_directory.write("2trace.dat", later);
+    EXPECT_THAT(stamps_after_holes(), testing::Contains(1400U)) << "its first stamp is greater by 2^28";
+    for (const std::size_t added : {1U, 4U, 15U, 16U}) {
+        Bytes longer = whole;
+        longer.insert(longer.begin() + 16 * static_cast<std::ptrdiff_t>(tracer::kRecordBytes), added, std::byte{0x5A});
+        m_directory.write("2trace.dat", longer);
+        EXPECT_THAT(stamps_after_holes(), testing::Contains(1400U)) << added << " bytes more in its preamble";
+    }
+    m_directory.write("2trace.dat", stamped_chunk_of(1, 1200));
+    EXPECT_THAT(stamps_after_holes(), testing::Contains(1400U)) << "two chunks of number 1, with other contents";
+}
+
+TEST_F(Session, HasAHoleWhereOneOfManyChunksInAFileLostRecords) {
+    const Bytes first = stamped_chunk_of(0, 1000);
+    const auto without = [&first](std::size_t slots) {
+        return Bytes(first.begin(), first.end() - static_cast<std::ptrdiff_t>(slots * tracer::kRecordBytes));
+    };
+    const Bytes second = stamped_chunk_of(1, 1100);
+    const Bytes third = stamped_chunk_of(2, 1200);
+    m_directory.write("whole.dat", first + second + third);
+    EXPECT_EQ(stamps_after_holes("whole.dat"), std::vector<std::uint64_t>{});
+    m_directory.write("short.dat", without(1) + second);
+    EXPECT_THAT(stamps_after_holes("short.dat"), testing::Contains(1100U)) << "it announces more than the file has";
+    const Bytes headless(second.begin() + static_cast<std::ptrdiff_t>(kHeaderBytes), second.end());
+    m_directory.write("headless.dat", first + headless + third);
+    EXPECT_THAT(stamps_after_holes("headless.dat"), testing::IsSupersetOf({1100U, 1200U}))
+        << "the records of the second come after those that the first announces";
 }
 
 TEST_F(Session, IsItsFilesInTheOrderOfTime) {
