@@ -403,8 +403,8 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
     prepare_batch(m_scope.chunk());
     trace::Event* const first = m_batch.data();
     std::uint64_t index = m_slots.slots_taken();
-    const trace::Event* const end =
-        first + std::min({m_batch_size, slots.size() / tracer::kRecordBytes, announced_after(index)});
+    const std::size_t slots_max = std::min(slots.size() / tracer::kRecordBytes, m_ledger.announced_after(index));
+    const trace::Event* const end = first + std::min(m_batch_size, slots_max);
     const std::byte* slot = slots.data();
     std::uint64_t offset_bytes = m_slots.offset_bytes();
     std::uint64_t last = m_greatest;
@@ -433,17 +433,8 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
     if (count != 0) {
         take_plain(count, last);
     }
-    if (count == m_batch_size) {
-        m_batch_size = std::min(2 * m_batch_size, kBatch);
-    }
+    m_batch_size = count == m_batch_size ? std::min(2 * m_batch_size, kBatch) : m_batch_size;
     return std::span(m_batch).first(count);
-}
-
-// Returns how many slots the chunk announces from this one on; after the last of them there is no limit.
-std::size_t ChunkCursor::announced_after(std::uint64_t index) const {
-    const trace::ChunkReport& chunk = m_scope.chunk();
-    const std::uint64_t announced = std::uint64_t{chunk.description.preamble_slots} + chunk.description.records;
-    return chunk.described && index < announced ? announced - index : m_batch_size;
 }
 
 // Returns whether the remaining records of this chunk need no check beyond those of next_plain(). Only next() changes

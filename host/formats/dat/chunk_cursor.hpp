@@ -66,7 +66,6 @@ class ChunkCursor {
 
     [[nodiscard]] bool next_of_any_kind(trace::Event& event);
     [[nodiscard]] bool plain_records_may_follow() const;
-    [[nodiscard]] std::size_t announced_after(std::uint64_t index) const;
     [[nodiscard]] trace::Event common_of(const trace::ChunkReport& chunk) const;
     void prepare_batch(const trace::ChunkReport& chunk);
     void take_plain(std::size_t records, std::uint64_t last);

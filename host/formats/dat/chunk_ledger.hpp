@@ -135,6 +135,13 @@ class ChunkLedger {
     // Returns whether the rest of the chunk is given up.
     [[nodiscard]] bool is_skipped() const { return m_skipped; }
 
+    // Returns how many slots the header announces from this one on; after the last one there is no limit.
+    [[nodiscard]] std::uint64_t announced_after(std::uint64_t index) const {
+        const tracer::ChunkBegin& header = m_scope.chunk().description;
+        const std::uint64_t announced = std::uint64_t{header.preamble_slots} + header.records;
+        return index < announced ? announced - index : ~std::uint64_t{0};
+    }
+
     // Nothing is lost with a chunk that was read before.
     void skip_slot() { m_scope.chunk().skipped += m_is_repeated ? 0 : 1; }
 

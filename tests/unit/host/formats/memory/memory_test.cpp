@@ -224,7 +224,7 @@ TEST_F(Memory, WithoutAnActiveChunkThoseUsedLessOftenAreOlder) {
         return after;
     };
     EXPECT_EQ(left_out(3, {2, 2, 1, 1}), std::vector<std::uint64_t>{3000});
-    EXPECT_EQ(left_out(1, {2, 2, 1, 1}), std::vector<std::uint64_t>{}) << m_lines; // the newest
+    EXPECT_EQ(left_out(1, {2, 2, 1, 1}), std::vector<std::uint64_t>{3000}) << m_lines; // it may have had any place
     EXPECT_THAT(m_lines, HasSubstr("W-SHORT 3 slots from here on are empty"));
     EXPECT_THAT(m_lines, testing::Not(HasSubstr("is not known")));
     EXPECT_EQ(left_out(0, {1, 1, 1, 1}).size(), 1U);
