@@ -24,12 +24,12 @@ constexpr std::uint64_t kEventsPerReport = 1 << 16;
 // Opens the input for both passes.
 class Input {
   public:
-    Input(const Request& request, const FormatRow& format)
+    Input(const Request& request, const FormatRow& format, trace::Diagnostics& diagnostics)
         : m_request(request)
         , m_options(request.options) {
         m_options.machine_clock = m_options.machine_clock || format.keeps_stamps;
         if (format.needs_survey && trace::ByteSource::is_stream(request.input)) {
-            if (auto source = trace::ByteSource::open(request.input); source) {
+            if (auto source = formats::open_source(request.input, m_options, diagnostics); source) {
                 const auto kept = trace::ByteSource::positioned(source.value());
                 if (kept) {
                     m_kept = kept.value();
@@ -66,6 +66,10 @@ Survey survey_for(const Request& request, Input& input) {
     return opened ? survey_of(*opened.value(), request.wanted) : Survey{};
 }
 
+bool is_stopped(const Request& request) {
+    return request.stopped && request.stopped();
+}
+
 // Passes every event to the writer until the trace ends or a write has failed. Returns their number, or nothing if the
 // request was stopped.
 std::optional<std::uint64_t> write_events(const Request& request, formats::Trace& trace, Writer& writer,
@@ -83,7 +87,7 @@ std::optional<std::uint64_t> write_events(const Request& request, formats::Trace
         if (events >= next_report) {
             next_report = events + kEventsPerReport;
             report(events);
-            if (request.stopped && request.stopped()) {
+            if (is_stopped(request)) {
                 return std::nullopt;
             }
             if (destination.failed()) {
@@ -91,7 +95,15 @@ std::optional<std::uint64_t> write_events(const Request& request, formats::Trace
             }
         }
     }
-    return events;
+    // A pipe ends when the request is stopped.
+    return is_stopped(request) ? std::nullopt : std::optional(events);
+}
+
+Outcome not_kept(const Request& request, lib::Error error) {
+    const Failure failure = failure_of(error);
+    return {.status = status_of(failure.cause),
+            .error = fmt::format("{}: a temporary file (see TMPDIR): {}", request.input, failure.text),
+            .events = 0};
 }
 
 std::string refusal_of(const Request& request, const formats::Trace& trace) {
@@ -107,14 +119,15 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
                        .error = fmt::format("{}: {}", request.output, failure.text),
                        .events = 0};
     };
-    Input input(request, format);
+    Input input(request, format, diagnostics);
     if (input.error()) {
-        const Failure failure = failure_of(*input.error());
-        return {.status = status_of(failure.cause),
-                .error = fmt::format("{}: a temporary file (see TMPDIR): {}", request.input, failure.text),
-                .events = 0};
+        return not_kept(request, *input.error());
     }
+    const Outcome interrupted{.status = ExitStatus::usage, .error = "interrupted: no output remains", .events = 0};
     const Survey survey = survey_for(request, input);
+    if (is_stopped(request)) {
+        return interrupted;
+    }
     const auto opened = input.open(diagnostics);
     if (!opened) {
         return {.status = diagnostics.exit_status(false), .error = {}, .events = 0};
@@ -130,7 +143,7 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     const auto events = write_events(request, *opened.value(), *writer, *destination.value(),
                                      [&](std::uint64_t done) { progress(done, survey.events); });
     if (!events) {
-        return {.status = ExitStatus::usage, .error = "interrupted: no output remains", .events = 0};
+        return interrupted;
     }
     if (std::string refusal = refusal_of(request, *opened.value()); !refusal.empty()) {
         return {.status = ExitStatus::usage, .error = std::move(refusal), .events = 0};

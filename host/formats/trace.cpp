@@ -81,6 +81,13 @@ std::shared_ptr<const dat::SessionIndex> Trace::index() const {
     return m_records != nullptr ? m_records->index() : nullptr;
 }
 
+lib::Result<std::shared_ptr<trace::ByteSource>> open_source(const std::string& path, const trace::OpenOptions& options,
+                                                            trace::Diagnostics& diagnostics) {
+    return trace::ByteSource::open(
+        path, [&] { diagnostics.note(text::escaped(path) + ": waiting for the program that writes to this pipe"); },
+        options.follow.stop);
+}
+
 lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const trace::OpenOptions& options,
                                                 trace::Diagnostics& diagnostics,
                                                 const std::shared_ptr<const dat::SessionIndex>& index) {
@@ -100,12 +107,7 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
         trace->m_directory = path;
         return trace;
     }
-    const auto source = trace::ByteSource::open(path, [&, is_first = true]() mutable {
-        if (std::exchange(is_first, false)) {
-            diagnostics.note(text::escaped(path) + ": waiting for the program that writes to this pipe");
-        }
-        return options.follow.stop == nullptr || *options.follow.stop == 0;
-    });
+    const auto source = open_source(path, options, diagnostics);
     if (!source) {
         diagnostics.report("E-IO", {.file = path}, fmt::format("cannot be opened: {}", error_name(source.error())));
         diagnostics.unusable_input();

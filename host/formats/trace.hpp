@@ -31,6 +31,11 @@ struct SessionIndex;
 
 namespace host::formats {
 
+// Opens a file or a stream, as Trace::open() does: says that a pipe is waited for, and ends the wait by
+// options.follow.stop.
+[[nodiscard]] lib::Result<std::shared_ptr<trace::ByteSource>>
+open_source(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
+
 class Trace {
   public:
     // path is a session directory, a file, or "-"; index is what index() of an earlier pass over this path returned.

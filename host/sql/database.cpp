@@ -46,7 +46,7 @@ lib::Result<std::unique_ptr<formats::Trace>> Source::open_trace(trace::Diagnosti
 bool Source::prepare() {
     trace::Diagnostics diagnostics(m_sink);
     if (trace::ByteSource::is_stream(m_options.path)) {
-        const auto input = trace::ByteSource::open(m_options.path);
+        const auto input = formats::open_source(m_options.path, m_options.open, diagnostics);
         const auto kept = input ? trace::ByteSource::positioned(input.value()) : lib::Error::io;
         if (!kept) {
             diagnostics.report("E-IO", {.file = m_options.path}, "cannot be kept in a file: TMPDIR names one");

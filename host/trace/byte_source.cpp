@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
+#include <functional>
 #include <nmmintrin.h>
 #include <poll.h>
 #include <sys/sendfile.h>
@@ -26,32 +28,44 @@ constexpr std::size_t kStreamBytesMin = 16;
 // After this time the user learns that a FIFO has no writer, or one that writes nothing.
 constexpr int kPatienceMs = 1000;
 
-// Waits until something can be read, a writer has ended, or the caller does not want to wait any more.
-void await_writer(int descriptor, const std::function<bool()>& keeps_waiting) {
+// Waits until something can be read, or the writers have ended. Returns false if it was stopped before.
+bool await_writer(int descriptor, const volatile std::sig_atomic_t* stop, std::function<void()> on_wait = {}) {
     pollfd writer{.fd = descriptor, .events = POLLIN, .revents = 0};
-    while (::poll(&writer, 1, kPatienceMs) <= 0 && (!keeps_waiting || keeps_waiting())) {
+    while (true) {
+        const bool is_stopped = stop != nullptr && *stop != 0;
+        const int ready = ::poll(&writer, 1, is_stopped ? 0 : kPatienceMs);
+        if (ready > 0 || (ready < 0 && errno != EINTR)) {
+            return true;
+        }
+        if (is_stopped) {
+            return false;
+        }
+        if (ready == 0 && on_wait) {
+            std::exchange(on_wait, nullptr)();
+        }
     }
 }
 
 } // namespace
 
 // The file is opened without waiting for the writer of a FIFO, so that the user learns what is waited for.
-lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& path,
-                                                          const std::function<bool()>& keeps_waiting) {
-    if (path == "-") {
-        return take(STDIN_FILENO, false);
-    }
-
+lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& path, const std::function<void()>& on_wait,
+                                                          const volatile std::sig_atomic_t* stop) {
     struct stat status {};
 
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor >= 0 && ::fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode)) {
+    const bool is_input = path == "-";
+    const int descriptor = is_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (!is_input && descriptor >= 0 && ::fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode)) {
         if (S_ISFIFO(status.st_mode)) {
-            await_writer(descriptor, keeps_waiting);
+            static_cast<void>(await_writer(descriptor, stop, on_wait));
         }
         ::fcntl(descriptor, F_SETFL, 0);
     }
-    return take(descriptor, true);
+    auto source = take(descriptor, !is_input);
+    if (source) {
+        source.value()->m_stop = stop;
+    }
+    return source;
 }
 
 // O_NONBLOCK keeps open() from waiting for the writer of a FIFO; it has no effect on regular files.
@@ -161,6 +175,9 @@ lib::Result<std::size_t> ByteSource::read(std::uint64_t offset_bytes, std::span<
     }
     while (filled < out.size()) {
         const std::span<std::byte> rest = out.subspan(filled);
+        if (!seekable() && m_stop != nullptr && !await_writer(m_descriptor, m_stop)) {
+            break;
+        }
         const ssize_t count =
             seekable() ? ::pread(m_descriptor, rest.data(), rest.size(), static_cast<off_t>(offset_bytes + filled))
                        : ::read(m_descriptor, rest.data(), rest.size());

@@ -6,6 +6,7 @@
 #include "host/trace/diagnostics.hpp"
 #include "lib/result.hpp"
 
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -24,10 +25,12 @@ class ByteSource {
   public:
     static constexpr std::size_t kBufferBytes = 64 * 1024; // of a reader; large enough that a read costs little
 
-    // The path "-" is standard input. keeps_waiting: called once a second while a FIFO has no byte; false ends the
-    // wait, and the source is empty. Errors: not_found, refused (no permission), unsupported (a directory), io.
-    [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> open(const std::string& path,
-                                                                       const std::function<bool()>& keeps_waiting = {});
+    // The path "-" is standard input. on_wait: called once if a FIFO lets the caller wait for its first byte. stop: a
+    // stream that lets the caller wait, now or in read(), ends when this is not 0; null: never. Errors: not_found,
+    // refused (no permission), unsupported (a directory), io.
+    [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>>
+    open(const std::string& path, const std::function<void()>& on_wait = {},
+         const volatile std::sig_atomic_t* stop = nullptr);
 
     // Opens a regular file. Nothing else is read, and the call does not wait for the writer of a FIFO. Errors:
     // not_found, refused, unsupported (not a regular file), io; file_error() says them in words.
@@ -86,6 +89,7 @@ class ByteSource {
     int m_descriptor;
     bool m_owned;
     std::optional<std::uint64_t> m_size_bytes;
+    const volatile std::sig_atomic_t* m_stop = nullptr;
     std::vector<std::byte> m_ahead;      // of a stream: bytes that peek() has returned and read() has not
     std::shared_ptr<ByteSource> m_whole; // the source of the parts; null for a source without parts
     std::vector<Part> m_parts;

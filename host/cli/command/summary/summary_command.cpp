@@ -5,8 +5,9 @@
 #include "host/schedule/pass.hpp"
 #include "host/text/escape.hpp"
 
-#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace host::cli {
@@ -16,6 +17,17 @@ namespace {
 struct SummaryInput : TraceInput {
     std::string raises;
 };
+
+// Returns whether a chunk turned out to be damaged after its events had been used, as it does in a pipe: any job may be
+// of wrong records then.
+bool has_late_damage(const trace::TraceFacts& facts, const std::set<std::uint32_t>& doubtful) {
+    for (std::uint32_t i = 0; i < facts.chunks.size(); ++i) {
+        if (facts.chunks[i].damaged && facts.chunks[i].events != 0 && !doubtful.contains(i)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 trace::ExitStatus summarise(const SummaryInput& input, Context context) {
     auto raises = observed(input.raises);
@@ -33,9 +45,11 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         analyse::Summary shown;
         Selection selection(input.selection);
         const bool everything = selection.everything();
-        bool is_doubtful = false;
+        std::set<std::uint32_t> doubtful; // the chunks of which the damage was known before their first event
         trace.for_each([&](const trace::Event& event) {
-            is_doubtful = is_doubtful || event.doubtful;
+            if (event.doubtful) {
+                doubtful.insert(event.source);
+            }
             ends.take(event);
             if (everything || selection.in_span(event)) {
                 summary.add(event);
@@ -49,9 +63,11 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         summary.finish();
         latencies.finish();
         pass.finish();
-        const auto is_wrong = [](const trace::ChunkReport& chunk) { return chunk.damaged && chunk.events != 0; };
-        if (!is_doubtful && std::ranges::any_of(trace.facts().chunks, is_wrong)) {
-            metrics = {}; // of a pipe the damage is known only at its end, so any job may be of wrong records
+        if (has_late_damage(trace.facts(), doubtful)) {
+            metrics = {};
+            context.err.print("{}: no jobs are shown: a damaged chunk of a pipe is known only at its end; copy the "
+                              "pipe to a file and name that\n",
+                              text::escaped(input.path));
         }
         const Accounts accounts = accounts_of(trace);
         const Verdict verdict = verdict_of(trace, accounts);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <optional>
@@ -184,14 +185,11 @@ TEST_F(ByteSources, ANamedPipeIsWaitedForAndTheCallerLearnsIt) {
     ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
     std::thread writer;
     const auto source = ByteSource::open(path, [&] {
-        if (!writer.joinable()) {
-            writer = std::thread([&] {
-                const int descriptor = ::open(path.c_str(), O_WRONLY);
-                EXPECT_EQ(::write(descriptor, "0123456789abcdef", 16), 16);
-                ::close(descriptor);
-            });
-        }
-        return true;
+        writer = std::thread([&] {
+            const int descriptor = ::open(path.c_str(), O_WRONLY);
+            EXPECT_EQ(::write(descriptor, "0123456789abcdef", 16), 16);
+            ::close(descriptor);
+        });
     });
     ASSERT_TRUE(source.ok());
     std::array<std::byte, 16> read{};
@@ -199,9 +197,20 @@ TEST_F(ByteSources, ANamedPipeIsWaitedForAndTheCallerLearnsIt) {
     EXPECT_EQ(read.back(), std::byte{'f'});
     EXPECT_EQ(source.value()->read(16, read).value(), 0U);
     writer.join();
-    const auto stopped = ByteSource::open(path, [] { return false; });
-    ASSERT_TRUE(stopped.ok());
-    EXPECT_EQ(stopped.value()->read(0, read).value(), 0U);
+}
+
+// Also if a program has opened the pipe and writes nothing, or nothing more.
+TEST_F(ByteSources, AStreamThatLetsItsReaderWaitCanBeStopped) {
+    const std::string path = m_directory / "fifo";
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    const volatile std::sig_atomic_t stop = 1;
+    std::array<std::byte, 32> read{};
+    EXPECT_EQ(ByteSource::open(path, {}, &stop).value()->read(0, read).value(), 0U);
+    const int silent = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    EXPECT_EQ(ByteSource::open(path, {}, &stop).value()->read(0, read).value(), 0U);
+    EXPECT_EQ(::write(silent, "0123456789", 10), 10);
+    EXPECT_EQ(ByteSource::open(path, {}, &stop).value()->read(0, read).value(), 10U) << "what is there is read";
+    ::close(silent);
 }
 
 TEST_F(ByteSources, AFileThatShrinksEndsWhereItEnds) {

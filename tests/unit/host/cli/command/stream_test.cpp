@@ -34,6 +34,19 @@ TEST_F(Streams, SummariseTheSameFiguresAsTheFile) {
     EXPECT_EQ(streamed.dump(2), by_name.dump(2));
 }
 
+// Of a pipe the damage of a chunk is known only after its events: no job is claimed, and the user learns why.
+TEST_F(Streams, SummariseNoJobsIfADamagedChunkCameByAPipe) {
+    support::Bytes bytes = support::sealed(sample().bytes());
+    bytes.back() ^= std::byte{1};
+    const std::string path = write(bytes);
+    EXPECT_EQ(remora({"summary", path}), 2);
+    EXPECT_EQ(m_err.find("no jobs are shown"), std::string::npos) << m_err;
+    const support::StandardInput input(path);
+    EXPECT_EQ(remora({"summary", "-"}), 2);
+    EXPECT_NE(m_err.find("-: no jobs are shown: a damaged chunk of a pipe"), std::string::npos) << m_err;
+    EXPECT_EQ(m_out.find("response times"), std::string::npos) << m_out;
+}
+
 } // namespace stream_test
 
 } // namespace host::cli
