@@ -2,21 +2,12 @@
 #include "host/collector/reliable_sessions.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/formats/dat/manifest.hpp"
 #include "host/text/format.hpp"
-#include "host/trace/byte_source.hpp"
 #include "lib/assert.hpp"
 #include "tracer/reliable/packet.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <set>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -25,15 +16,9 @@ namespace host::collector {
 
 namespace {
 
-namespace filesystem = std::filesystem;
-
 constexpr lib::Nanoseconds kAfterEnd = lib::milliseconds(1'000);
 constexpr lib::Nanoseconds kAfterEndOfLossy = lib::milliseconds(5'000); // long enough for many repetitions of FIN
 constexpr lib::Nanoseconds kAfterPacket = lib::milliseconds(3'000);
-
-Address address_of(const reliable::Peer& peer, std::uint64_t session) {
-    return {.ipv4 = peer.ipv4, .port = peer.port, .session = session};
-}
 
 // The secret of the cookies must not be guessed. If the system has no randomness it can be, and a stranger may open a
 // session.
@@ -43,25 +28,6 @@ tracer::reliable::SipKey random_key() {
         key.first = static_cast<std::uint64_t>(::getpid());
     }
     return key;
-}
-
-std::vector<filesystem::path> files_in(const std::string& directory) {
-    std::error_code code;
-    std::vector<filesystem::path> files;
-    for (filesystem::directory_iterator entry(directory, code), end; !code && entry != end; entry.increment(code)) {
-        files.push_back(entry->path());
-    }
-    return files;
-}
-
-// Returns the boot id of the chunk with which a file begins; none if it begins with none.
-std::optional<std::uint64_t> boot_of(const filesystem::path& file) {
-    constexpr std::size_t kPreambleBytes = 4096;
-    std::array<std::byte, kPreambleBytes> head{};
-    const auto source = trace::ByteSource::open_file(file.string());
-    const auto size = source ? source.value()->read(0, head) : lib::Result<std::size_t>(lib::Error::io);
-    const auto begin = size ? formats::dat::read_chunk_begin(std::span(head).first(size.value())) : std::nullopt;
-    return begin ? std::optional(begin->boot_id) : std::nullopt;
 }
 
 } // namespace
@@ -79,53 +45,7 @@ ReliableSessions::ReliableSessions(Options options, Calls calls, Usage& usage)
           m_options.flush_aside ? reliable::FileStores::Flushes::aside : reliable::FileStores::Flushes::at_once,
           &m_usage.bytes)
     , m_receiver(*this, {.secret = random_key(), .key = m_options.key}) {
-    for (const filesystem::path& file : files_in(m_options.journals)) {
-        std::error_code code;
-        const std::uintmax_t bytes = filesystem::file_size(file, code);
-        m_usage.bytes += code ? 0 : bytes;
-    }
-}
-
-std::string ReliableSessions::journals_of(std::string directory) {
-    while (directory.size() > 1 && directory.back() == '/') {
-        directory.pop_back();
-    }
-    return directory + ".journal";
-}
-
-std::string ReliableSessions::journals_in(const std::string& served) {
-    return served + '/' + std::string(kJournalsName);
-}
-
-std::string ReliableSessions::prepare(const std::string& served) {
-    const std::string journals = journals_in(served);
-    const std::string earlier = journals_of(served);
-    std::error_code code;
-    if (!filesystem::exists(journals, code) && filesystem::is_directory(filesystem::symlink_status(earlier, code)) &&
-        ::rename(earlier.c_str(), journals.c_str()) != 0) {
-        return fmt::format("{} holds what an earlier collector has acknowledged and cannot be moved to {}: {}", earlier,
-                           journals, std::strerror(errno));
-    }
-    reliable::FileStores files(journals);
-    return files.make() ? std::string() : files.why();
-}
-
-bool ReliableSessions::can_continue(const std::string& directory) {
-    const auto manifest = formats::dat::load_manifest(directory);
-    std::set<std::optional<std::uint64_t>> held;
-    std::size_t journals = 0;
-    for (const filesystem::path& file : files_in(journals_of(directory))) {
-        journals += file.extension() == ".journal" ? 1U : 0U;
-        if (file.extension() == ".trc") {
-            held.insert(boot_of(file));
-        }
-    }
-    if (!manifest || manifest.value().complete || journals == 0) {
-        return false;
-    }
-    return std::ranges::all_of(files_in(directory), [&held](const filesystem::path& file) {
-        return !formats::dat::is_chunk_file_name(file.filename().string()) || held.contains(boot_of(file));
-    });
+    count_earlier();
 }
 
 lib::Nanoseconds steady_time() {
@@ -152,6 +72,7 @@ void ReliableSessions::tick() {
     m_receiver.forget_ended(now(), m_options.forget_after,
                             [this](const auto& entry) { return release(entry.peer, entry.number); });
     release_ended();
+    pass_on_earlier(false);
     report();
 }
 
@@ -187,6 +108,7 @@ bool ReliableSessions::release(const reliable::Peer& peer, std::uint64_t session
         m_strangers.erase(key);
     }
     m_passed_on.erase(key);
+    std::erase(m_earlier, std::pair(peer, session));
     return true;
 }
 
@@ -195,11 +117,16 @@ bool ReliableSessions::release(const reliable::Peer& peer, std::uint64_t session
 void ReliableSessions::forgotten(const reliable::Peer& peer, std::uint64_t session, bool ended) {
     const Key key{peer.ipv4, peer.port, session};
     if (ended) {
+        std::erase(m_earlier, std::pair(peer, session));
         m_ended.emplace_back(peer, session);
         return;
     }
-    abandon(peer, session);
     const auto passed = m_passed_on.find(key);
+    if (passed != m_passed_on.end() && passed->second.all &&
+        std::ranges::find(m_earlier, std::pair(peer, session)) != m_earlier.end()) {
+        return; // pass_on_earlier() finds out whether it has ended
+    }
+    abandon(peer, session);
     if (passed != m_passed_on.end() && (passed->second.number == 0 || m_calls.settled(address_of(peer, session)))) {
         m_passed_on.erase(passed);
     }
@@ -223,12 +150,8 @@ void ReliableSessions::abandon(const reliable::Peer& peer, std::uint64_t session
 
 // A machine that has not heard the end of its session asks again. Then the store exists and needs its journal.
 void ReliableSessions::release_ended() {
-    const auto is_received = [this](const reliable::Peer& peer, std::uint64_t session) {
-        return std::ranges::any_of(m_receiver.sessions(),
-                                   [&](const auto& entry) { return entry->peer == peer && entry->number == session; });
-    };
     std::erase_if(m_ended, [&](const auto& ended) {
-        return !is_received(ended.first, ended.second) && release(ended.first, ended.second);
+        return received_session(ended.first, ended.second) == nullptr && release(ended.first, ended.second);
     });
 }
 
@@ -258,73 +181,30 @@ void ReliableSessions::drop(const Address& sender) {
     if (sender.session) {
         const reliable::Peer peer{sender.ipv4, sender.port};
         m_receiver.drop(peer, *sender.session);
+        leave_earlier(peer, *sender.session);
         abandon(peer, *sender.session);
         m_passed_on.erase({sender.ipv4, sender.port, *sender.session});
     }
 }
 
-void ReliableSessions::begin() {
-    for (const auto& [peer, session] : m_files.sessions()) {
-        auto files = m_files.open(peer, session);
-        if (files == nullptr) {
-            m_calls.refuse(m_files.why());
-            continue;
-        }
-        files->wait();
-        if (files->poll() == reliable::StoreState::failed) {
-            continue; // why is reported
-        }
-        std::size_t streams = 0;
-        std::size_t ended = 0;
-        std::uint64_t bytes = 0;
-        std::uint64_t lost = 0;
-        for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax; ++stream) {
-            const reliable::Mark mark = files->durable(stream);
-            streams += mark.packets != 0 ? 1U : 0U;
-            ended += mark.ended ? 1U : 0U;
-            bytes += mark.bytes;
-            lost += mark.lost;
-        }
-        const bool has_chunk = bytes != 0 && boot_of_session(peer, session);
-        if (bytes != 0 && !has_chunk) {
-            m_strangers.insert({peer.ipv4, peer.port, session});
-        }
-        // What a machine sends from its first packet on begins with a chunk; after a loss, one may follow.
-        if (ended == 0 && !has_chunk && (bytes == 0 || lost == 0)) {
-            m_abandoned.emplace_back(peer, session);
-        }
-        if (ended != 0 && ended == streams) {
-            pass_on_earlier(peer, session, std::move(files));
-        }
+void ReliableSessions::sync() {
+    static_cast<void>(m_receiver.sync_all());
+    if (m_earlier_store != nullptr) { // what has begun is passed on whole
+        pass_on_earlier(true);
     }
 }
 
-// Returns the boot id of the first stream that begins with a chunk; none if none does.
-std::optional<std::uint64_t> ReliableSessions::boot_of_session(const reliable::Peer& peer,
-                                                               std::uint64_t session) const {
-    std::optional<std::uint64_t> boot_id;
-    for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax && !boot_id; ++stream) {
-        boot_id = boot_of(m_files.stream_path(peer, session, stream));
-    }
-    return boot_id;
-}
-
-void ReliableSessions::pass_on_earlier(const reliable::Peer& peer, std::uint64_t session,
-                                       std::shared_ptr<reliable::SessionStore> files) {
-    const bool beside = m_options.alone && (m_options.beside || m_owner);
-    const auto owner = m_owner;
-    if (beside && !m_calls.open_beside(address_of(peer, session), boot_of_session(peer, session).value_or(0))) {
-        return; // the journal is kept, and why is reported
-    }
-    const auto store = delivering(peer, session, std::move(files));
-    store->wait();
-    if (store->poll() == reliable::StoreState::ready) {
-        m_ended.emplace_back(peer, session);
-    }
-    m_owner = beside ? owner : m_owner;
+const reliable::Session* ReliableSessions::received_session(const reliable::Peer& peer, std::uint64_t session) const {
+    const auto& sessions = m_receiver.sessions();
+    const auto found = std::ranges::find_if(
+        sessions, [&](const auto& entry) { return entry->peer == peer && entry->number == session; });
+    return found == sessions.end() ? nullptr : &(*found)->session;
 }
 
 bool ReliableSessions::awaited() const {
+    if (!m_earlier.empty()) { // it is passed on by tick()
+        return true;
+    }
     const lib::Nanoseconds time = now();
     for (const auto& entry : m_receiver.sessions()) {
         if (m_owner && *m_owner != entry->peer) {
@@ -362,6 +242,7 @@ std::shared_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::P
         return nullptr;
     }
     std::erase(m_abandoned, std::pair(peer, session));
+    leave_earlier(peer, session);
     if (!m_files.has_journal(peer, session) && !has_journal_left()) {
         if (!std::exchange(m_journals_reported, true)) {
             m_calls.refuse(fmt::format("{} has {} journals of sessions that have not ended: move some elsewhere",

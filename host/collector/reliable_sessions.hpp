@@ -34,6 +34,10 @@
 
 namespace host::collector {
 
+[[nodiscard]] inline Address address_of(const reliable::Peer& peer, std::uint64_t session) {
+    return {.ipv4 = peer.ipv4, .port = peer.port, .session = session};
+}
+
 // Returns the host's monotonic time since an unspecified moment.
 [[nodiscard]] lib::Nanoseconds steady_time();
 
@@ -93,8 +97,9 @@ class ReliableSessions final : private reliable::StoreProvider {
     // both. Then nothing is lost if the files are written again from the journal.
     [[nodiscard]] static bool can_continue(const std::string& directory);
 
-    // Must be called before the first packet. Passes on the sessions that ended before an earlier collector had written
-    // them. If one run is recorded, the first is that run, unless all are written beside it.
+    // Must be called before the first packet. Finds the sessions that ended before an earlier collector had written
+    // them, by one small read of each journal; tick() passes them on. If one run is recorded, they are passed on here,
+    // and the first is that run, unless all are written beside it.
     void begin();
 
     // Returns a descriptor that becomes readable when tick() has something to do; -1 if there is none.
@@ -124,7 +129,7 @@ class ReliableSessions final : private reliable::StoreProvider {
     }
 
     // Makes durable what has been received, and passes it on. For a collector that stops.
-    void sync() { static_cast<void>(m_receiver.sync_all()); }
+    void sync();
 
     // Removes the journals of sessions that have ended and are on the disk. The others are left for the next collector.
     void remove_journals();
@@ -140,9 +145,12 @@ class ReliableSessions final : private reliable::StoreProvider {
     [[nodiscard]] bool release(const reliable::Peer& peer, std::uint64_t session);
     void release_ended();
     void keep(const reliable::Peer& peer, std::uint64_t session);
-    void pass_on_earlier(const reliable::Peer& peer, std::uint64_t session,
-                         std::shared_ptr<reliable::SessionStore> files);
-    [[nodiscard]] std::optional<std::uint64_t> boot_of_session(const reliable::Peer& peer, std::uint64_t session) const;
+    void count_earlier();
+    void pass_on_earlier(bool at_once);
+    [[nodiscard]] reliable::StoreState continue_earlier(const reliable::Peer& peer, std::uint64_t session,
+                                                        bool at_once);
+    void leave_earlier(const reliable::Peer& peer, std::uint64_t session);
+    [[nodiscard]] const reliable::Session* received_session(const reliable::Peer& peer, std::uint64_t session) const;
     [[nodiscard]] bool has_journal_left();
     [[nodiscard]] bool takes_stranger(const reliable::Peer& peer, std::uint64_t session);
     void abandon(const reliable::Peer& peer, std::uint64_t session);
@@ -163,6 +171,10 @@ class ReliableSessions final : private reliable::StoreProvider {
     std::optional<reliable::Peer> m_owner; // if alone: the machine of which a chunk has begun
     std::set<Key> m_kept;                  // sessions of which a packet could not be taken
     std::set<Key> m_strangers;             // sessions with a journal that begin with no chunk
+    // Sessions that ended, or are damaged, before an earlier collector had passed them on.
+    std::deque<std::pair<reliable::Peer, std::uint64_t>> m_earlier;
+    std::shared_ptr<reliable::SessionStore> m_earlier_store; // of the first one, while it is loaded or passed on
+    bool m_earlier_is_loaded = false;                        // it is being passed on
     // Sessions that are not received any more and whose journals still exist.
     std::vector<std::pair<reliable::Peer, std::uint64_t>> m_ended;
     std::deque<std::pair<reliable::Peer, std::uint64_t>> m_abandoned; // that have not ended and are not received

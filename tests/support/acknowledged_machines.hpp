@@ -87,6 +87,14 @@ class Machines : public testing::Test {
         return *m_sessions;
     }
 
+    // Opens what a collector opens at its start, and passes on what ended before.
+    void start(bool alone = false, bool beside = false) {
+        open(alone, beside).begin();
+        for (int i = 0; i < 100 && m_sessions->awaited(); ++i) {
+            m_sessions->tick();
+        }
+    }
+
     // The type of the answer, if there is one.
     std::optional<wire::PacketType> take(const wire::Header& header, const Bytes& body,
                                          const reliable::Peer& peer = kPeer) {

@@ -235,6 +235,25 @@ bool FileStores::has_journal(const Peer& peer, std::uint64_t session) {
     return make() && m_place->has(journal_file(name_of(peer, session)));
 }
 
+FileStores::Glance FileStores::glance(const Peer& peer, std::uint64_t session) {
+    const Descriptor journal = make() ? m_place->open(journal_file(name_of(peer, session))) : Descriptor();
+
+    struct stat state {};
+
+    if (!journal || ::fstat(journal.number(), &state) != 0) {
+        return {.is_damaged = true};
+    }
+    const std::uint64_t entries = static_cast<std::uint64_t>(state.st_size) / JournalEntry::kBytes;
+    const std::uint64_t first = entries - std::min(entries, kGlanceEntries);
+    Glance seen{.is_empty = true, .is_plain = first == 0};
+    seen.is_damaged = read_entries(journal, first, entries, [&seen](const JournalEntry& entry) {
+                          seen.is_ended = entry.mark.ended;
+                          seen.is_empty = false;
+                          seen.is_plain = seen.is_plain && entry.mark.lost == 0 && !entry.mark.ended;
+                      }).has_value();
+    return seen;
+}
+
 bool FileStores::remove(const Peer& peer, std::uint64_t session) {
     const std::string name_of_session = name_of(peer, session);
     const auto known = m_known.find(name_of_session);

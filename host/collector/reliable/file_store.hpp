@@ -128,6 +128,16 @@ class FileStores final : public StoreProvider {
     // Returns whether something of the session has come.
     [[nodiscard]] bool has_journal(const Peer& peer, std::uint64_t session);
 
+    // What the last marks of an earlier process state, by one small read that changes nothing.
+    struct Glance {
+        bool is_damaged = false; // open() states where
+        bool is_ended = false;   // the last mark ends a stream, as that of a session that has ended does
+        bool is_empty = false;   // there is no mark
+        bool is_plain = false;   // every mark was read, and none states a loss or an end
+    };
+
+    [[nodiscard]] Glance glance(const Peer& peer, std::uint64_t session);
+
     [[nodiscard]] std::string stream_path(const Peer& peer, std::uint64_t session, std::uint16_t stream) const;
 
     // Deletes the files of a session that is not continued any more; its store may still exist. Returns false if a

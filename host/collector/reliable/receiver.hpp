@@ -91,6 +91,12 @@ class Session {
     // Makes durable what has been received, for a collector that stops. Returns false if something is not durable.
     [[nodiscard]] bool sync_all();
 
+    // Returns `ready` if what the store holds has ended and is passed on, `failed` if it is passed on and has not
+    // ended.
+    [[nodiscard]] StoreState held() const {
+        return m_state != StoreState::ready || m_store->has_ended() ? m_state : StoreState::failed;
+    }
+
     // Returns how many bytes have come, to this process or an earlier one.
     [[nodiscard]] std::uint64_t bytes() const;
 

@@ -4,6 +4,8 @@
 // true for it.
 #pragma once
 
+#include "tracer/reliable/packet.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -62,6 +64,18 @@ class SessionStore {
     // Returns the mark of the last sync() of this stream, by this process or an earlier one. The store has dropped what
     // an earlier process appended after it.
     [[nodiscard]] virtual Mark durable(std::uint16_t stream) const = 0;
+
+    // Returns whether every stream of which something came has ended.
+    [[nodiscard]] bool has_ended() const {
+        std::size_t streams = 0;
+        std::size_t ended = 0;
+        for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax; ++stream) {
+            const Mark mark = durable(stream);
+            streams += mark.packets != 0 ? 1U : 0U;
+            ended += mark.ended ? 1U : 0U;
+        }
+        return ended != 0 && ended == streams;
+    }
 
     // Returns the losses in the durable part, in order; empty if the store does not record them.
     [[nodiscard]] virtual std::vector<Loss> losses(std::uint16_t /*stream*/) const { return {}; }

@@ -32,6 +32,7 @@ namespace host::collector::reliable {
 // So that a session at its limit can still end.
 inline constexpr std::uint64_t kEntriesSpared = 2 * tracer::reliable::kStreamsMax;
 inline constexpr std::size_t kPieceBytes = 64 * 1024; // how much is read in one call
+inline constexpr std::uint64_t kGlanceEntries = 102;  // of a journal: 4 KiB, and how much of it is read in one call
 
 inline std::string stream_file(const std::string& session, std::uint16_t number) {
     return fmt::format("{}-{}.trc", session, number);
@@ -39,6 +40,31 @@ inline std::string stream_file(const std::string& session, std::uint16_t number)
 
 inline std::string journal_file(const std::string& session) {
     return session + ".journal";
+}
+
+// Passes on the entries of a journal, without the first ones. Returns at which byte it is damaged; none: nowhere. The
+// process may have been killed while it wrote the last entry, so that one is left out if it is wrong.
+template <typename Take>
+[[nodiscard]] std::optional<std::uint64_t> read_entries(const trace::Descriptor& journal, std::uint64_t first,
+                                                        std::uint64_t end, const Take& take) {
+    std::array<std::byte, kGlanceEntries * JournalEntry::kBytes> piece{};
+    while (first < end) {
+        const std::uint64_t count = std::min<std::uint64_t>(end - first, kGlanceEntries);
+        auto left = std::span(piece).first(static_cast<std::size_t>(count) * JournalEntry::kBytes);
+        if (read_some(journal, left, first * JournalEntry::kBytes) != left.size()) {
+            return first * JournalEntry::kBytes;
+        }
+        for (; !left.empty(); left = left.subspan(JournalEntry::kBytes), ++first) {
+            JournalEntry::Bytes bytes{};
+            std::ranges::copy(left.first(JournalEntry::kBytes), bytes.begin());
+            if (const auto entry = JournalEntry::decode(bytes)) {
+                take(*entry);
+            } else if (first + 1 != end) {
+                return first * JournalEntry::kBytes;
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 // The receiving thread appends. A sync() may be executed by another thread; what both use is in m_marks, under the
@@ -332,31 +358,22 @@ class FileStores::FileStore final : public SessionStore {
         }
     }
 
-    // The process may have been killed while it wrote the last entry, so only that entry may be wrong. Any other wrong
-    // entry is damage. Then nothing is cut to the mark before it, because the sender has forgotten what the later marks
-    // promise.
+    // Any wrong entry but the last is damage. Then nothing is cut to the mark before it, because the sender has
+    // forgotten what the later marks promise.
     [[nodiscard]] std::string read_journal(const trace::Descriptor& journal) {
         struct stat state {};
 
         if (::fstat(journal.number(), &state) != 0) {
             return fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno));
         }
-        const auto size = static_cast<std::uint64_t>(state.st_size);
-        for (; size - m_journal_bytes >= JournalEntry::kBytes; m_journal_bytes += JournalEntry::kBytes) {
-            JournalEntry::Bytes entry{};
-            const bool is_last = size - m_journal_bytes < 2 * JournalEntry::kBytes;
-            const bool is_read = read_some(journal, entry, m_journal_bytes) == entry.size();
-            const auto read = is_read ? JournalEntry::decode(entry) : std::nullopt;
-            if (read) {
-                take_mark(read->stream, read->mark);
-            } else if (is_read && is_last) {
-                break;
-            } else {
-                return fmt::format("{}: damaged at byte {}; keep its files, and record elsewhere",
-                                   path_of(journal_file(m_name)), m_journal_bytes.load());
-            }
-        }
-        return {};
+        const auto damage = read_entries(journal, 0, static_cast<std::uint64_t>(state.st_size) / JournalEntry::kBytes,
+                                         [this](const JournalEntry& entry) {
+                                             take_mark(entry.stream, entry.mark);
+                                             count_marks(1);
+                                         });
+        return damage ? fmt::format("{}: damaged at byte {}; keep its files, and record elsewhere",
+                                    path_of(journal_file(m_name)), *damage)
+                      : std::string();
     }
 
     [[nodiscard]] std::string path_of(const std::string& name) const { return m_place.path + '/' + name; }

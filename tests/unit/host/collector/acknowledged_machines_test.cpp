@@ -216,7 +216,7 @@ TEST_F(Machines, PassesOnWhatAnEarlierCollectorReceived) {
     }
     leave(0xA, stream, true, 3, 1'040);
     leave(0xB, stream, false);
-    open().begin();
+    start();
     EXPECT_EQ(delivered(),
               (Lines{"10000/a: 1 of 1024", "10000/a: 2 of 16", "10000/a: 6 of 1024", "10000/a: 7 of 432"}));
     EXPECT_EQ(m_records, stream);
@@ -234,7 +234,7 @@ TEST_F(Machines, NeverDeleteWhatAnEarlierCollectorReceived) {
     const Bytes image = support::ChunkBuilder(0).event(1'000, "ipoint").bytes();
     leave(0xA, image, true);
     m_has_place = false;
-    open(true, true).begin();
+    start(true, true);
     EXPECT_TRUE(delivered().empty());
     m_settled = {0xA};
     m_sessions->tick();
@@ -242,7 +242,7 @@ TEST_F(Machines, NeverDeleteWhatAnEarlierCollectorReceived) {
     EXPECT_EQ(files().size(), 2U) << "there was no place for it";
     m_has_place = true;
     m_usage.bytes = 0;
-    open(true, true).begin();
+    start(true, true);
     EXPECT_EQ(delivered().size(), 1U);
     EXPECT_THAT(m_beside, testing::Contains(testing::StartsWith("a of boot ")));
     m_settled = {};
@@ -257,11 +257,11 @@ TEST_F(Machines, NeverDeleteWhatAnEarlierCollectorReceived) {
 TEST_F(Machines, ASessionOfTwoStreamsHasEndedIfBothHave) {
     leave(0xA, Bytes(160), true);
     leave(0xA, Bytes(160), false, 0, 0, 3);
-    open().begin();
+    start();
     EXPECT_TRUE(delivered().empty());
     leave(0xB, Bytes(160), true);
     leave(0xB, Bytes(160), true, 0, 0, 3);
-    open().begin();
+    start();
     EXPECT_EQ(delivered(), (Lines{"10000/b: 1 of 160", "10000/b: 2 of 160"}));
 }
 
@@ -269,7 +269,7 @@ TEST_F(Machines, SaysWhichJournalCannotBeRead) {
     leave(0xA, Bytes(160), true);
     const std::string stream = m_path + "/000000000000000a-7f000001-10000-0.trc";
     filesystem::resize_file(stream, 100);
-    open().begin();
+    start();
     EXPECT_TRUE(delivered().empty());
     EXPECT_EQ(m_refused, Lines{stream + ": shorter than its journal says; remove its files or record elsewhere"});
 }
@@ -278,14 +278,14 @@ TEST_F(Machines, PassOnAllThatEndedBeforeIfNoSingleRunIsRecorded) {
     const Bytes image = support::ChunkBuilder(0).event(1'000, "ipoint").bytes();
     leave(0xA, image, true);
     leave(0xB, image, true);
-    open().begin();
+    start();
     EXPECT_EQ(delivered().size(), 2U);
     m_settled = {0xA, 0xB};
     m_sessions->remove_journals();
     EXPECT_FALSE(filesystem::exists(m_path)) << "without a tick in between";
     leave(0xA, image, true);
     leave(0xB, image, true);
-    open(true).begin();
+    start(true);
     EXPECT_EQ(delivered().size(), 2U);
     EXPECT_EQ(m_beside.size(), 1U) << "the run of one machine, and another one beside it";
 }

@@ -4,9 +4,28 @@
 
 #include "tests/support/acknowledged_machines.hpp"
 #include "tests/support/allocated_bytes.hpp"
+#include "tests/support/counted_disk.hpp"
 
+#include <atomic>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+std::atomic<std::size_t> g_reads = 0; // NOLINT: of this function, by whichever thread
+std::atomic<std::size_t> g_bytes = 0; // NOLINT: as above
+
+} // namespace
+
+extern "C" ssize_t pread(int file, void* bytes, std::size_t size, off_t offset) {
+    const ssize_t count = ::syscall(SYS_pread64, file, bytes, size, offset);
+    ++g_reads;
+    g_bytes += count > 0 ? static_cast<std::size_t>(count) : 0U;
+    return count;
+}
 
 namespace host::collector {
 
@@ -173,7 +192,7 @@ TEST_F(Machines, WithoutAKeyFillNoDirectoryWithWhatBeginsWithNoChunk) {
     m_strangers_max = 6;
     constexpr reliable::Peer kElsewhere{INADDR_LOOPBACK + 1, 10'000};
     for (int collector = 0; collector < 2; ++collector) { // those that an earlier collector has left count, too
-        open().begin();
+        start();
         for (std::uint64_t session = 1; session <= 5; ++session) {
             for (const reliable::Peer& peer : {kPeer, kElsewhere}) {
                 pass(1'000);
@@ -274,7 +293,7 @@ TEST_F(Machines, MakeRoomForOthersIfTheyLeftNoChunk) {
     }
     leave(kJournals, Bytes(160), true);
     m_has_place = false;
-    open().begin();
+    start();
     for (std::uint64_t session = 1; session <= kJournals; ++session) {
         m_settled.insert(session);
     }
@@ -283,6 +302,126 @@ TEST_F(Machines, MakeRoomForOthersIfTheyLeftNoChunk) {
     EXPECT_FALSE(filesystem::exists(m_path + "/0000000000000001-7f000001-10000.journal"));
     EXPECT_EQ(files().size(), 2 * kJournals);
     EXPECT_EQ(hello(kJournals + 2), wire::PacketType::abort);
+}
+
+// --- a start ------------------------------------------------------------------------------------------------------
+
+class Starts : public Machines {
+  protected:
+    ~Starts() override { m_sessions.reset(); }
+
+    support::CountedDisk m_disk;
+    Bytes m_image = support::ChunkBuilder(0).event(1'000, "ipoint").bytes();
+};
+
+TEST_F(Starts, WithASmallReadOfEachJournalAndNoFlush) {
+    constexpr std::uint64_t kLeft = kJournals - 2;
+    m_image.resize(100'000);
+    for (std::uint64_t session = 1; session <= kLeft; ++session) {
+        leave(session, m_image, session % 2 == 0);
+    }
+    m_flush_aside = true;
+    open();
+    m_disk.flushes = 0;
+    g_reads = 0;
+    g_bytes = 0;
+    m_sessions->begin();
+    ASSERT_EQ(hello(kLeft + 1), wire::PacketType::hello_ack) << "it waits for what others have left";
+    EXPECT_EQ(m_disk.flushes, 0U);
+    EXPECT_LE(g_reads, 2 * kLeft) << "one of the journal, one of what the session begins with";
+    EXPECT_LE(g_bytes, 8'192 * kLeft);
+    EXPECT_TRUE(delivered().empty());
+    static_cast<void>(hello(1)); // is answered when another thread has read its journal
+    while (m_records.size() < (kLeft / 2 + 1) * m_image.size()) {
+        m_sessions->tick();
+        std::this_thread::yield();
+    }
+    EXPECT_TRUE(m_refused.empty());
+    for (std::uint64_t session = 1; session <= kLeft; ++session) {
+        m_settled.insert(session);
+    }
+    m_sessions->tick();
+    m_sessions->remove_journals();
+    EXPECT_EQ(files().size(), 2 * (kLeft / 2)) << "what has not ended stays";
+}
+
+// Its machine has not heard that it has ended; the session is passed on once.
+TEST_F(Starts, AndLetsAMachineContinueWhatItPassesOn) {
+    leave(0xA, m_image, true);
+    leave(0xB, m_image, true);
+    leave(0xB, m_image, false, 0, 0, 3); // its last mark ends no stream
+    leave(0xC, m_image, false, 0, 0, 3);
+    leave(0xC, m_image, true); // its last mark ends one of two
+    m_has_room = false;
+    open().begin();
+    for (int i = 0; i < 4; ++i) {
+        m_sessions->tick();
+    }
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    ASSERT_EQ(hello(0xC), wire::PacketType::hello_ack);
+    m_has_room = true;
+    for (int i = 0; i < 4; ++i) {
+        m_sessions->tick();
+    }
+    EXPECT_EQ(m_records.size(), 3 * m_image.size()) << "A once, and both streams of C";
+    m_settled = {0xA, 0xB, 0xC};
+    m_sessions->tick();
+    EXPECT_EQ(files().size(), 2U + 3 + 3) << "A's machine may ask again";
+    pass(60'000);
+    fill(64);
+    m_sessions->tick();
+    EXPECT_EQ(files().size(), 3U + 3);
+    EXPECT_EQ(m_records.size(), 3 * m_image.size());
+}
+
+// The session into which it was passed on has been closed.
+TEST_F(Starts, AndPassesOnFromTheBeginningWhatIsDropped) {
+    m_image.resize(3 << 18U);
+    leave(0xA, m_image, true);
+    open().begin();
+    m_sessions->tick();
+    EXPECT_LT(m_records.size(), m_image.size());
+    EXPECT_GT(m_records.size(), 0U);
+    m_sessions->drop({kPeer.ipv4, kPeer.port, 0xA});
+    m_records.clear();
+    for (int i = 0; i < 4; ++i) {
+        m_sessions->tick();
+    }
+    EXPECT_EQ(m_records, m_image);
+    EXPECT_FALSE(m_sessions->awaited());
+}
+
+// A stream that cannot be read now may begin with a chunk.
+TEST_F(Starts, AndMakesNoRoomInPlaceOfWhatCannotBeRead) {
+    for (std::uint64_t session = 1; session <= kJournals; ++session) {
+        leave(session, Bytes(160), false, session == 1 ? 0 : 1); // after a loss, a chunk may follow
+    }
+    m_settled = {1};
+    const std::string stream = m_path + "/0000000000000001-7f000001-10000-0.trc";
+    filesystem::remove(stream);
+    filesystem::create_directory(stream);
+    start();
+    EXPECT_EQ(hello(kJournals + 1), wire::PacketType::abort);
+    filesystem::remove(stream);
+    start();
+    EXPECT_EQ(hello(kJournals + 1), wire::PacketType::abort) << "it is missing";
+    filesystem::copy_file(m_path + "/0000000000000002-7f000001-10000-0.trc", stream);
+    start();
+    EXPECT_EQ(hello(kJournals + 1), wire::PacketType::hello_ack);
+}
+
+// A collector that stops passes on the whole of what it has begun.
+TEST_F(Starts, AndStopsBetweenTwoSessions) {
+    m_image.resize(3 << 18U);
+    leave(0xA, m_image, true);
+    leave(0xB, m_image, true);
+    open().begin();
+    m_sessions->tick();
+    m_sessions->sync();
+    EXPECT_EQ(m_records, m_image);
+    m_settled = {0xA, 0xB};
+    m_sessions->remove_journals();
+    EXPECT_EQ(files().size(), 2U) << "the next collector passes on the other one";
 }
 
 } // namespace acknowledged_machines_test
