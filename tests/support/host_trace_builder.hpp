@@ -240,8 +240,8 @@ inline std::vector<Bytes> packets(const Bytes& image, std::uint32_t& next_number
 // Is a directory that is removed at the end of the test.
 class TemporaryDirectory {
   public:
-    TemporaryDirectory() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "remora-test-XXXXXX").string();
+    explicit TemporaryDirectory(const std::filesystem::path& in = std::filesystem::temp_directory_path()) {
+        std::string pattern = (in / "remora-test-XXXXXX").string();
         m_path = ::mkdtemp(pattern.data());
     }
 

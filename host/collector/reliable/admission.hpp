@@ -6,7 +6,8 @@
 //
 //   1  a session that has ended, or made no progress for five minutes     the one that is silent for the longest time
 //   2  a session that is silent for longer than it is owed                the one that is overdue for the longest time;
-//      an address with a quarter of the places takes one of its own first
+//      an address with a quarter of the places takes one of its own first, and of another address only one that is
+//      overdue for longer than a sender waits before it repeats
 //   3  a session of the address that has the most places, if that are     the one that is owed the least time
 //      at least two more than the newcomer's address has
 //   4  none: the newcomer is refused
@@ -34,6 +35,7 @@ class Admission {
   public:
     static constexpr std::uint64_t kBytesPerSecond = 16 * 1024;
     static constexpr lib::Nanoseconds kSilentMax = lib::milliseconds(300'000);
+    static constexpr lib::Nanoseconds kRepeated = lib::milliseconds(2'500); // a sender repeats every 2 s at least
 
     // Returns the time for which a session may be silent.
     [[nodiscard]] static constexpr lib::Nanoseconds owed(std::uint64_t bytes) {
@@ -59,8 +61,9 @@ class Admission {
             if (each.over || each.silence >= kSilentMax) {
                 return Rank{4, silence};
             }
-            if (overdue >= 0) {
-                return Rank{takes_own && each.ipv4 == newcomer ? 3 : 2, overdue};
+            const bool is_own = each.ipv4 == newcomer;
+            if (overdue >= (takes_own && !is_own ? static_cast<std::int64_t>(kRepeated.value) : 0)) {
+                return Rank{takes_own && is_own ? 3 : 2, overdue};
             }
             return Rank{each.ipv4 == most->first && most->second >= own + 2 ? 1 : 0, overdue};
         };

@@ -2,10 +2,8 @@
 // Tests all from a machine's sender to the sessions' files, over a virtual network and clock and a real disk: whatever
 // the network loses, wherever collectors are killed, machines pause or are reset, a run whose sender had everything
 // acknowledged is on the disk whole, and no file joins two runs. A failure prints --gtest_filter=... SEED=n.
-#include "host/collector/reliable_sessions.hpp"
-#include "host/collector/session_directory.hpp"
-#include "host/collector/session_table.hpp"
 #include "tests/support/host_trace_builder.hpp"
+#include "tests/support/served_collector.hpp"
 #include "tracer/reliable/sender.hpp"
 
 #include <algorithm>
@@ -24,84 +22,11 @@ using support::ChunkBuilder;
 using support::TemporaryDirectory;
 namespace filesystem = std::filesystem;
 
+using served_collector::Served;
+using served_collector::virtual_time;
+
 constexpr Address kMachine{0x7F00'0001, 10'000};
 constexpr std::uint64_t kSeeds = 50;
-
-constinit lib::Nanoseconds virtual_time{};
-
-lib::Nanoseconds clock() {
-    return virtual_time;
-}
-
-Clock::time_point now() {
-    return Clock::time_point(std::chrono::nanoseconds(virtual_time.value));
-}
-
-// A collector as `record --serve` composes it, without the socket. Its end is that of a killed one, unless it is
-// stopped.
-class Served {
-  public:
-    using Send = std::function<void(std::span<const std::byte>)>;
-
-    // sessions: of two, one of which silent, that one is closed; more leave room for a forger's.
-    Served(const std::string& path, std::size_t sessions, Send send)
-        : m_limits{.sessions = sessions}
-        , m_table(nullptr, SessionDirectory::open(path, OldSession::leave).value(), m_limits, m_observer)
-        , m_sessions(
-              {.journals = ReliableSessions::journals_in(path), .limits = m_limits, .key = {}, .clock = &clock},
-              {.deliver =
-                   [this](const Address& sender, std::uint32_t number, std::span<const std::byte> records) {
-                       return m_table.take(sender, number, records, now());
-                   },
-               .send = [send = std::move(send)](const Address&, std::span<const std::byte> reply) { send(reply); },
-               .refuse = [](const std::string& why) { ADD_FAILURE() << why; },
-               .stray = {},
-               .settled = [this](const Address& sender) { return m_table.settled(sender); }},
-              m_table.usage())
-        , m_path(path)
-        , m_others(m_table.usage().bytes - bytes_in(path)) {
-        m_sessions.begin();
-    }
-
-    void take(std::span<const std::byte> datagram) { m_sessions.take(datagram, kMachine); }
-
-    void take_plain(std::uint32_t number, std::span<const std::byte> records) {
-        m_table.take(kMachine, number, records, now());
-    }
-
-    void tick() {
-        m_sessions.tick();
-        for (const Address& silent : m_table.tick(now(), std::chrono::seconds(60))) {
-            m_sessions.drop(silent);
-        }
-    }
-
-    void stop() {
-        m_sessions.sync();
-        m_table.close_all("asked to stop");
-        m_sessions.remove_journals();
-        // What this collector has written and removed, and nothing else, is counted.
-        EXPECT_EQ(m_table.usage().bytes - m_others, bytes_in(m_path)) << "not every byte is counted";
-    }
-
-  private:
-    // The bytes of journals and chunks; manifests do not count.
-    static std::uint64_t bytes_in(const std::string& path) {
-        std::uint64_t bytes = 0;
-        for (const auto& entry : filesystem::recursive_directory_iterator(path)) {
-            const std::string name = entry.path().filename();
-            bytes += entry.is_regular_file() && !name.ends_with(".json") && name != kLockName ? entry.file_size() : 0;
-        }
-        return bytes;
-    }
-
-    Limits m_limits;
-    Observer m_observer;
-    SessionTable m_table;
-    ReliableSessions m_sessions;
-    std::string m_path;
-    std::uint64_t m_others; // the manifests of earlier collectors, which count
-};
 
 struct Run {
     std::uint64_t boot_id = 0;
@@ -142,11 +67,13 @@ class WholeWay final : private tracer::reliable::DatagramPeer {
 
     void restart() {
         m_collector.reset();
-        m_collector = std::make_unique<Served>(m_path, m_is_forged ? 8U : 2U, [this](std::span<const std::byte> reply) {
-            if (!lost()) {
-                m_answers.emplace_back(reply.begin(), reply.end());
-            }
-        });
+        // Of two sessions, one of which silent, that one is closed; more leave room for a forger's.
+        m_collector = std::make_unique<Served>(m_path, Served::Options{.limits = {.sessions = m_is_forged ? 8U : 2U}},
+                                               [this](const Address&, std::span<const std::byte> reply) {
+                                                   if (!lost()) {
+                                                       m_answers.emplace_back(reply.begin(), reply.end());
+                                                   }
+                                               });
     }
 
     Run make(std::uint64_t boot_id, std::uint64_t salt) {
@@ -180,7 +107,8 @@ class WholeWay final : private tracer::reliable::DatagramPeer {
         case 2: // another machine in its name
             if (m_is_forged) {
                 const auto forged = support::packets(make(9, 9).chunks.front(), m_forged);
-                m_collector->take_plain(m_forged, std::span(forged.back()).subspan(tracer::kPacketHeaderBytes));
+                m_collector->take_plain(kMachine, m_forged,
+                                        std::span(forged.back()).subspan(tracer::kPacketHeaderBytes));
             }
             break;
         default:
@@ -274,7 +202,7 @@ class WholeWay final : private tracer::reliable::DatagramPeer {
     [[nodiscard]] lib::Result<void> send(std::span<const std::byte> datagram) override {
         const std::uint64_t copies = lost() ? 0 : 1 + (pick(20) == 0 ? 1U : 0U);
         for (std::uint64_t i = 0; i < copies; ++i) {
-            m_collector->take(datagram);
+            m_collector->take(kMachine, datagram);
         }
         return {};
     }

@@ -72,6 +72,17 @@ TEST(Admission, AnAddressWithAQuarterOfThePlacesTakesItsOwn) {
     EXPECT_EQ(Admission::replaced(all, kThere), 2U) << "an eighth";
 }
 
+// Else it takes the place of each machine that has just come.
+TEST(Admission, AnAddressWithAQuarterOfThePlacesTakesNoneThatMayStillBeUsed) {
+    std::vector<Occupant> all(4, occupant(kHere, kSecondBytes, 10));
+    all[2] = occupant(kThere, 0, 2'499);
+    EXPECT_EQ(Admission::replaced(all, kHere), std::nullopt);
+    all[2] = occupant(kThere, kSecondBytes, 3'500);
+    EXPECT_EQ(Admission::replaced(all, kHere), 2U);
+    all[2] = occupant(kThere, 0, 0);
+    EXPECT_EQ(Admission::replaced(all, 1), 2U);
+}
+
 } // namespace admission_test
 
 } // namespace host::collector::reliable
