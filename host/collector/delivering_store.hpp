@@ -47,33 +47,24 @@ class DeliveringStore final : public reliable::SessionStore {
   public:
     struct Calls {
         std::function<void(std::uint32_t number, std::span<const std::byte> records)> deliver;
-        std::function<bool()> has_room;       // false: nothing is passed on at present
-        std::function<bool()> takes_stranger; // whether a session may begin with what is no beginning of a chunk
+        std::function<bool()> has_room; // false: nothing is passed on at present
+        // Whether a session of which nothing is stored may begin. with_chunk: with the beginning of one.
+        std::function<bool(bool with_chunk)> may_begin;
         std::function<std::string(std::uint16_t stream)> path; // returns that of the stream's file
         std::function<void(const std::string& why)> failed;    // a file cannot be read
-        std::function<void()> full;                            // called when usage first reaches total_bytes
     };
 
-    DeliveringStore(std::shared_ptr<reliable::SessionStore> files, Calls calls, PassedOn& passed_on, const Usage& usage,
-                    std::uint64_t total_bytes)
+    DeliveringStore(std::shared_ptr<reliable::SessionStore> files, Calls calls, PassedOn& passed_on)
         : m_files(std::move(files))
         , m_calls(std::move(calls))
-        , m_passed_on(passed_on)
-        , m_usage(usage)
-        , m_total_bytes(total_bytes) {}
+        , m_passed_on(passed_on) {}
 
     [[nodiscard]] reliable::Mark durable(std::uint16_t stream) const override { return m_files->durable(stream); }
 
     [[nodiscard]] bool append(std::uint16_t stream, std::span<const std::byte> records) override {
-        if (m_usage.bytes + records.size() > m_total_bytes) {
-            if (const auto full = std::exchange(m_calls.full, nullptr)) {
-                full();
-            }
-            return false;
-        }
         const bool is_first = std::ranges::all_of(m_appended, [](std::uint64_t bytes) { return bytes == 0; });
         m_is_failed =
-            m_is_failed || (is_first && !formats::dat::read_chunk_begin(records) && !m_calls.takes_stranger());
+            m_is_failed || (is_first && !m_calls.may_begin(formats::dat::read_chunk_begin(records).has_value()));
         if (m_is_failed || !m_files->append(stream, records)) {
             return false;
         }
@@ -197,8 +188,6 @@ class DeliveringStore final : public reliable::SessionStore {
     std::shared_ptr<reliable::SessionStore> m_files;
     Calls m_calls;
     PassedOn& m_passed_on;
-    const Usage& m_usage;
-    std::uint64_t m_total_bytes;
     std::array<std::uint64_t, tracer::reliable::kStreamsMax> m_appended{}; // bytes of each stream
     bool m_is_loaded = false;                                              // m_appended is known
     bool m_is_failed = false;                                              // for its reader, or as a stranger's

@@ -37,7 +37,8 @@ ReliableSessions::ReliableSessions(Options options, Calls calls, Usage& usage)
     , m_calls(std::move(calls))
     , m_usage(usage)
     , m_files(
-          m_options.journals, {.session_bytes = m_options.limits.session_bytes},
+          m_options.journals,
+          {.session_bytes = m_options.limits.session_bytes, .total_bytes = m_options.limits.total_bytes},
           [this](const std::string& why) {
               const std::scoped_lock lock(m_reports_mutex);
               m_reports.push_back(why);
@@ -129,6 +130,7 @@ void ReliableSessions::forgotten(const reliable::Peer& peer, std::uint64_t sessi
     abandon(peer, session);
     if (passed != m_passed_on.end() && (passed->second.number == 0 || m_calls.settled(address_of(peer, session)))) {
         m_passed_on.erase(passed);
+        m_kept.erase(key);
     }
 }
 
@@ -136,7 +138,7 @@ void ReliableSessions::forgotten(const reliable::Peer& peer, std::uint64_t sessi
 void ReliableSessions::abandon(const reliable::Peer& peer, std::uint64_t session) {
     const Key key{peer.ipv4, peer.port, session};
     const auto passed = m_passed_on.find(key);
-    if (m_kept.erase(key) != 0 || passed == m_passed_on.end() || !passed->second.all) {
+    if (m_kept.contains(key) || passed == m_passed_on.end() || !passed->second.all) {
         return;
     }
     if (!m_files.has_journal(peer, session)) {
@@ -183,7 +185,9 @@ void ReliableSessions::drop(const Address& sender) {
         m_receiver.drop(peer, *sender.session);
         leave_earlier(peer, *sender.session);
         abandon(peer, *sender.session);
-        m_passed_on.erase({sender.ipv4, sender.port, *sender.session});
+        const Key key{sender.ipv4, sender.port, *sender.session};
+        m_passed_on.erase(key);
+        m_kept.erase(key);
     }
 }
 
@@ -243,11 +247,7 @@ std::shared_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::P
     }
     std::erase(m_abandoned, std::pair(peer, session));
     leave_earlier(peer, session);
-    if (!m_files.has_journal(peer, session) && !has_journal_left()) {
-        if (!std::exchange(m_journals_reported, true)) {
-            m_calls.refuse(fmt::format("{} has {} journals of sessions that have not ended: move some elsewhere",
-                                       m_options.journals, m_options.journals_max));
-        }
+    if (!takes_journal(peer, session)) {
         return nullptr;
     }
     auto files = m_files.open(peer, session);
@@ -276,7 +276,18 @@ bool ReliableSessions::takes_stranger(const reliable::Peer& peer, std::uint64_t 
     return takes;
 }
 
-// Returns whether a session may have one more journal. If there are too many, some that are written elsewhere, too, are
+// Returns whether a session has a journal or may have one. That is asked again when it is made, because many sessions
+// may have been opened meanwhile.
+bool ReliableSessions::takes_journal(const reliable::Peer& peer, std::uint64_t session) {
+    const bool takes = m_files.has_journal(peer, session) || has_journal_left();
+    if (!takes && !std::exchange(m_journals_reported, true)) {
+        m_calls.refuse(fmt::format("{} has {} journals of sessions that have not ended: move some elsewhere",
+                                   m_options.journals, m_options.journals_max));
+    }
+    return takes;
+}
+
+// Returns whether there may be one more journal. If there are too many, some that are written elsewhere, too, are
 // removed, the oldest first: several at once, so that not each newcomer searches for one. If there are none, that is
 // tried again a second later, because there may be many journals.
 bool ReliableSessions::has_journal_left() {
@@ -310,16 +321,13 @@ std::shared_ptr<reliable::SessionStore> ReliableSessions::delivering(const relia
                     }
                 },
             .has_room = m_calls.has_room,
-            .takes_stranger = [this, peer, session] { return takes_stranger(peer, session); },
+            .may_begin =
+                [this, peer, session](bool with_chunk) {
+                    return takes_journal(peer, session) && (with_chunk || takes_stranger(peer, session));
+                },
             .path = [this, peer, session](std::uint16_t stream) { return m_files.stream_path(peer, session, stream); },
-            .failed = m_calls.refuse,
-            .full =
-                [this] {
-                    m_calls.refuse(fmt::format("cut off by a limit: all sessions together have at most {} bytes "
-                                               "(--total-bytes)",
-                                               m_options.limits.total_bytes));
-                }},
-        m_passed_on[{peer.ipv4, peer.port, session}], m_usage, m_options.limits.total_bytes);
+            .failed = m_calls.refuse},
+        m_passed_on[{peer.ipv4, peer.port, session}]);
 }
 
 } // namespace host::collector

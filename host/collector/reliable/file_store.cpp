@@ -127,7 +127,8 @@ class FileStores::Flusher {
         std::map<FileStore*, std::size_t> marks;
         const auto write_marks = [&] {
             for (Job& job : m_running) {
-                job.done = job.store->may_mark() && job.store->write_mark(job.number, job.mark, marks[job.store]);
+                job.done = job.store->may_mark(job.number, job.mark) &&
+                           job.store->write_mark(job.number, job.mark, marks[job.store]);
                 marks[job.store] += job.done ? 1U : 0U;
             }
             return true;

@@ -83,6 +83,7 @@ class FileStores final : public StoreProvider {
   public:
     struct Limits {
         std::uint64_t session_bytes = std::uint64_t{1} << 30U; // of all streams of a session and its journal
+        std::uint64_t total_bytes = ~std::uint64_t{0};         // that are counted, in all files
     };
 
     // Says who flushes, and reads what an earlier process has left: begin_sync() and open() themselves, or a thread

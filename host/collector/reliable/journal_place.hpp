@@ -6,6 +6,7 @@
 #include "host/trace/byte_source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <sys/stat.h>
@@ -120,6 +122,33 @@ inline std::size_t read_some(const trace::Descriptor& file, std::span<std::byte>
         done += static_cast<std::size_t>(count);
     }
     return done;
+}
+
+inline constexpr std::uint64_t kGlanceEntries = 102; // of a journal: 4 KiB, and how much of it is read in one call
+
+// Passes on the entries of a journal, without the first ones. Returns at which byte it is damaged; none: nowhere. The
+// process may have been killed while it wrote the last entry, so that one is left out if it is wrong.
+template <typename Take>
+[[nodiscard]] std::optional<std::uint64_t> read_entries(const trace::Descriptor& journal, std::uint64_t first,
+                                                        std::uint64_t end, const Take& take) {
+    std::array<std::byte, kGlanceEntries * JournalEntry::kBytes> piece{};
+    while (first < end) {
+        const std::uint64_t count = std::min<std::uint64_t>(end - first, kGlanceEntries);
+        auto left = std::span(piece).first(static_cast<std::size_t>(count) * JournalEntry::kBytes);
+        if (read_some(journal, left, first * JournalEntry::kBytes) != left.size()) {
+            return first * JournalEntry::kBytes;
+        }
+        for (; !left.empty(); left = left.subspan(JournalEntry::kBytes), ++first) {
+            JournalEntry::Bytes bytes{};
+            std::ranges::copy(left.first(JournalEntry::kBytes), bytes.begin());
+            if (const auto entry = JournalEntry::decode(bytes)) {
+                take(*entry);
+            } else if (first + 1 != end) {
+                return first * JournalEntry::kBytes;
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 } // namespace host::collector::reliable

@@ -32,7 +32,6 @@ namespace host::collector::reliable {
 // So that a session at its limit can still end.
 inline constexpr std::uint64_t kEntriesSpared = 2 * tracer::reliable::kStreamsMax;
 inline constexpr std::size_t kPieceBytes = 64 * 1024; // how much is read in one call
-inline constexpr std::uint64_t kGlanceEntries = 102;  // of a journal: 4 KiB, and how much of it is read in one call
 
 inline std::string stream_file(const std::string& session, std::uint16_t number) {
     return fmt::format("{}-{}.trc", session, number);
@@ -40,31 +39,6 @@ inline std::string stream_file(const std::string& session, std::uint16_t number)
 
 inline std::string journal_file(const std::string& session) {
     return session + ".journal";
-}
-
-// Passes on the entries of a journal, without the first ones. Returns at which byte it is damaged; none: nowhere. The
-// process may have been killed while it wrote the last entry, so that one is left out if it is wrong.
-template <typename Take>
-[[nodiscard]] std::optional<std::uint64_t> read_entries(const trace::Descriptor& journal, std::uint64_t first,
-                                                        std::uint64_t end, const Take& take) {
-    std::array<std::byte, kGlanceEntries * JournalEntry::kBytes> piece{};
-    while (first < end) {
-        const std::uint64_t count = std::min<std::uint64_t>(end - first, kGlanceEntries);
-        auto left = std::span(piece).first(static_cast<std::size_t>(count) * JournalEntry::kBytes);
-        if (read_some(journal, left, first * JournalEntry::kBytes) != left.size()) {
-            return first * JournalEntry::kBytes;
-        }
-        for (; !left.empty(); left = left.subspan(JournalEntry::kBytes), ++first) {
-            JournalEntry::Bytes bytes{};
-            std::ranges::copy(left.first(JournalEntry::kBytes), bytes.begin());
-            if (const auto entry = JournalEntry::decode(bytes)) {
-                take(*entry);
-            } else if (first + 1 != end) {
-                return first * JournalEntry::kBytes;
-            }
-        }
-    }
-    return std::nullopt;
 }
 
 // The receiving thread appends. A sync() may be executed by another thread; what both use is in m_marks, under the
@@ -120,7 +94,8 @@ class FileStores::FileStore final : public SessionStore {
 
     [[nodiscard]] bool append(std::uint16_t number, std::span<const std::byte> records) override {
         Stream& stream = m_streams.at(number);
-        if (m_failed || !within_limit(records.size(), m_limits.session_bytes) || !begun()) {
+        if (m_failed || !within_limit(records.size(), m_limits.session_bytes) || !within_total(records.size()) ||
+            !begun()) {
             return false;
         }
         const int file = m_place.kept_open(stream_file(m_name, number));
@@ -205,7 +180,7 @@ class FileStores::FileStore final : public SessionStore {
 
     // Executes a sync().
     [[nodiscard]] bool flush_alone(std::uint16_t number, const Mark& mark) {
-        if (!may_mark() || !flush(number, mark) || !sync_directory() || !write_mark(number, mark, 0) ||
+        if (!may_mark(number, mark) || !flush(number, mark) || !sync_directory() || !write_mark(number, mark, 0) ||
             !flush_journal()) {
             return false;
         }
@@ -214,8 +189,10 @@ class FileStores::FileStore final : public SessionStore {
         return true;
     }
 
-    [[nodiscard]] bool may_mark() {
-        return !m_failed && begun() &&
+    // At the limit of all sessions, what came is still marked, and its end. What a sender has lost, it says again.
+    [[nodiscard]] bool may_mark(std::uint16_t number, const Mark& mark) {
+        const bool is_loss = mark.bytes == m_streams[number].mark.bytes && !mark.ended;
+        return !m_failed && begun() && (!is_loss || within_total(JournalEntry::kBytes)) &&
                within_limit(JournalEntry::kBytes, m_limits.session_bytes + kEntriesSpared * JournalEntry::kBytes);
     }
 
@@ -272,6 +249,19 @@ class FileStores::FileStore final : public SessionStore {
         if (!m_limit_reported.exchange(true) && m_place.report) {
             m_place.report(fmt::format("{}: cut off by a limit: a session has at most {} bytes (--session-bytes)",
                                        path_of(m_name), m_limits.session_bytes));
+        }
+        return false;
+    }
+
+    // The same for all sessions.
+    [[nodiscard]] bool within_total(std::size_t more) {
+        if (m_place.bytes + more <= m_limits.total_bytes) {
+            return true;
+        }
+        if (!m_total_reported.exchange(true) && m_place.report) {
+            m_place.report(fmt::format("cut off by a limit: all sessions together have at most {} bytes "
+                                       "(--total-bytes)",
+                                       m_limits.total_bytes));
         }
         return false;
     }
@@ -433,6 +423,7 @@ class FileStores::FileStore final : public SessionStore {
     std::atomic<bool> m_new_names = false;          // a file was made since the directory was flushed
     std::atomic<bool> m_failed = false;             // nothing more is taken or promised
     std::atomic<bool> m_limit_reported = false;
+    std::atomic<bool> m_total_reported = false;
 };
 
 } // namespace host::collector::reliable

@@ -84,6 +84,24 @@ TEST_F(Machines, KeepTheirJournalsIfWhatCameHasNoPlace) {
     EXPECT_GT(m_usage.bytes, 0U);
 }
 
+// It gives up its place while what came before is being closed.
+TEST_F(Machines, KeepTheirJournalsAlsoIfTheyContinueAfterwards) {
+    open();
+    m_has_place = false;
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    data(0xA, 2);
+    pass(1'000);
+    fill(64);
+    m_has_place = true;
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    fin(0xA, 2);
+    m_settled = {0xA};
+    pass(60'000);
+    m_sessions->tick();
+    m_sessions->remove_journals();
+    EXPECT_EQ(files().size(), 2U) << "the only copy";
+}
+
 TEST_F(Machines, LeaveAtTheEndOnlyTheJournalsOfWhatIsUnfinished) {
     open();
     ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
@@ -408,6 +426,28 @@ TEST_F(Starts, AndMakesNoRoomInPlaceOfWhatCannotBeRead) {
     filesystem::copy_file(m_path + "/0000000000000002-7f000001-10000-0.trc", stream);
     start();
     EXPECT_EQ(hello(kJournals + 1), wire::PacketType::hello_ack);
+}
+
+// All are open before the first of them has a journal.
+TEST_F(Starts, AndTakesNoMoreJournalsThanTheLimit) {
+    for (std::uint64_t session = 1; session <= kJournals - 2; ++session) {
+        leave(session, m_image, false);
+    }
+    open().begin();
+    std::vector<std::uint64_t> cookies;
+    for (std::uint64_t session = 0xA; session <= 0xC; ++session) {
+        ASSERT_EQ(hello(session, kOther), wire::PacketType::hello_ack);
+        cookies.push_back(m_cookie);
+    }
+    for (std::uint64_t session = 0xA; session <= 0xC; ++session) {
+        m_cookie = cookies[session - 0xA];
+        data(session, 1, 0, kOther);
+    }
+    m_sessions->tick();
+    EXPECT_EQ(files().size(), 2 * kJournals);
+    EXPECT_EQ(m_refused, Lines{m_path + " has 100 journals of sessions that have not ended: move some elsewhere"});
+    EXPECT_EQ(hello(0xC, kOther), wire::PacketType::abort);
+    EXPECT_EQ(hello(0xA, kOther), wire::PacketType::hello_ack);
 }
 
 // A collector that stops passes on the whole of what it has begun.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <map>
+#include <random>
 
 namespace host::collector {
 
@@ -511,6 +512,49 @@ TEST_F(SessionTables, ReportAsDurableWhatWasFlushed) {
     EXPECT_EQ(writer.durability()->bytes(), image.size()) << "the chunk is whole: it is sealed";
     EXPECT_EQ(writer.taken_bytes(), image.size());
     EXPECT_TRUE(writer.durability()->idle());
+}
+
+// TRACER-V1.0 repeats nothing: no packet may be given up before a slow network has brought it.
+TEST_F(SessionTables, WaitForPacketsThatANetworkDelays) {
+    constexpr std::uint64_t kBoots = 5;
+    constexpr std::uint64_t kPacketsASecond = 1'280;
+    serve();
+    for (std::uint64_t boot = 1; boot <= kBoots; ++boot) {
+        ChunkBuilder builder(0);
+        builder.begin.boot_id = boot;
+        builder.name("task", 12, "sensor").build("control", boot);
+        for (std::uint32_t i = 0; i < 19'000; ++i) {
+            builder.event(1'000 + i, "ipoint", 1, i);
+        }
+        std::uint32_t number = 1;
+        std::vector<Bytes> sent = support::packets(builder.bytes(), number);
+        const auto records = builder.description().records;
+        for (const Bytes& end :
+             support::packets(support::export_end({1, tracer::RunResult::completed, records, 0, 0, 0}), number)) {
+            sent.push_back(end);
+        }
+        ASSERT_GT(sent.size(), 300U);
+        std::mt19937 random(static_cast<std::uint32_t>(boot));
+        std::multimap<Clock::time_point, Bytes> arriving;
+        for (std::size_t i = 0; i < sent.size(); ++i) {
+            const auto sending = std::chrono::microseconds(i * 1'000'000 / kPacketsASecond);
+            arriving.emplace(m_now + sending + std::chrono::microseconds(random() % 200'000), sent[i]);
+        }
+        for (const auto& [time, packet] : arriving) {
+            for (; m_now + std::chrono::milliseconds(10) < time; m_now += std::chrono::milliseconds(10)) {
+                m_table->tick(m_now, std::chrono::seconds(60));
+            }
+            send(kGuest, packet);
+        }
+        m_now += std::chrono::seconds(20);
+    }
+    m_table->close_all("asked to stop");
+    for (const auto& [name, manifest] : m_observer.manifests) {
+        EXPECT_TRUE(manifest.complete) << name << ": " << manifest.reason;
+        EXPECT_EQ(manifest.transfer->late + manifest.transfer->lost, 0U) << name;
+        EXPECT_GT(manifest.transfer->reordered, 10U) << name;
+    }
+    EXPECT_EQ(m_observer.manifests.size(), kBoots);
 }
 
 } // namespace session_table_test

@@ -270,6 +270,28 @@ TEST_F(Storing, ItsJournalCountsForTheLimit) {
     EXPECT_EQ(read_file(journal()).size(), marks * FileStores::kMarkBytes);
 }
 
+// Whoever says again and again that it has lost packets does not fill the disk.
+TEST_F(Storing, MarksNoLossBeyondTheLimitOfAllSessions) {
+    std::atomic<std::uint64_t> bytes = 0;
+    std::vector<std::string> reports;
+    FileStores stores(
+        m_directory.path(), {.total_bytes = 100}, [&](const std::string& why) { reports.push_back(why); },
+        FileStores::Flushes::at_once, &bytes);
+    const auto store = stores.open(kPeer, 0xAB);
+    append(*store, 1);
+    append(*store, 2);
+    EXPECT_EQ(bytes, 2 * (16U + FileStores::kMarkBytes)) << "what came is marked";
+    EXPECT_FALSE(store->append(0, Bytes(16)));
+    Mark lossy = m_mark;
+    lossy.packets += 5;
+    lossy.lost = 5;
+    EXPECT_FALSE(store->sync(0, lossy));
+    EXPECT_EQ(reports, std::vector<std::string>{"cut off by a limit: all sessions together have at most 100 bytes "
+                                                "(--total-bytes)"});
+    m_mark.ended = true;
+    EXPECT_TRUE(store->sync(0, m_mark));
+}
+
 TEST_F(Storing, HasNoFileBeforeTheFirstPacket) {
     const auto store = m_stores.open(kPeer, 0xAB);
     EXPECT_TRUE(store->sync(0, {.ended = true}));
