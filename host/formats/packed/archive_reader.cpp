@@ -3,6 +3,8 @@
 // right.
 #include "host/formats/packed/archive.hpp"
 
+#include "host/formats/dat/manifest.hpp"
+
 #include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/facts.hpp"
@@ -336,7 +338,23 @@ lib::Result<void> ArchiveReader::extract(const Sink& sink) {
 
 namespace {
 
-constexpr std::size_t kFormatsBytesMax = std::size_t{64} << 20;
+constexpr std::size_t kTextBytesMax = std::size_t{64} << 20;
+
+// Keeps the text of a packed file.
+void keep_text(std::span<const std::byte> bytes, std::string& text) {
+    if (text.size() + bytes.size() <= kTextBytesMax) {
+        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+}
+
+// Notes that each chunk is there, if the packed session's manifest says so.
+void use_manifest(dat::RecordStream& stream, const std::string& text) {
+    const auto manifest = dat::parse_manifest(text);
+    if (manifest && manifest.value().announced &&
+        manifest.value().announced->chunks == manifest.value().chunks.size()) {
+        stream.note_all_chunks(manifest.value().chunks.size());
+    }
+}
 
 // Gives the packed session's copy of the image to the stream. A damaged one costs only texts and names.
 void use_formats(dat::RecordStream& stream, const std::string& name, const std::string& formats,
@@ -365,9 +383,12 @@ open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, 
     auto spool = trace::Spool::create();
     std::vector<std::vector<trace::ByteSource::Part>> parts(files.size());
     std::string formats;
+    std::string manifest;
     const auto keep = [&](std::size_t file, std::span<const std::byte> bytes) -> lib::Result<void> {
-        if (files[file].name == trace::kFormatsName && formats.size() + bytes.size() <= kFormatsBytesMax) {
-            formats.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        if (files[file].name == trace::kFormatsName) {
+            keep_text(bytes, formats);
+        } else if (files[file].name == dat::kManifestName) {
+            keep_text(bytes, manifest);
         }
         if (!files[file].records || bytes.empty()) {
             return {};
@@ -401,6 +422,7 @@ open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, 
     if (stream) {
         stream.value()->note_absent({.parts = reader.value()->absent(), .unit = "blocks"});
         use_formats(*stream.value(), input.name, formats, diagnostics);
+        use_manifest(*stream.value(), manifest);
     }
     return stream;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests packed sessions: every byte comes back, and no damage ever shows an event that was not logged.
+#include "host/formats/dat/manifest.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/packed/archive.hpp"
 #include "host/formats/packed/column_codec.hpp"
@@ -244,6 +245,40 @@ TEST(Packed, ShowsTheTextsOfTheSessionsCopyOfTheImage) {
     EXPECT_EQ(text_of(9, kFormats), "speed fast");
     EXPECT_EQ(text_of(8, kFormats), "no text");
     EXPECT_EQ(text_of(9, "damaged"), "no text");
+}
+
+// A number that was never used is no loss, if the totals say that there is no further chunk.
+TEST(Packed, KnowsFromTheManifestWhetherEachChunkIsThere) {
+    const auto holes = [](std::uint32_t announced) {
+        const TemporaryDirectory directory;
+        host::formats::dat::Manifest manifest{.origin = "files", .complete = true};
+        manifest.announced = tracer::ExportEnd{.chunks = announced};
+        std::vector<FileToPack> files;
+        for (const std::uint16_t number : {std::uint16_t{0}, std::uint16_t{2}}) {
+            const std::string name = fmt::format("{}trace.dat", number);
+            ChunkBuilder chunk(number);
+            const Bytes bytes = chunk.event(1000 + number, "ipoint").bytes();
+            manifest.chunks.push_back(
+                {.file = name, .bytes = bytes.size(), .records = 1, .crc32c = lib::crc32c(bytes)});
+            files.push_back({.name = name, .bytes = source_of(bytes), .records = true});
+        }
+        EXPECT_TRUE(host::formats::dat::save_manifest(manifest, directory.path()).ok());
+        const std::string name(host::formats::dat::kManifestName);
+        files.push_back({.name = name, .bytes = ByteSource::open_file(directory / name).value()});
+        Bytes archive;
+        ArchiveWriter writer(
+            [&](std::span<const std::byte> bytes) { archive.insert(archive.end(), bytes.begin(), bytes.end()); },
+            [](std::uint64_t) {});
+        EXPECT_TRUE(writer.write(files).ok());
+        Diagnostics diagnostics([](std::string_view) {});
+        const auto trace = host::formats::Trace::open({.name = "x", .bytes = source_of(archive)},
+                                                      {.kind = InputKind::packed}, diagnostics);
+        int count = 0;
+        trace.value()->for_each([&](const Event& event) { count += event.after_hole ? 1 : 0; });
+        return count;
+    };
+    EXPECT_EQ(holes(2), 0);
+    EXPECT_EQ(holes(3), 1);
 }
 
 } // namespace
