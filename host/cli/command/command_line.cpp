@@ -204,7 +204,7 @@ Option& Option::excludes(const Option& other) {
     return *this;
 }
 
-template <typename Value>
+template <OptionValue Value>
 Option Command::option(const std::string& names, Value& value, const std::string& text) {
     return Option(m_command->add_option(names, value, text));
 }

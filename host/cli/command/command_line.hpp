@@ -5,10 +5,12 @@
 
 #include "host/trace/diagnostics.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +46,12 @@ class Option {
     CLI::Option* m_option;
 };
 
+// What an option stores; command_line.cpp has an instance for each.
+template <typename Value>
+concept OptionValue = std::same_as<Value, std::string> || std::same_as<Value, std::uint32_t> ||
+    std::same_as<Value, std::uint64_t> || std::same_as<Value, std::vector<std::string>> ||
+    std::same_as<Value, double> || std::same_as<Value, std::optional<std::uint64_t>>;
+
 // A command, while it is being described. Copies refer to the same command.
 class Command {
   public:
@@ -58,7 +66,7 @@ class Command {
         , m_state(state) {}
 
     // names is "--long", "-s,--long", or NAME for a positional argument. `value` must outlive the parsing.
-    template <typename Value> // text or number; command_line.cpp has the list
+    template <OptionValue Value>
     Option option(const std::string& names, Value& value, const std::string& text);
     // Calls a function with the text instead of storing it.
     Option option(const std::string& names, const std::function<void(const std::string&)>& use,
