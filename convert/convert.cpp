@@ -106,6 +106,13 @@ Outcome not_kept(const Request& request, lib::Error error) {
             .events = 0};
 }
 
+ExitStatus end(const Request& request, const formats::Trace& trace, ExitStatus status) {
+    if (status == ExitStatus::clean && request.ended) {
+        request.ended(trace);
+    }
+    return status;
+}
+
 std::string refusal_of(const Request& request, const formats::Trace& trace) {
     return request.refusal ? request.refusal(trace.facts().names) : std::string();
 }
@@ -170,7 +177,7 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     if (!committed && committed.error().cause != Fault::closed) {
         return failed(committed.error());
     }
-    return {.status = diagnostics.exit_status(usable), .error = {}, .events = *events};
+    return {.status = end(request, *opened.value(), diagnostics.exit_status(usable)), .error = {}, .events = *events};
 }
 
 std::vector<const FormatRow*> all_formats() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "convert/writer/writer.hpp"
+#include "host/formats/trace.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event_stream.hpp"
 
@@ -25,6 +26,7 @@ struct Request {
     std::function<std::string(const trace::Names&)> refusal{}; // called after the last event; a text is an error, and
                                                                // there is no output
     std::function<bool()> stopped{}; // called repeatedly; true ends the conversion, and no output remains
+    std::function<void(const formats::Trace&)> ended{}; // called at the end, if no diagnostics said anything
 };
 
 struct Outcome {

@@ -50,7 +50,12 @@ trace::ExitStatus convert_trace(const ConvertOptions& options, Context context) 
                              .output = output,
                              .options = options.input.options,
                              .format = format,
-                             .stopped = [] { return stop_requested() != 0; }};
+                             .stopped = [] { return stop_requested() != 0; },
+                             .ended =
+                                 [&](const formats::Trace& trace) {
+                                     line.clear();
+                                     print_loss(trace, context);
+                                 }};
     request.options.follow.stop = &stop_requested();
     if (!selection.everything()) {
         request.wanted = [&selection](const trace::Event& event) { return selection.contains_or_dispatches(event); };

@@ -36,7 +36,6 @@ using fleet::questions::Findings;
 using fleet::questions::Form;
 using fleet::questions::Listing;
 using fleet::questions::Shown;
-using fleet::questions::Verdict;
 using fleet::questions::View;
 
 std::string number_text(Form form, std::int64_t number) {
@@ -164,7 +163,7 @@ void print_findings_json(Output& out, std::string_view question, const Findings&
     json.begin_object();
     json.member("version", kJsonVersion);
     json.member("question", question);
-    if (findings.verdict != Verdict::none) {
+    if (findings.verdict != fleet::questions::Verdict::none) {
         json.member("verdict", fleet::questions::verdict_text(findings.verdict));
     }
     bool cut = false;
@@ -273,9 +272,10 @@ lib::Result<Asked, trace::Refusal> asked_of(const FleetOptions& options, const Q
 }
 
 ExitStatus status_of(const Findings& found) {
-    return worse(found.badly ? kEndedBadly : ExitStatus::clean, found.verdict == Verdict::missing ? ExitStatus::damaged
-                                                                : found.verdict == Verdict::open  ? kAccountOpen
-                                                                                                  : ExitStatus::clean);
+    return worse(found.badly ? kEndedBadly : ExitStatus::clean,
+                 found.verdict == fleet::questions::Verdict::missing ? ExitStatus::damaged
+                 : found.verdict == fleet::questions::Verdict::open  ? kAccountOpen
+                                                                     : ExitStatus::clean);
 }
 
 ExitStatus answer(const FleetOptions& options, Context context) {

@@ -80,12 +80,12 @@ void write_json(text::JsonDocument& json, const Crash& crash);
 
 class CrashWatch {
   public:
-    // Must be called in time order.
+    // Must be called in time order. Records of a damaged chunk are left out: none of them is a fact.
     void take(const trace::Event& event) {
         if (event.after_hole) [[unlikely]] {
             m_processors.erase(event.cpu);
         }
-        if (kConcerns[event.code] && event.is_sound() && !event.metadata) {
+        if (kConcerns[event.code] && event.is_sound() && !event.metadata && !event.doubtful) {
             follow(event);
         }
     }

@@ -76,6 +76,13 @@ void Summary::follow(const trace::Event& event, Cpu& cpu) {
         give(cpu, cpu.time.lose());
         forget_handlers(cpu);
     }
+    m_filters.take(event);
+    if (trace::Filters::changes(event, trace::Filters::kExecution)) [[unlikely]] {
+        for (auto& [number, each] : m_cpus.values()) {
+            give(each, each.time.hide(m_filters.hide(trace::Filters::kExecution)));
+            forget_handlers(each);
+        }
+    }
     if (schedule::ProcessorTime::kEndsStretch[event.code]) {
         give(cpu, cpu.time.take(event));
     } else {
@@ -170,7 +177,7 @@ lib::Ticks Summary::interrupt_time() const {
 
 void TaskMetrics::add(const schedule::JobAccount& account) {
     const schedule::Job& job = account.job;
-    if (!job.end || !job.release || job.end->ticks < job.release->ticks ||
+    if (job.doubtful || !job.end || !job.release || job.end->ticks < job.release->ticks ||
         account.unaccounted == schedule::Unaccounted::early) {
         return;
     }
@@ -268,6 +275,12 @@ void Tally::add(const trace::Event& event) {
     ProcessorTime& processor = m_processors[event.cpu];
     if (event.after_hole) [[unlikely]] {
         give(processor.lose());
+    }
+    m_filters.take(event);
+    if (trace::Filters::changes(event, trace::Filters::kExecution)) [[unlikely]] {
+        for (auto& [number, each] : m_processors.values()) {
+            give(each.hide(m_filters.hide(trace::Filters::kExecution)));
+        }
     }
     if (ProcessorTime::kEndsStretch[event.code]) {
         give(processor.take(event));

@@ -12,6 +12,7 @@
 #include "host/schedule/processor_time.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
+#include "host/trace/filters.hpp"
 #include "lib/units.hpp"
 
 #include <array>
@@ -111,6 +112,7 @@ class Summary {
     std::array<std::uint64_t, tracer::kFamilies> m_families{};
     std::map<std::string, std::uint64_t> m_user_events;
     VectorFigures m_timer;
+    trace::Filters m_filters;
     std::uint64_t m_events = 0;
     std::uint64_t m_unknown = 0;
     std::uint64_t m_panics = 0;
@@ -233,6 +235,7 @@ class Tally {
     std::uint64_t m_events = 0;
     std::map<std::uint16_t, lib::Ticks> m_busy;
     trace::NumberMap<ProcessorTime> m_processors;
+    trace::Filters m_filters;
     lib::Ticks m_first{~std::uint64_t{0}};
     lib::Ticks m_last;
 };

@@ -150,6 +150,7 @@ void Accounting::follow(const trace::Event& event, std::span<const Change> chang
             m_priorities.forget();
             m_held.clear();
             std::ranges::for_each(m_tasks, [](Task& one) { one.released = 0; });
+            m_lost = true;
         }
     }
     if (Jobs::kConcerns[event.code]) {
@@ -271,14 +272,19 @@ Culprit Accounting::classify_ready(std::uint32_t context, const View& view) cons
     const Executor& executor = view.executor;
     const std::uint32_t place = view.here.place;
     const Executor running{By::task, executor.who};
-    if (executor.who == place) {
+    const bool is_known = !m_lost || view.here.chosen != kUnknownContext; // else the decision may be missing
+    if (is_known && executor.who == place) {
         // It continues although the task precedes it: the scheduler has not decided yet.
         const bool undecided = m_priorities.order(place, context) == Order::lower;
         return interference(undecided && executor.by == By::task ? Executor{By::kernel, executor.who}
                             : undecided                          ? executor
                                                                  : running);
     }
-    if (place == context || m_priorities.order(executor.who, context) == Order::lower) {
+    const Order order = m_priorities.order(executor.who, context);
+    if (!is_known || (m_lost && place != context && order == Order::unknown)) {
+        return {};
+    }
+    if (place == context || order == Order::lower) {
         // The executor runs in the place of this task, which a ceiling stops, or in that of a task that precedes it.
         const auto waited_for = place != context ? link_to(executor.who, place, view.schedule) : std::nullopt;
         return {.part = Part::blocking,
@@ -349,6 +355,7 @@ inline void Accounting::end_piece(Open& open, const ExecutorHistory& history) {
         if (open.on_processor) {
             open.account.gross = open.account.gross + (m_now - open.since);
         }
+        open.unsure = open.unsure || (m_lost && open.now.part == Part::interference && open.now.by == By::unknown);
         add(open, m_now, records - open.records_since, history.now());
     }
     open.since = m_now;
@@ -406,7 +413,9 @@ void Accounting::end_job(const Job& job) {
     end_piece(*open, history(open->account.cpu));
     JobAccount& account = open->account;
     account.job = job;
-    if (!job.end || job.doubtful) {
+    if (job.doubtful) {
+        account.unaccounted = Unaccounted::damaged;
+    } else if (!job.end || open->unsure || m_hidden) {
         account.unaccounted = Unaccounted::no_end;
     } else if (open->fell) {
         account.unaccounted = Unaccounted::stamps_fell;

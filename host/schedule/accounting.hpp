@@ -36,11 +36,14 @@ namespace host::schedule {
 
 // The reason why the parts of a job are not known.
 enum class Unaccounted : std::uint8_t {
-    no,          // they are known
-    no_end,      // the job was not complete at the end of the trace, or records are missing within it or may be wrong
+    no, // they are known
+    // The job was not complete at the end of the trace, or records are missing within it, or before it such as decide
+    // what is interference, or records may be wrong.
+    no_end,
     stamps_fell, // records within the job have lower stamps than earlier records
     early,       // the release is later than the record of it
     no_release,  // it is not known which time the record of the release means
+    damaged,     // it began in a damaged chunk: its records may be those of several jobs
 };
 
 struct JobAccount {
@@ -105,6 +108,10 @@ class Accounting {
         } else {
             m_now = event.ticks;
         }
+        if (trace::kSetsFilter[event.code]) [[unlikely]] {
+            note_filter(event, schedule);
+        }
+        m_lost = m_lost && (event.code != trace::kCodeOf<"trace_start"> || event.par1 != 0);
         m_jobs.restore(event, khz);
         m_priorities.take(event, m_jobs.times());
         const bool executes_another = history(event.cpu).take(event, schedule, m_now);
@@ -140,6 +147,7 @@ class Accounting {
         RecordPlace place{};
         Executor begun_by{};
         bool fell = false;
+        bool unsure = false; // records are missing that decide to which part a piece belongs
     };
 
     struct alignas(32) Task {   // a power of two as size makes indexing fast
@@ -175,6 +183,16 @@ class Accounting {
     [[nodiscard]] std::span<Open> open_jobs() { return std::span(m_open).first(m_opened); }
 
     void note_fall();
+
+    void note_filter(const trace::Event& event, const Schedule& schedule) {
+        m_hidden = schedule.is_hidden(trace::Filters::kParts);
+        for (const auto& history : m_processors) {
+            if (history != nullptr && trace::Filters::changes(event, trace::Filters::kParts)) {
+                history->lose();
+            }
+        }
+    }
+
     void follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule, std::uint32_t khz,
                 bool executes_another);
     void note(const trace::Event& event, const Change& change, const Schedule& schedule);
@@ -217,7 +235,9 @@ class Accounting {
     std::vector<std::unique_ptr<ExecutorHistory>> m_processors; // by number; null: the processor had no event
     std::map<std::uint32_t, Held> m_held;                       // by mutex
     std::uint64_t m_acquisitions = 0;
-    lib::Ticks m_now; // never decreases
+    lib::Ticks m_now;      // never decreases
+    bool m_lost = true;    // records are missing, or the trace began after the machine did
+    bool m_hidden = false; // a filter hides what the parts of a response time follow from
     const trace::Event* m_event = nullptr;
 };
 

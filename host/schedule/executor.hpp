@@ -40,13 +40,16 @@ class ExecutorHistory {
         m_stamps[m_records++ % kStampsMax] = now;
         // An event of another code changes what executes only if another processor has taken the task.
         const Schedule::Processor& here = schedule.processor(event.cpu);
-        return kMayChange[event.code] || m_running != here.running || !m_begun ? change(event, here, now) : false;
+        return kMayChange[event.code] || m_running != here.running || !m_begun ? change(event, schedule, now) : false;
     }
 
     static constexpr const auto& kMayChange =
         trace::kAnyOf<"task_epilogue", "task_dispatch", "context_switch", "CLI", "STI", "timer_wakeup_start",
                       "timer_wakeup_end", "interrupt_start", "interrupt_end", "blackout_start", "blackout_end",
                       "trace_start">;
+
+    // States that what has executed since the latest event is not known.
+    void lose();
 
     [[nodiscard]] Executor now() const { return m_now; }
 
@@ -65,8 +68,7 @@ class ExecutorHistory {
     static constexpr std::size_t kStretchesMax = 4096;
     static constexpr std::size_t kStampsMax = 4096;
 
-    void lose();
-    bool change(const trace::Event& event, const Schedule::Processor& here, lib::Ticks now);
+    bool change(const trace::Event& event, const Schedule& schedule, lib::Ticks now);
     [[nodiscard]] Executor executor_of(const trace::Event& event, const Schedule::Processor& here);
     void end_stretch(lib::Ticks now);
 
@@ -144,7 +146,6 @@ inline void ExecutorHistory::end_stretch(lib::Ticks now) {
     m_past[m_ended++ % kStretchesMax] = {m_now, m_since, now};
 }
 
-// What has executed since the latest event is not known.
 inline void ExecutorHistory::lose() {
     if (m_begun) {
         const lib::Ticks last = m_stamps[(m_records - 1) % kStampsMax];
@@ -159,9 +160,11 @@ inline void ExecutorHistory::lose() {
     m_timers = 0;
 }
 
-inline bool ExecutorHistory::change(const trace::Event& event, const Schedule::Processor& here, lib::Ticks now) {
+inline bool ExecutorHistory::change(const trace::Event& event, const Schedule& schedule, lib::Ticks now) {
+    const Schedule::Processor& here = schedule.processor(event.cpu);
     m_running = here.running;
-    const Executor next = executor_of(event, here);
+    const Executor known = executor_of(event, here);
+    const Executor next = schedule.is_hidden(trace::Filters::kExecution) ? Executor{} : known;
     const bool is_new = !(next == m_now);
     if (m_begun && !is_new) {
         return false;

@@ -172,6 +172,10 @@ void Intervals::finish() {
 }
 
 void Handlers::take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule) {
+    if (trace::Filters::changes(event, trace::Filters::kParts)) [[unlikely]] {
+        m_open.clear(); // their ends, on all processors, are not known
+        return;
+    }
     for (const Change& change : changes) {
         if (change.kind == Change::Kind::interrupt_began) {
             std::vector<Handler>& open = m_open[event.cpu];
@@ -231,7 +235,7 @@ void Holds::take_mutex(const trace::Event& event, const Schedule& schedule) {
 }
 
 void Holds::take(const trace::Event& event, const Schedule& schedule, const std::optional<Moment>& before) {
-    if (event.after_hole) [[unlikely]] {
+    if (event.after_hole || trace::Filters::changes(event, trace::Filters::kParts)) [[unlikely]] {
         for (const auto& [mutex, hold] : m_open) {
             end(hold, before, HoldEnd::records_lost);
         }

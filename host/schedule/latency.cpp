@@ -13,6 +13,11 @@
 namespace host::schedule {
 
 void Latencies::take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule) {
+    if (trace::Filters::changes(event, trace::Filters::kParts)) [[unlikely]] {
+        m_handlers.clear();
+        m_woken.clear();
+        return;
+    }
     for (const Change& change : changes) {
         switch (change.kind) {
         case Change::Kind::interrupt_began:

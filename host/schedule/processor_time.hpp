@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Divides the time of one processor into stretches. A stretch belongs to a task, to the innermost interrupt handler, or
-// to neither: before the first switch and where records are missing, what ran is not known. The stretches follow each
+// to neither: before the first switch, where records are missing and while a filter hides them (Filters::kExecution),
+// what ran is not known. The stretches follow each
 // other without gap or overlap from the first event of the processor to its last. Time inside a handler belongs to the
 // handler, whatever task was interrupted; the timer's handler counts only where interrupts are not recorded.
 #pragma once
@@ -46,6 +47,14 @@ class ProcessorTime {
         const Stretch ended = end_stretch(m_last);
         m_task.reset();
         m_depth = 0;
+        return ended;
+    }
+
+    // Must be called where a filter of Filters::kExecution begins or ends, of each processor, and does what lose()
+    // does. hidden: one is set from there on.
+    [[nodiscard]] Stretch hide(bool hidden) {
+        const Stretch ended = lose();
+        m_hidden = hidden;
         return ended;
     }
 
@@ -123,7 +132,10 @@ class ProcessorTime {
 
   private:
     [[nodiscard]] Stretch end_stretch(lib::Ticks end) {
-        const Stretch ended{.task = m_task, .handler = handler(), .begin = m_mark, .end = std::max(m_mark, end)};
+        const Stretch ended{.task = m_hidden ? std::nullopt : m_task,
+                            .handler = m_hidden ? std::nullopt : handler(),
+                            .begin = m_mark,
+                            .end = std::max(m_mark, end)};
         m_mark = ended.end;
         return ended;
     }
@@ -150,6 +162,7 @@ class ProcessorTime {
     lib::Ticks m_before; // the stamp before the latest event
     lib::Ticks m_last;
     bool m_begun = false;
+    bool m_hidden = false; // a filter hides what executes
 };
 
 } // namespace host::schedule

@@ -18,6 +18,8 @@ using trace::kCodeOf;
 
 constexpr std::uint32_t kMutexIds = 0x1'0000; // greater numbers only occur in damaged traces
 
+constexpr const auto& kGaps = trace::kAnyOf<"blackout_start", "blackout_end", "trace_start">;
+
 // wait_state_of() relies on this: the waits of TaskState are in the order of their numbers in records.
 static_assert(static_cast<int>(mutex) - static_cast<int>(job) == static_cast<int>(lib::WaitKind::mutex));
 
@@ -50,6 +52,13 @@ std::span<const Change> Schedule::follow(const trace::Event& event) {
     m_changed = 0;
     if (event.after_hole) [[unlikely]] {
         lose(at(event.cpu));
+    }
+    if (trace::kSetsFilter[event.code]) [[unlikely]] {
+        follow_filter(event);
+        return changes();
+    }
+    if (m_filters.hide(trace::Filters::kStates) && !kGaps[event.code]) [[unlikely]] {
+        return changes();
     }
     switch (event.code) {
     case kCodeOf<"context_switch">:
@@ -306,6 +315,17 @@ void Schedule::follow_gap(const trace::Event& event) {
         break;
     default:
         break;
+    }
+}
+
+// A filter is one of all processors. The changes are those of the processor that set it.
+void Schedule::follow_filter(const trace::Event& event) {
+    m_filters.take(event);
+    if (trace::Filters::changes(event, trace::Filters::kParts)) {
+        Processor& here = at(event.cpu);
+        begin_gap(here);
+        std::ranges::fill(m_processors, Processor{});
+        forget_tasks();
     }
 }
 

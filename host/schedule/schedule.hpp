@@ -20,12 +20,15 @@
 //   processor_time.hpp   how the time of one processor is divided among tasks and interrupt handlers
 //
 // Where records are missing (a blackout, a restart of tracing, a hole in the trace), nothing is assumed: the processor
-// runs an unknown task, and the state of each task is unknown (`forgotten`) unless another processor runs it. If an
+// runs an unknown task, and the state of each task is unknown (`forgotten`) unless another processor runs it. The same
+// holds of all processors where a filter begins or ends that hides states, interrupts or servers, and while one hides
+// states (Filters::kStates) no record but that of a gap changes anything. If an
 // event contradicts the model, the event is taken as right and the model is changed: a task that gets a processor was
 // ready, and the end of an interrupt handler also ends all handlers that are nested in it.
 #pragma once
 
 #include "host/trace/event.hpp"
+#include "host/trace/filters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -143,7 +146,9 @@ class Schedule {
                       "blackout_end", "trace_start", "task_schedule", "task_dispatch", "task_epilogue", "task_create",
                       "task_end", "task_activate", "job_release", "task_unblock", "task_block", "task_end_cycle",
                       "task_disable", "job_abort", "task_sleep", "set_mutex_block", "set_mutex_acquire",
-                      "set_mutex_timeout", "set_mutex_unlock", "set_mutex_owner_died">;
+                      "set_mutex_timeout", "set_mutex_unlock", "set_mutex_owner_died", "filter_general", "filter_task",
+                      "filter_interrupt", "filter_CPU", "filter_priority", "filter_mutex", "filter_server",
+                      "filter_timer", "filter_job">;
 
     // Must be called at the end of the trace. Returns all open jobs and waits, as job_ended and forgotten.
     [[nodiscard]] std::span<const Change> finish();
@@ -158,6 +163,9 @@ class Schedule {
     [[nodiscard]] std::uint32_t interrupt_depth(std::uint16_t cpu) const { return processor(cpu).depth; }
 
     [[nodiscard]] TaskState state(std::uint32_t context) const { return m_tasks[std::min(context, kContexts)].state; }
+
+    // Returns whether records are filtered from which this follows.
+    [[nodiscard]] bool is_hidden(trace::Families families) const { return m_filters.hide(families); }
 
     // Returns the task that holds the mutex; kUnknownContext if none does, or if it is not known.
     [[nodiscard]] std::uint32_t holder(std::uint32_t mutex) const {
@@ -210,6 +218,7 @@ class Schedule {
     void follow_task(const trace::Event& event);
     void follow_mutex(const trace::Event& event);
     void follow_gap(const trace::Event& event);
+    void follow_filter(const trace::Event& event);
     void rest_leaver(const trace::Event& event);
     [[nodiscard]] static TaskState wait_state_of(std::uint32_t word);
     void wake(std::uint32_t context);
@@ -241,6 +250,7 @@ class Schedule {
     std::vector<std::uint32_t> m_known;  // contexts with a state or a job
     Lenders m_lenders;
     std::vector<std::uint32_t> m_holders; // the holding context of each mutex
+    trace::Filters m_filters;
 };
 
 } // namespace host::schedule

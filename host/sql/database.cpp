@@ -106,7 +106,11 @@ Walk::~Walk() {
     }
     m_source.m_statistics.chunks += facts().chunks.size();
     m_diagnostics.finish();
-    m_source.m_status = std::max(m_source.m_status, m_diagnostics.exit_status(usable));
+    const trace::ExitStatus status = m_diagnostics.exit_status(usable);
+    m_source.m_status = std::max(m_source.m_status, status);
+    if (has_ended && status == trace::ExitStatus::clean && m_source.m_options.ended) {
+        std::exchange(m_source.m_options.ended, {})(*m_trace);
+    }
 }
 
 // --- database --------------------------------------------------------------------------------------------------------

@@ -38,6 +38,8 @@ class Source {
         // Is called now and then with the number of events that all walks have read. If it returns false, the walks
         // end, and so does the statement.
         std::function<bool(std::uint64_t events)> watch{};
+        // Is called with a trace that a walk has read to its end, before the first one of these ends.
+        std::function<void(const formats::Trace&)> ended{};
     };
 
     // Any error is reported to the sink.

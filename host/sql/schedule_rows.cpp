@@ -336,9 +336,10 @@ void AccountRows::add_job(const JobAccount& account, const RowSink& sink) const 
     const auto exactly = [&](Part of) { return if_known(account.part(of).value); };
     const auto interference = [&](By by) { return duration(interference_by(account, by)); };
     const auto blocking = [&](Inversion by) { return duration(blocking_of(account, by)); };
-    // If a release comes after its record, what begins or ends at it is not known.
-    const bool is_early = account.unaccounted == schedule::Unaccounted::early;
-    const auto response = is_early || !job.release ? std::nullopt : distance(*job.release, job.end);
+    // If a release comes after its record, what begins or ends at it is not known. The records of a doubtful job may be
+    // those of several.
+    const bool is_invalid = account.unaccounted == schedule::Unaccounted::early || job.doubtful;
+    const auto response = is_invalid || !job.release ? std::nullopt : distance(*job.release, job.end);
     const auto tracing = analyse::tracing_time(cost, account.records);
     const std::array cells = {
         Cell(std::string_view(name)), Cell(job.context), Cell(job.number),
@@ -347,12 +348,12 @@ void AccountRows::add_job(const JobAccount& account, const RowSink& sink) const 
         Cell(job.is_late() ? 1 : 0), Cell(outcome_name(job.outcome)), Cell(account.cpu), Cell::of(account.ready.ns),
         // These are durations.
         part(Part::jitter), is_known ? ns(account.start_latency()) : Cell(), is_known ? ns(account.span()) : Cell(),
-        ns(job.deadline && !is_early && !job.doubtful ? distance(*job.deadline, job.end) : std::nullopt),
-        part(Part::execution), duration(account.gross), part(Part::interference), interference(By::task),
-        interference(By::interrupt), interference(By::kernel), interference(By::throttling), part(Part::blocking),
-        blocking(Inversion::bounded), blocking(Inversion::unbounded), part(Part::suspension),
-        tracing ? duration(*tracing) : Cell(), if_known(account.records), if_known(account.dispatches),
-        if_known(account.preemptions), if_known(account.migrations),
+        ns(job.deadline && !is_invalid ? distance(*job.deadline, job.end) : std::nullopt), part(Part::execution),
+        duration(account.gross), part(Part::interference), interference(By::task), interference(By::interrupt),
+        interference(By::kernel), interference(By::throttling), part(Part::blocking), blocking(Inversion::bounded),
+        blocking(Inversion::unbounded), part(Part::suspension), tracing ? duration(*tracing) : Cell(),
+        if_known(account.records), if_known(account.dispatches), if_known(account.preemptions),
+        if_known(account.migrations),
         // These are the same durations in ticks.
         stamp(job.release), Cell(account.ready.ticks.value), stamp(job.start), stamp(job.end), stamp(job.deadline),
         Cell::of(response), exactly(Part::jitter), exactly(Part::execution), if_known(account.gross.value),

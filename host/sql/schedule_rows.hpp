@@ -13,6 +13,7 @@
 #include "host/sql/tables.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
+#include "host/trace/filters.hpp"
 #include "host/trace/names.hpp"
 #include "lib/units.hpp"
 #include "tracer/names/metadata.hpp"
@@ -154,6 +155,7 @@ class UtilisationRows {
     std::optional<lib::Ticks> m_start; // of the trace
     lib::Ticks m_last;
     std::map<std::uint16_t, Processor> m_processors;
+    trace::Filters m_filters;
     std::vector<Row> m_done;
     std::map<std::uint32_t, const std::string*> m_names; // of the tasks that have the contexts now
     std::set<std::string> m_texts;                       // all texts

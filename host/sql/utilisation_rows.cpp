@@ -29,6 +29,12 @@ void UtilisationRows::add(const trace::Event& event, std::uint32_t khz) {
     if (event.after_hole) {
         give(event.cpu, processor, processor.time.lose(), khz);
     }
+    m_filters.take(event);
+    if (trace::Filters::changes(event, trace::Filters::kExecution)) {
+        for (auto& [cpu, each] : m_processors) {
+            give(cpu, each, each.time.hide(m_filters.hide(trace::Filters::kExecution)), khz);
+        }
+    }
     give(event.cpu, processor, processor.time.take(event), khz);
     if (event.is(trace::kCodeOf<"task_create">)) {
         m_names.erase(event.par1); // the context may have been another task's

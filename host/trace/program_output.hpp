@@ -14,6 +14,7 @@ namespace host::trace {
 
 struct ProgramLimits {
     unsigned processor_s = 0;
+    unsigned wall_s = 10; // also if it only waits
     std::size_t output_bytes = 0;
 };
 

@@ -69,7 +69,8 @@ class RecordedTimes {
                "task_disable", "job_abort", "job_queued", "job_skipped", "job_release", "job_deadline", "set_priority",
                "deadline_change", "server_create", "server_kind", "server_period", "server_attach", "server_active",
                "server_replenish", "server_exhaust", "server_deadline", "server_remove", "blackout_start",
-               "blackout_end", "trace_start", "filter_task", "filter_priority", "filter_server", "filter_job">;
+               "blackout_end", "trace_start", "filter_general", "filter_task", "filter_priority", "filter_server",
+               "filter_job">;
 
   private:
     struct Task {
@@ -136,8 +137,10 @@ class RecordedTimes {
     NumberMap<Server> m_servers;
     std::vector<std::uint16_t> m_ended; // tasks whose jobs ended since the last decision
     std::uint64_t m_forgotten = 0;      // how often forget() was called
-    bool m_forgot = false;              // records are missing, so a task may have had jobs that wait
-    bool m_in_gap = false;              // no decision has followed what is missing, so the end of a job may be, too
+    // Records are missing, so a task may have had jobs that wait. A trace may begin long after the machine did: only
+    // the trace_start of the machine's start states that nothing precedes it.
+    bool m_forgot = true;
+    bool m_in_gap = true; // no decision has followed what is missing, so the end of a job may be, too
 };
 
 } // namespace host::trace

@@ -25,7 +25,10 @@ RULED = {TASK_DISPATCH, TASK_EPILOGUE, TASK_END, TASK_BEGIN_CYCLE, TASK_END_CYCL
          CONTEXT_SWITCH, JOB_RELEASE, JOB_DEADLINE, JOB_ABORT, DEADLINE_CHANGE, UNLOCK, ACQUIRE, DEADLOCK, LOCK_TIMEOUT,
          OWNER_DIED, MUTEX_BLOCK, SERVER_BUDGET, SERVER_ATTACH, SERVER_KIND, SERVER_PERIOD}
 JITTER_RECORDS = 4096  # so far back they are counted
-GAPS = (raw.LOST, 0x20, 0x30, 0x40, 0x50)  # trace_start, trace_stop, blackout_start, blackout_end
+# Filters of the families that metrics.md names: general, task, interrupt, cpu, attribute, mutex, server, timer, job.
+FILTERS = (0xF0, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF8, 0xFB, 0xFD)
+TRACE_START = 0x20
+GAPS = (raw.LOST, TRACE_START, 0x30, 0x40, 0x50, *FILTERS)  # trace_stop, blackout_start, blackout_end
 
 WAITS = {1: "semaphore", 2: "delay", 3: "condition", 4: "receive", 5: "send", 6: "suspended", 7: "signal", 8: "mutex"}
 WAIT_MUTEX = 8
@@ -65,6 +68,7 @@ class Job:
     f: object = None
     d: object = None
     missed: bool = False
+    sure: bool = False  # no record is missing before it; else what its shares follow from may be missing, too
     shares: dict = dataclasses.field(default_factory=dict)
 
     def add(self, share, ticks, count):
@@ -376,6 +380,8 @@ class Calculation:
         self.known = Known(trace)
         self.trace = trace
         self.open = {}  # task: its job in progress
+        self.whole = False  # the trace began with the machine, and has had no gap
+        self.filters = set()  # codes of those that are set
         self.numbers = collections.Counter()
         self.last_end = {}  # task: the end of its job before
         self.begins, self.executors = [], []  # elementary intervals: begin, executor
@@ -401,6 +407,9 @@ class Calculation:
         self.begins.append(stamp)
         for _, code, par1, par2 in moment:
             if code in GAPS:
+                self.whole = code == TRACE_START and par1 == 0
+                if code in FILTERS:
+                    (self.filters.add if par1 else self.filters.discard)(code)
                 self.known = Known(self.trace, self.known)
                 self.open = {}
                 self.last_end = {}
@@ -414,7 +423,8 @@ class Calculation:
             if job:
                 self.end(job, stamp)
             self.numbers[task] += 1
-            self.open[task] = job = Job(task, self.numbers[task], release(par2, stamp), stamp)
+            self.open[task] = job = Job(task, self.numbers[task], release(par2, stamp), stamp,
+                                              sure=self.whole)
             self.jitter(job)
         elif job is None:
             return
@@ -440,7 +450,7 @@ class Calculation:
         job.f = stamp
         self.last_end[job.context] = stamp
         del self.open[job.context]
-        if job.r <= job.a:
+        if job.r <= job.a and not self.filters:
             self.complete.append(job)
 
     def jitter(self, job):

@@ -71,6 +71,8 @@ class AccountingScene {
         add_task(kHigh, 0, 1000);
         add_task(kServed, 1, 0);
         add_task(kDated, 3, 0);
+        // Scenes begin with the machine, so that nothing is missing before them.
+        m_accounting.take(support::event_of(0, "trace_start"), {}, m_schedule, kKhz);
         play(text);
     }
 

@@ -53,6 +53,9 @@ class WhyScene {
         m_names.set_parameters({.context = kServed, .level = 2});
         m_names.set_parameters({.context = kDated, .level = 1, .wcet_ns = 50, .deadline_ns = 100});
         m_names.set_parameters({.context = 10, .level = 1, .deadline_ns = 100}); // by deadline, too
+        trace::Event boot = support::event_of(0, "trace_start");                 // nothing is missing before it
+        boot.names = &m_names;
+        m_watch.take(boot, kKhz);
     }
 
     WhyScene& play(std::string_view text) {

@@ -62,7 +62,7 @@ def rules_are_cases(ctx):
     rules = {row["rule"]: row["subject"] for row in listed}
     found = judged(ctx, "check", traces.control())
     expect_equal(set(found), {(f"check.{subject}", rule) for rule, subject in rules.items()}
-                 | {("check.trace", "readable"), ("check.trace", "run")}, "cases of check")
+                 | {("check.trace", case) for case in ("complete", "readable", "run")}, "cases of check")
     expect_equal(found["check.dispatches", "edf-order"], ("passed", "", ""), "edf-order")
     expect_equal(found["check.inheritances", "srp-start"],
                  ("skipped", "the trace has nothing that the rule is about", ""), "srp-start")

@@ -18,7 +18,7 @@ inline constexpr trace::ExitStatus kAccountOpen{6};
 // Only `remora diff` has this status.
 inline constexpr trace::ExitStatus kDiffers{7};
 
-// Only `remora verify`, `remora check` and `remora fleet verify` have this status.
+// Only `remora verify`, `remora check`, `remora diff` and `remora fleet verify` have this status.
 inline constexpr trace::ExitStatus kEndedBadly{8};
 
 // Each row's number is its status.
@@ -33,8 +33,7 @@ inline constexpr std::array<std::string_view, 9> kExitTexts = {
     "but not all could be judged",
     "diff: nothing is wrong, but the two runs differ",
     "verify, check, fleet verify: what was judged is right, but the run ended badly: a panic, a hang, or a failure "
-    "that the "
-    "application reports",
+    "that the application reports; diff: one of the two runs did",
 };
 
 [[nodiscard]] constexpr std::string_view exit_text(trace::ExitStatus status) {

@@ -7,6 +7,7 @@
 #include "host/cli/command/commands.hpp"
 #include "host/cli/command/exit_table.hpp"
 #include "host/cli/command/time_text.hpp"
+#include "host/cli/command/verdict.hpp"
 #include "host/cli/event/selection.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
@@ -34,6 +35,7 @@ struct TraceInput {
     unsigned jobs = 1; // threads; 0: one for each processor
     SelectionOptions selection;
     std::function<void(std::string_view)> on_diagnostic{}; // also receives each line
+    bool judges = false;                                   // the command's own output states which records are missing
 };
 
 inline bool is_time(const std::string& text) {
@@ -156,6 +158,14 @@ inline trace::Diagnostics::Sink diagnostics_to(Context context) {
     };
 }
 
+// States on the error output which records are known to be missing, if any are. Must be called once the trace has been
+// read, and no diagnostics have said so.
+inline void print_loss(const formats::Trace& trace, Context context) {
+    if (const std::string loss = loss_of(trace, accounts_of(trace)); !loss.empty()) {
+        context.err.print("remora: the trace is {}: what these records would show is left out\n", loss);
+    }
+}
+
 // Opens the trace, passes it to `use`, and derives the exit status: that of `use`, if it is worse. doing: such as
 // "verifying", for the progress of a command that shows nothing before the end; else empty.
 inline trace::ExitStatus with_trace(const TraceInput& input, Context context, std::string_view doing,
@@ -194,7 +204,11 @@ inline trace::ExitStatus with_trace(const TraceInput& input, Context context, st
     if (!usable) {
         diagnostics.report("E-NOTHING", {.file = input.path}, opened.value()->nothing_text());
     }
-    return worse(used, diagnostics.exit_status(usable));
+    const trace::ExitStatus read = diagnostics.exit_status(usable);
+    if (!input.judges && opened.value()->exhausted() && read == trace::ExitStatus::clean) {
+        print_loss(*opened.value(), context);
+    }
+    return worse(used, read);
 }
 
 // Reports, after the events, that the selected task or event does not exist, which is an error of the caller.

@@ -12,7 +12,7 @@ namespace host::cli {
 
 namespace {
 
-constexpr trace::ProgramLimits kLimits{.processor_s = 60, .output_bytes = std::size_t{1} << 30};
+constexpr trace::ProgramLimits kLimits{.processor_s = 60, .wall_s = 120, .output_bytes = std::size_t{1} << 30};
 
 // Replaces the tab between name and operands by a blank, and removes one at the end.
 std::string tidied(std::string_view text) {

@@ -79,7 +79,8 @@ function sentenceOf(trace, culprit) {
 const UNACCOUNTED = ["", "Its end is not recorded, or records within it are lost: its parts are not known.",
                      "Stamps within it fall: its parts are not known.",
                      "Its release is later than its record: its parts are not known.",
-                     "How long ago it was released is not recorded: its parts are not known."];
+                     "How long ago it was released is not recorded: its parts are not known.",
+                     "The chunk in which it began is damaged: its times are not known."];
 
 // Returns the sentences of the shares, the greatest first. Shares with the same sentence are added up.
 function sentencesOf(trace, shares) {

@@ -8,8 +8,11 @@
 #include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace host::cli {
 
@@ -31,11 +34,17 @@ ExitStatus refuse_diff(Context context, const std::string& text) {
     return ExitStatus::usage;
 }
 
-ExitStatus read_run(const TraceInput& input, Context context, analyse::Phrases& phrases, analyse::Run& run) {
+ExitStatus read_run(const TraceInput& input, Context context, analyse::Phrases& phrases, analyse::Run& run,
+                    std::vector<analyse::Crash>& crashes) {
     return with_trace(input, context, "reading", [&](formats::Trace& trace) {
         RunInput reader(phrases, run, input.selection);
-        trace.for_each([&](const trace::Event& event) { reader.add(event, trace.facts().clock.khz); });
+        analyse::CrashWatch ends;
+        trace.for_each([&](const trace::Event& event) {
+            ends.take(event);
+            reader.add(event, trace.facts().clock.khz);
+        });
         reader.finish(trace.facts().names);
+        crashes = crashes_in(ends, trace);
         return status_of("diff", reader.selection(), trace, context);
     });
 }
@@ -84,17 +93,18 @@ ExitStatus diff(const DiffOptions& options, Context context) {
     }
     analyse::Phrases phrases;
     analyse::Both<analyse::Run> runs{};
+    analyse::Both<std::vector<analyse::Crash>> crashes{};
     TraceInput second = options.input;
     second.path = golden ? options.input.path : options.other;
     const ExitStatus first_read = golden ? read_golden(options.golden, context, phrases, runs[0])
-                                         : read_run(options.input, context, phrases, runs[0]);
+                                         : read_run(options.input, context, phrases, runs[0], crashes[0]);
     const auto is_usable = [](ExitStatus status) {
         return status == ExitStatus::clean || status == ExitStatus::damaged;
     };
     if (!is_usable(first_read)) {
         return first_read;
     }
-    const ExitStatus second_read = read_run(second, context, phrases, runs[1]);
+    const ExitStatus second_read = read_run(second, context, phrases, runs[1], crashes[1]);
     if (!is_usable(second_read)) {
         return second_read;
     }
@@ -108,8 +118,10 @@ ExitStatus diff(const DiffOptions& options, Context context) {
     if (!golden) {
         view.tasks = analyse::task_changes(runs[0], runs[1], view.tolerance);
     }
+    view.crashes = std::move(crashes);
     options.input.json ? print_diff_json(context.out, view) : print_diff_text(context.out, view);
-    return worse(worse(first_read, second_read), view.are_same() ? ExitStatus::clean : kDiffers);
+    const bool badly = std::ranges::any_of(view.crashes, [](const auto& of) { return analyse::ended_badly(of); });
+    return worse(worse(first_read, second_read), badly ? kEndedBadly : view.are_same() ? ExitStatus::clean : kDiffers);
 }
 
 } // namespace

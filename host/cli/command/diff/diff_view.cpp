@@ -149,6 +149,11 @@ std::string difference_text(const DiffView& view) {
 }
 
 void print_diff_text(Output& out, const DiffView& view) {
+    for (std::size_t run = 0; run < kMarks.size(); ++run) {
+        for (const analyse::Crash& crash : view.crashes[run]) {
+            out.print("{}\n", marked(out, run, fmt::format("{}: {}", view.titles[run], analyse::sentence(crash))));
+        }
+    }
     out.print("{}\n{}\n", marked(out, 0, view.titles[0]), marked(out, 1, view.titles[1]));
     if (view.first) {
         print_first(out, view);
@@ -240,6 +245,15 @@ void write_diff_json(fmt::memory_buffer& buffer, const DiffView& view) {
     json.member("version", kJsonVersion);
     add_pair(json, "traces", [&](std::size_t run) -> std::string_view { return view.titles[run]; });
     json.member("same", view.are_same());
+    json.begin_array("crashes");
+    for (const std::vector<analyse::Crash>& crashes : view.crashes) {
+        json.begin_array();
+        for (const analyse::Crash& crash : crashes) {
+            write_json(json, crash);
+        }
+        json.end_array();
+    }
+    json.end_array();
     add_pair(json, "decisions", [&](std::size_t run) { return view.runs[run]->decisions.size(); });
     if (view.first) {
         json.begin_object("first_difference");

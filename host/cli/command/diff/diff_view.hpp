@@ -2,6 +2,7 @@
 // Holds what `remora diff` found, for the printers of text and of JSON.
 #pragma once
 
+#include "host/analyse/crash.hpp"
 #include "host/analyse/run_comparison.hpp"
 #include "host/cli/event/selection.hpp"
 #include "host/cli/terminal/output.hpp"
@@ -23,6 +24,7 @@ struct DiffView {
     std::uint64_t context_lines = 0;
     std::optional<std::size_t> first{};                      // the first decision that differs
     std::optional<std::vector<analyse::TaskChange>> tasks{}; // none: the runs have no jobs to compare
+    analyse::Both<std::vector<analyse::Crash>> crashes{};    // how the runs ended badly
 
     [[nodiscard]] bool are_same() const { return !first && (!tasks || analyse::are_same(*tasks, tolerance)); }
 

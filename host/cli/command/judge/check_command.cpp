@@ -3,8 +3,8 @@
 // expectations? The exit status is 2 if not, and 8 if it does, but the run ended badly.
 #include "host/analyse/oracle/oracle.hpp"
 #include "host/cli/command/judge/judged_trace.hpp"
-#include "host/cli/command/judge/verdict.hpp"
 #include "host/cli/command/time_text.hpp"
+#include "host/cli/command/verdict.hpp"
 #include "host/cli/expect/expectation.hpp"
 #include "host/text/wrap.hpp"
 #include "host/trace/byte_source.hpp"
@@ -62,7 +62,7 @@ std::string subjects_text(const Verdicts& verdicts) {
     return text;
 }
 
-void print_text(Output& out, const Oracle& oracle, FindingReport& report) {
+void print_text(Output& out, const Oracle& oracle, const Verdict& trace, FindingReport& report) {
     report.print();
     const Verdicts& verdicts = oracle.verdicts();
     for (const RuleRow& row : kRules) {
@@ -81,7 +81,11 @@ void print_text(Output& out, const Oracle& oracle, FindingReport& report) {
     if (!oracle.not_judged().empty()) {
         out.print("  {} {}\n", out.styled(Style::warning, "not judged:"), oracle.not_judged());
     }
-    const bool decided = total.checked != 0 && oracle.not_judged().empty();
+    if (!trace.whole) {
+        out.print("  {} {}\n", out.styled(Style::bad, "not judged:"),
+                  "what the missing records would show; " + trace.text);
+    }
+    const bool decided = total.checked != 0 && oracle.not_judged().empty() && trace.whole;
     out.print("{} events; checked {}; {} undecided: {}\n", oracle.events(), subjects_text(verdicts), total.undecided,
               total.violations == 0
                   ? report.verdict(decided ? Style::good : Style::warning, total.checked == 0 ? "nothing was decided"
@@ -133,13 +137,16 @@ void add_expectations(text::JsonDocument& json, const Fulfilled& fulfilled) {
     json.end_array();
 }
 
-void print_json(Output& out, const Oracle& oracle, const Fulfilled& fulfilled, FindingReport& report) {
+void print_json(Output& out, const Oracle& oracle, const Verdict& trace, const Fulfilled& fulfilled,
+                FindingReport& report) {
     const Verdicts& verdicts = oracle.verdicts();
     text::JsonDocument json{out.buffer()};
     json.begin_object();
     json.member("version", kJsonVersion);
     json.member("events", oracle.events());
     json.member("holds", verdicts.total().violations == 0);
+    json.member("complete", trace.whole);
+    json.member("verdict", trace.text);
     json.member("tolerance_ticks", oracle.timing().tolerance);
     json.member("stamps_judged", oracle.timing().judged);
     add_tally(json, "total", verdicts.total());
@@ -242,21 +249,26 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
     auto status = verdicts.total().violations != 0 ? trace::ExitStatus::damaged
                   : oracle.not_judged().empty()    ? trace::ExitStatus::clean
                                                    : kAccountOpen;
+    const Verdict verdict = verdict_of(trace, accounts_of(trace));
+    status = worse(status, verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged);
     if (!fulfilled.expectations.empty()) {
-        const Verdict verdict = verdict_of(trace, accounts_of(trace));
         const auto limit = duration(options.timeout_s).value_or(std::chrono::milliseconds(0));
         OutcomesOfTrace asked = options.outcomes(
             fulfilled.expectations, {.path = options.input.path, .open = options.input.options, .limit = limit},
-            {verdicts, verdict.style == Style::good ? "" : verdict.text});
+            {verdicts, verdict.lossless ? "" : verdict.text});
         fulfilled.outcomes = std::move(asked.outcomes);
         status = worse(status, asked.status);
     }
     add_cases(junit, verdicts, fulfilled);
+    junit.add({.group = "trace",
+               .name = "complete",
+               .outcome = verdict.whole ? JunitReport::Outcome::passed : JunitReport::Outcome::error,
+               .message = verdict.whole ? "" : verdict.text});
     status = worse(status, junit.add_end(report.crashes()));
     if (options.input.json) {
-        print_json(context.out, oracle, fulfilled, report);
+        print_json(context.out, oracle, verdict, fulfilled, report);
     } else if (!junit.on_standard_output()) {
-        print_text(context.out, oracle, report);
+        print_text(context.out, oracle, verdict, report);
         print_expectations(context.out, options.expect, fulfilled);
         if (!selection.everything()) {
             context.out.print("  shown      the violations of {}; the numbers are of the whole trace\n",

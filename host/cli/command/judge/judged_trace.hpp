@@ -3,8 +3,8 @@
 // reading of the trace and the judgement determine.
 #pragma once
 
-#include "host/cli/command/judge/verdict.hpp"
 #include "host/cli/command/trace_input.hpp"
+#include "host/cli/command/verdict.hpp"
 #include "host/cli/event/event_lines.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/text/escape.hpp"
@@ -243,6 +243,7 @@ using Judge = std::function<trace::ExitStatus(formats::Trace&, JunitReport&)>;
         context.err.print("remora {}: --json and --junit - both write to standard output: name a file\n", command);
         return trace::ExitStatus::usage;
     }
+    input.judges = true;
     input.on_diagnostic = [&report](std::string_view line) { report.note_damage(line); };
     auto judged = trace::ExitStatus::clean;
     const trace::ExitStatus read =

@@ -2,8 +2,8 @@
 #include "host/cli/command/report/report_reading.hpp"
 
 #include "host/cli/command/diff/diff_view.hpp"
-#include "host/cli/command/judge/verdict.hpp"
 #include "host/cli/command/summary/summary_view.hpp"
+#include "host/cli/command/verdict.hpp"
 #include "host/cli/command/why/why_view.hpp"
 #include "host/text/digits.hpp"
 #include "host/text/escape.hpp"

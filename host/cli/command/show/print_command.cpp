@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // remora print shows one line, or one JSON object, for each event; remora attach does the same for a machine's memory.
-#include "host/cli/command/judge/verdict.hpp"
 #include "host/cli/command/trace_input.hpp"
+#include "host/cli/command/verdict.hpp"
 #include "host/cli/event/disassembly.hpp"
 #include "host/cli/event/event_lines.hpp"
 #include "host/cli/event/run_printer.hpp"

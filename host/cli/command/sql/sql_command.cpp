@@ -306,7 +306,12 @@ trace::ExitStatus query(const SqlOptions& options, Context context) {
     Watch watch(options, context);
     const auto source = sql::Source::open({.path = options.input.path,
                                            .open = options.input.options,
-                                           .watch = [&](std::uint64_t events) { return watch(events); }},
+                                           .watch = [&](std::uint64_t events) { return watch(events); },
+                                           .ended =
+                                               [&](const formats::Trace& trace) {
+                                                   watch.clear();
+                                                   print_loss(trace, context);
+                                               }},
                                           [&, say = diagnostics_to(context)](std::string_view line) {
                                               watch.clear();
                                               say(line);

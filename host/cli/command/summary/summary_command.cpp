@@ -65,6 +65,7 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         pass.finish();
         if (has_late_damage(trace.facts(), doubtful)) {
             metrics = {};
+            ends = {};
             context.err.print("{}: no jobs are shown: a damaged chunk of a pipe is known only at its end; copy the "
                               "pipe to a file and name that\n",
                               text::escaped(input.path));
@@ -85,6 +86,7 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
 void add_summary(CommandLine& line, Context context) {
     Command command = line.command("summary", "print what ran and its figures per task and family");
     const auto input = std::make_shared<SummaryInput>();
+    input->judges = true;
     add_trace_options(command, *input, "--to-time,--to");
     add_follow_options(command, *input);
     command.flag("--json", input->json, "as JSON");

@@ -112,10 +112,13 @@ void print_head(Output& out, const SummaryView& view) {
                                                  kColumns - 13));
     }
     const auto& end = manifest && manifest->announced ? manifest->announced : facts.export_end;
-    if (end && end->result != tracer::RunResult::unknown) {
-        const bool well = end->result == tracer::RunResult::completed;
-        out.print("  ended      {}\n",
-                  out.styled(well ? Style::good : Style::bad, formats::dat::run_result_name(end->result)));
+    if (end) {
+        const bool is_known = end->result != tracer::RunResult::unknown;
+        out.print("  ended      {}\n", out.styled(!is_known                                     ? Style::warning
+                                                  : end->result == tracer::RunResult::completed ? Style::good
+                                                                                                : Style::bad,
+                                                  is_known ? formats::dat::run_result_name(end->result)
+                                                           : "not known: the machine exported before its run ended"));
     }
     const Times times(facts.clock.khz);
     out.print("  ran        {}{}, {} cpu{}\n", times.text(view.summary.duration()),

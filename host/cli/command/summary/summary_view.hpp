@@ -5,7 +5,7 @@
 #include "host/analyse/crash.hpp"
 #include "host/analyse/latencies.hpp"
 #include "host/analyse/summary.hpp"
-#include "host/cli/command/judge/verdict.hpp"
+#include "host/cli/command/verdict.hpp"
 #include "host/cli/event/selection.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/formats/trace.hpp"

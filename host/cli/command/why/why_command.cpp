@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // remora why shows why a job took as long as it did, and what would have been needed for it to be on time.
-#include "host/cli/command/judge/verdict.hpp"
 #include "host/cli/command/trace_input.hpp"
+#include "host/cli/command/verdict.hpp"
 #include "host/cli/command/why/why_view.hpp"
 #include "host/cli/event/event_lines.hpp"
 
@@ -24,7 +24,6 @@ using Which = analyse::why::Wanted::Which;
 constexpr std::uint64_t kJobMax = std::uint64_t{1} << 62;
 constexpr std::string_view kNothingLateText =
     "no job missed its deadline; --task NAME explains the longest one of a task\n";
-constexpr std::string_view kNothingLate = "{\"version\": 1, \"job\": null, \"cause\": null}\n";
 
 struct WhyOptions {
     TraceInput input;
@@ -146,6 +145,30 @@ trace::ExitStatus why_it_ended(const WhyOptions& options, Context context) {
     });
 }
 
+// A miss may be among what is missing.
+void print_nothing_late(const formats::Trace& trace, bool as_json, Output& out) {
+    const Accounts accounts = accounts_of(trace);
+    const std::string loss = accounts.dropped != 0 && loss_of(trace, accounts).empty()
+                                 ? fmt::format("the tracer dropped {} records", accounts.dropped)
+                                 : loss_of(trace, accounts);
+    if (!as_json) {
+        out.print("{}", loss.empty()        ? std::string(kNothingLateText)
+                        : is_damaged(trace) ? fmt::format("whether a job missed its deadline is not known: {}\n", loss)
+                                            : fmt::format("no job that is whole missed its deadline, but {}\n", loss));
+        return;
+    }
+    text::JsonDocument json(out.buffer());
+    json.begin_object();
+    json.member("version", kJsonVersion);
+    json.member("job", nullptr);
+    json.member("cause", nullptr);
+    if (!loss.empty()) {
+        json.member("unknown", loss);
+    }
+    json.end_object();
+    json.blank("\n");
+}
+
 // Explains a job: without --task the first one of any task that missed its deadline, after how the run ended badly.
 trace::ExitStatus why_job(const WhyOptions& options, Context context) {
     const bool any = options.input.selection.task.empty();
@@ -175,7 +198,7 @@ trace::ExitStatus why_job(const WhyOptions& options, Context context) {
             print_crashes(context.out, crashes_in(ends, trace));
         }
         if (any && found.late == 0) {
-            context.out.print("{}", options.input.json ? kNothingLate : kNothingLateText);
+            print_nothing_late(trace, options.input.json, context.out);
             return trace::ExitStatus::clean;
         }
         if (!found.job) {

@@ -260,6 +260,8 @@ class WhyText {
             return "why is not known: its release is recorded before its time";
         case schedule::Unaccounted::no_release:
             return "why is not known: records are missing that show how long ago it was released";
+        case schedule::Unaccounted::damaged:
+            return "why is not known: it began in a damaged chunk";
         case schedule::Unaccounted::no_end:
         case schedule::Unaccounted::no:
             break;

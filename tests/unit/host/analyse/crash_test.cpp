@@ -31,8 +31,9 @@ class Ending {
         declare(2, "verdict_failed", {"what", "why"});
     }
 
-    Ending& play(std::string_view text) {
+    Ending& play(std::string_view text, bool is_doubtful = false) {
         for (trace::Event event : m_reader.read(text)) {
+            event.doubtful = is_doubtful;
             take(event);
         }
         return *this;
@@ -144,6 +145,13 @@ TEST(CrashWatch, DistinguishesHangsFailuresAndKills) {
     EXPECT_EQ(sentence(crashes[0]), "task low\\x1b was killed: fault (exception 14, address 0x100000008)");
     EXPECT_EQ(lines_of(crashes[0]).at(1), "  where        entry+0x0");
     EXPECT_EQ(sentence(crashes[1]), "task context 9 was killed: wcet");
+}
+
+// One bit makes another event of a record, or another reaction to an exception.
+TEST(CrashWatch, SaysNothingByADamagedChunk) {
+    Ending ending;
+    ending.play("1 panic low 14; 2 task_exception low 0x20001", true);
+    EXPECT_THAT(ending.sentences(tracer::RunResult::unknown), IsEmpty());
 }
 
 TEST(CrashOfConsole, ReadsThePanicWithItsAddresses) {

@@ -19,7 +19,10 @@ const TaskLoad& load_of(const Load& load, std::uint16_t context) {
 
 TEST(LoadMeter, DividesTheTimeSinceTheLastLook) {
     support::ChunkBuilder chunk(0);
-    chunk.event(1000, "context_switch", 12).event(1200, "job_release", 12, 1200).event(1250, "job_deadline", 12, 2400);
+    chunk.event(1000, "trace_start")
+        .event(1000, "context_switch", 12)
+        .event(1200, "job_release", 12, 1200)
+        .event(1250, "job_deadline", 12, 2400);
     chunk.event(1300, "context_switch", 13).event(2000, "task_deadline_miss", 13);
     chunk.event(2000, "context_switch", 12).event(2500, "task_end_cycle", 12).event(2600, "job_release", 12, 2600);
     chunk.event(2700, "task_deadline_miss", 12).event(3000, "context_switch", 13);
@@ -40,14 +43,14 @@ TEST(LoadMeter, DividesTheTimeSinceTheLastLook) {
     };
     const Load first = take_until(1300);
     EXPECT_EQ(first.elapsed.value, 300U);
-    EXPECT_EQ(first.events, 4U);
+    EXPECT_EQ(first.events, 5U);
     EXPECT_EQ(load_of(first, 12).cpu_time.value, 300U);
     EXPECT_TRUE(load_of(first, 13).runs);
 
     const Load second = take_until(3000);
     EXPECT_EQ(second.elapsed.value, 1700U);
     EXPECT_EQ(second.events, 6U);
-    EXPECT_EQ(second.events_total, 10U);
+    EXPECT_EQ(second.events_total, 11U);
     ASSERT_EQ(second.tasks.front().context, 12U) << "the one with the most time first";
     EXPECT_EQ(load_of(second, 12).cpu_time.value, 1000U);
     EXPECT_EQ(load_of(second, 12).cpu_time_total.value, 1300U);

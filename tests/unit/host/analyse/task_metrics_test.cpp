@@ -20,7 +20,7 @@ class JobsOf12 : public testing::Test {
   protected:
     JobsOf12() {
         support::ChunkBuilder chunk;
-        chunk.event(0, "context_switch", 1);
+        chunk.event(0, "trace_start").event(0, "context_switch", 1);
         chunk.event(110, "job_release", 12, 100).event(120, "context_switch", 12);
         chunk.event(150, "interrupt_start", 32).event(160, "interrupt_end", 32).event(170, "task_end_cycle", 12);
         chunk.event(171, "context_switch", 1);

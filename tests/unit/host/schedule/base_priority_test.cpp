@@ -22,6 +22,8 @@ constexpr std::uint32_t kKhz = 1'000'000;
 
 class BasePriority : public testing::Test {
   protected:
+    BasePriority() { m_times.take(support::event_of(0, "trace_start"), kKhz); } // nothing is missing before it
+
     void level(std::uint16_t number, std::string_view name) { m_names.set(tracer::Unit::level, number, name); }
 
     void task(std::uint16_t context, std::uint16_t level, std::uint64_t deadline_ns = 0, std::uint64_t period_ns = 0) {

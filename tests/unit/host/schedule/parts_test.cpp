@@ -49,7 +49,10 @@ std::string text_of(const Job& job) {
 // Feeds a scene to all parts.
 class Scene {
   public:
-    explicit Scene(std::string_view text = "") { play(text); }
+    explicit Scene(std::string_view text = "") {
+        m_jobs.restore(support::event_of(0, "trace_start"), kKhz); // nothing is missing before it
+        play(text);
+    }
 
     Scene& play(std::string_view text) {
         for (const trace::Event& event : m_reader.read(text)) {

@@ -21,6 +21,7 @@ class SqlTables : public support::SqlQuestion {
     static ChunkBuilder busy(std::uint64_t steps) {
         ChunkBuilder chunk;
         chunk.name("task", 1, "one").name("task", 2, "two").name("task", 3, "two").name("task", 4, "four");
+        chunk.event(1000, "trace_start");
         std::mt19937 random(1);
         std::uint64_t stamp = 1000;
         for (std::uint64_t i = 0; i < steps; ++i) {

@@ -24,7 +24,7 @@ class SqlViews : public support::SqlQuestion {
     static ChunkBuilder named() {
         ChunkBuilder chunk;
         chunk.name("task", 1, "idle").name("task", 2, "worker").name("task", 3, "worker").name("task", 4, "low");
-        chunk.name("mutex", 7, "bus");
+        chunk.name("mutex", 7, "bus").event(1000, "trace_start");
         return chunk;
     }
 

@@ -154,6 +154,24 @@ TEST_F(RecordedTimesTest, AfterALossAReleaseIsUnknownUntilTheTaskHasNoJob) {
     EXPECT_EQ(release(), 12 * kSecond);
 }
 
+// The end that a release follows may be before the trace, and so may the arrival for which the job waited.
+TEST_F(RecordedTimesTest, ATraceThatDoesNotBeginWithTheMachineBeginsAfterALoss) {
+    hard(10 * kSecond, 10 * kSecond);
+    release(100 * kSecond, 90 * kSecond);
+    EXPECT_EQ(release(), std::nullopt);
+    decide(101 * kSecond);
+    timer(110 * kSecond);
+    release(110 * kSecond, 110 * kSecond);
+    EXPECT_EQ(release(), 110 * kSecond);
+}
+
+TEST_F(RecordedTimesTest, ATraceThatBeginsWithTheMachineLacksNothing) {
+    hard(10 * kSecond, 10 * kSecond);
+    event(0, kCodeOf<"trace_start">, 0);
+    release(100 * kSecond, 97 * kSecond);
+    EXPECT_EQ(release(), 97 * kSecond);
+}
+
 TEST_F(RecordedTimesTest, ALossThatTheTraceStatesIsOne) {
     for (const std::uint8_t code : {kCodeOf<"blackout_start">, kCodeOf<"blackout_end">, kCodeOf<"trace_start">,
                                     kCodeOf<"filter_task">, kCodeOf<"filter_job">}) {

@@ -398,6 +398,7 @@ TEST_F(Commands, AdoptSaysWhichFileIsMissing) {
 ChunkBuilder two_tasks(std::uint64_t first, std::uint64_t second) {
     ChunkBuilder chunk;
     chunk.build("control", 7).name("task", 3, "one").name("task", 4, "other").name("level", 0, "RM");
+    chunk.event(10'000'000, "trace_start");
     for (const std::uint64_t begin : {10'000'000U, 20'000'000U}) {
         std::uint64_t now = begin;
         for (const auto& [context, length] : {std::pair{3, first}, std::pair{4, second}}) {
@@ -421,6 +422,44 @@ TEST_F(Commands, CompareTheSelectedTaskAndSpanAlone) {
     EXPECT_THAT(m_out, Not(HasSubstr("\none ")));
     EXPECT_EQ(remora({"diff", before, after, "--times", "--task", "4", "--from-time", "5ms"}), 7);
     EXPECT_THAT(m_out, HasSubstr("\nother            -      1"));
+}
+
+TEST_F(Commands, CompareNoRunsInSilenceOfWhichOneEndedBadly) {
+    const std::string well = write(sample().bytes());
+    ChunkBuilder panic = sample();
+    panic.event(7000, "panic", 12, 14);
+    const std::string badly = m_directory.write("badly.dat", panic.bytes());
+    EXPECT_EQ(remora({"diff", badly, well}), 8);
+    EXPECT_EQ(m_out.find(fmt::format("  - {}: panic in task sensor: exception 14\n", badly)), 0U) << m_out;
+    EXPECT_EQ(remora({"diff", well, badly, "--json"}), 8);
+    EXPECT_EQ(Json::parse(m_out)["crashes"][1][0]["kind"], "panic");
+}
+
+// A machine that was reset after an export left no other end.
+TEST_F(Commands, DoNotClaimTheEndOfARunThatIsNotKnown) {
+    Bytes bytes = sample().bytes();
+    const Bytes end = support::export_end({1, RunResult::unknown, 9, 0, 0, 0});
+    bytes.insert(bytes.end(), end.begin(), end.end());
+    EXPECT_EQ(remora({"summary", write(bytes)}), 0);
+    EXPECT_THAT(m_out, HasSubstr("  ended      not known"));
+    EXPECT_THAT(m_out, HasSubstr("every announced record is here; how the run ended is not known\n"));
+}
+
+// Nothing is concluded from its records, not even that all is well.
+TEST_F(Commands, KnowNoLateJobAndNoCrashOfADamagedChunk) {
+    ChunkBuilder chunk = sample();
+    chunk.event(7000, "job_release", 12, 6990).event(7100, "task_end_cycle", 12, 0).event(7200, "panic", 12, 14);
+    Bytes bytes = support::sealed(chunk.bytes());
+    bytes[bytes.size() - 1] ^= std::byte{1};
+    const std::string trace = write(bytes);
+    EXPECT_EQ(remora({"why", trace}), 2);
+    EXPECT_THAT(m_out, HasSubstr("whether a job missed its deadline is not known: damaged: the checksum"));
+    EXPECT_THAT(m_out, Not(HasSubstr("panic")));
+    EXPECT_EQ(remora({"sql", trace, "select response_ticks, execution_ticks from jobs", "--csv"}), 2);
+    EXPECT_EQ(m_out, "response_ticks,execution_ticks\n,\n");
+    EXPECT_EQ(remora({"summary", trace}), 2);
+    EXPECT_THAT(m_out, Not(HasSubstr("response times")));
+    EXPECT_THAT(m_out, Not(HasSubstr("panic in task")));
 }
 
 TEST_F(Commands, SayWhyASessionIsEmpty) {

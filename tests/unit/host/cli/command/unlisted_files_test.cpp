@@ -40,6 +40,27 @@ TEST_F(UnlistedFiles, AreReadWithAWarningThatNamesThemAndTheRemedy) {
     EXPECT_THAT(m_out, Not(HasSubstr("nothing lost")));
 }
 
+// What was judged may be right, but not all was.
+TEST_F(UnlistedFiles, OfAnIncompleteSessionAreNoneThatCheckPasses) {
+    leave_killed();
+    ASSERT_EQ(remora({"adopt", "--force", m_directory.path()}), 2);
+    const std::string said = "incomplete: the collector was still receiving, or was killed";
+    EXPECT_EQ(remora({"check", m_directory.path(), "--junit", "-"}), 2);
+    EXPECT_THAT(m_out, HasSubstr("name=\"complete\">\n      <error message=\"" + said));
+    EXPECT_EQ(remora({"check", m_directory.path()}), 2);
+    EXPECT_THAT(m_out, HasSubstr("not judged: what the missing records would show; " + said));
+    EXPECT_THAT(m_out, Not(HasSubstr("as the theory says")));
+    EXPECT_EQ(remora({"why", m_directory.path()}), 0);
+    EXPECT_THAT(m_out, HasSubstr("no job that is whole missed its deadline, but " + said));
+    for (const auto& shows : std::vector<std::vector<std::string>>{
+             {"count"}, {"schedule"}, {"sql", "select count(*) from events"}, {"convert", "--to", "csv"}}) {
+        std::vector<std::string> words = shows;
+        words.insert(words.begin() + 1, m_directory.path());
+        EXPECT_EQ(remora(words), 0) << shows.front();
+        EXPECT_THAT(m_err, HasSubstr(said)) << shows.front();
+    }
+}
+
 TEST_F(UnlistedFiles, AreAdoptedAndTheTransferStaysIncomplete) {
     leave_killed();
     for (int i = 0; i < 2; ++i) {

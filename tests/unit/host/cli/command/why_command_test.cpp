@@ -31,7 +31,7 @@ class WhyCommand : public support::CommandLine {
         chunk.build("control", 7).name("task", 3, name).name("task", 4, other).name("level", 0, "RM");
         chunk.parameters({.context = 3, .level = 0, .wcet_ns = 500, .period_ns = 5'000, .deadline_ns = 1'000});
         chunk.parameters({.context = 4, .level = 0, .wcet_ns = 100, .period_ns = 5'000, .deadline_ns = 800});
-        chunk.event(5'000, "context_switch", 3);
+        chunk.event(5'000, "trace_start").event(5'000, "context_switch", 3);
         chunk.event(5'000, "job_release", 3, 5'000).event(5'000, "job_deadline", 3, 6'000);
         chunk.event(5'300, "task_end_cycle", 3);
         chunk.event(10'000, "job_release", 3, 10'000).event(10'000, "job_deadline", 3, 11'000);
@@ -171,7 +171,10 @@ TEST_F(WhyCommand, ExplainsTheFirstMissOfAnyTask) {
     EXPECT_THAT(m_out, HasSubstr("greedy job 1: released at")) << "it ended first";
     ChunkBuilder chunk;
     chunk.build("control", 7).name("task", 3, "sensor").name("level", 0, "RM");
-    chunk.event(5'000, "context_switch", 3).event(5'000, "job_release", 3, 5'000).event(5'300, "task_end_cycle", 3);
+    chunk.event(5'000, "trace_start")
+        .event(5'000, "context_switch", 3)
+        .event(5'000, "job_release", 3, 5'000)
+        .event(5'300, "task_end_cycle", 3);
     ASSERT_EQ(remora({"why", write(chunk.bytes())}), 0) << m_err;
     EXPECT_THAT(m_out, HasSubstr("no job missed its deadline"));
     ASSERT_EQ(remora({"why", write(chunk.bytes()), "--json"}), 0) << m_err;
@@ -246,7 +249,7 @@ TEST_F(WhyCommand, NamesWhoSuspendedATaskAndWhatItHandled) {
 TEST_F(WhyCommand, SaysWhatAJobDidThatDoesNotEnd) {
     ChunkBuilder chunk;
     chunk.build("control", 7).name("task", 3, "stuck").name("semaphore", 9, "data").name("level", 0, "RM");
-    chunk.event(5'000, "context_switch", 3).event(5'000, "job_release", 3, 5'000);
+    chunk.event(5'000, "trace_start").event(5'000, "context_switch", 3).event(5'000, "job_release", 3, 5'000);
     chunk.event(5'300, "task_block", 3, kSemaphore << 16 | 9).event(5'300, "context_switch", 1);
     chunk.event(9'300, "ipoint", 1, 1);
     EXPECT_EQ(remora({"why", write(chunk.bytes()), "--task", "stuck"}), 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Adds up the counters. Those of a CPU are cumulative, so the greatest of its chunks is used; those of a chunk are
 // summed.
-#include "host/cli/command/judge/verdict.hpp"
+#include "host/cli/command/verdict.hpp"
 
 #include "host/analyse/account.hpp"
 #include "host/text/escape.hpp"
@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <utility>
 
 namespace host::cli {
 
@@ -81,9 +82,9 @@ Accounts accounts_of(const formats::Trace& trace) {
     return accounts;
 }
 
-Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
+std::string loss_of(const formats::Trace& trace, const Accounts& accounts) {
     const auto& manifest = trace.manifest();
-    const auto incomplete = [](const std::string& text) { return Verdict{false, Style::bad, "incomplete: " + text}; };
+    const auto incomplete = [](const std::string& text) { return "incomplete: " + text; };
     if (manifest && !manifest->complete) {
         return incomplete(text::escaped(manifest->reason));
     }
@@ -97,9 +98,8 @@ Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
         return incomplete(fmt::format("{} chunks are missing", accounts.lost_chunks));
     }
     if (accounts.damaged_chunks != 0) {
-        return {false, Style::bad,
-                fmt::format("damaged: the checksum of {} chunk{} is wrong", accounts.damaged_chunks,
-                            accounts.damaged_chunks == 1 ? "" : "s")};
+        return fmt::format("damaged: the checksum of {} chunk{} is wrong", accounts.damaged_chunks,
+                           accounts.damaged_chunks == 1 ? "" : "s");
     }
     if (accounts.skipped != 0) {
         return incomplete(fmt::format("{} records could not be decoded", accounts.skipped));
@@ -107,13 +107,21 @@ Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
     if (accounts.elsewhere != 0) {
         return incomplete(fmt::format("{} records that the machine kept are not in this trace", accounts.elsewhere));
     }
+    return {};
+}
+
+Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
+    if (std::string loss = loss_of(trace, accounts); !loss.empty()) {
+        return {false, Style::bad, std::move(loss)};
+    }
+    const auto& manifest = trace.manifest();
     if (const auto faults = analyse::manifest_faults(trace); !faults.empty()) {
         return {false, Style::bad,
                 fmt::format("damaged: the manifest and the files differ ({}: {}); `remora verify` reports all",
                             text::escaped(faults.front().file), faults.front().text)};
     }
     if (const std::string damage = trace.damage(); !damage.empty()) {
-        return incomplete("a part of the input is damaged or was not used: " + damage);
+        return {false, Style::bad, "incomplete: a part of the input is damaged or was not used: " + damage};
     }
     if (accounts.dropped != 0) {
         return {true, Style::warning,
@@ -124,15 +132,20 @@ Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
     if (std::ranges::any_of(chunks, [](const trace::ChunkReport& chunk) { return !chunk.described; })) {
         return {true, Style::warning, "no metadata: whether anything was lost is unknown"};
     }
+    const auto& end = manifest && manifest->announced ? manifest->announced : trace.facts().export_end;
+    const bool is_end_known = !end || end->result != tracer::RunResult::unknown;
+    const auto whole = [&](const std::string& text) {
+        return is_end_known ? Verdict{true, Style::good, text, true}
+                            : Verdict{true, Style::warning, text + "; how the run ended is not known", true};
+    };
     if (accounts.overwritten != 0) {
-        return {true, Style::good,
-                fmt::format("complete: nothing lost ({} older records were overwritten, as cyclic recording does)",
-                            accounts.overwritten)};
+        return whole(fmt::format("complete: nothing lost ({} older records were overwritten, as cyclic recording does)",
+                                 accounts.overwritten));
     }
     if (!manifest && !trace.facts().export_end && !trace.facts().has_all_chunks) {
         return {true, Style::warning, "each chunk is whole; whether chunks are missing is not known"};
     }
-    return {true, Style::good, manifest ? "complete: nothing lost" : "whole: every announced record is here"};
+    return whole(manifest ? "complete: nothing lost" : "whole: every announced record is here");
 }
 
 void print_crashes(Output& out, std::span<const analyse::Crash> crashes) {

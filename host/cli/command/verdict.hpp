@@ -33,7 +33,12 @@ struct Verdict {
     bool whole = true; // everything that left the machine is here and readable
     Style style = Style::good;
     std::string text;
+    bool lossless = false; // it is known that no record was lost, but for those that cyclic recording overwrites
 };
+
+// Returns in words which records are known to be missing or damaged; empty: none, by what the trace itself states. The
+// files of a session are not compared with its manifest.
+[[nodiscard]] std::string loss_of(const formats::Trace& trace, const Accounts& accounts);
 
 [[nodiscard]] Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts);
 
