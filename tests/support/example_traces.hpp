@@ -70,7 +70,7 @@ inline ChunkBuilder chunk_of(std::uint16_t number, std::uint16_t cpu) {
 }
 
 inline void add_schedule(ChunkBuilder& chunk) {
-    chunk.event(1'000'000, "trace_start", 1, 1'000'000).event(1'000'010, "task_create", 2, 102);
+    chunk.event(1'000'000, "trace_start", 0, 1'000'000).event(1'000'010, "task_create", 2, 102);
     chunk.event(1'000'020, "task_create", 3, 103).event(1'000'030, "set_mutex_create", 2, 1);
     chunk.event(1'000'040, "set_mutex_protocol", 1, 1).event(1'000'050, "context_switch", 1);
     chunk.event(1'000'100, "task_activate", 2).event(1'000'110, "job_release", 2, 1'000'100);
