@@ -36,13 +36,11 @@ TEST_F(WhyWindow, DividesBlockingByWhatRan) {
                             "58..80 preceding load by task 5 arrived 55 total 22 #23",
                             "80..85 preceding interrupt_load of 32 by interrupt 32 #24",
                             "85..150 preceding load by task 5 arrived 55 excess 37 total 87 #25",
-                            "150..200 path critical_section of 3 object 7 by task 3 arrived 0 total 91 #30",
-                            "200..203 path critical_section of 3 by task 3 arrived 0 total 91 #32",
+                            "150..203 path critical_section of 3 object 7 by task 3 arrived 0 total 91 #30",
                             "203..250 own execution of 4 by task 4 arrived 200 total 59 #37"));
     EXPECT_THAT(causes(scene), ElementsAre("others_overrun gain 37 took 37 of 5 longest 65 at #25 greatest 87",
-                                           "critical_section gain 68 took 68 of 3 object 7 longest 50 at #30",
+                                           "critical_section gain 71 took 71 of 3 object 7 longest 53 at #30",
                                            "interrupt_load gain 13 took 13 of 32 longest 8 at #16",
-                                           "critical_section gain 3 took 3 of 3 longest 3 at #32",
                                            "load gain 87 took 87 of ? longest 65 at #25 task 5 task 5",
                                            "execution gain 59 took 59 of ? longest 47 at #37"));
 }
