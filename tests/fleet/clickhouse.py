@@ -32,7 +32,7 @@ def run(ctx, site, node, boot, *, chunks=4, jobs=50, seed=1, task="control"):
     names = {1: "idle", 2: task, 3: "other"}
     images, release = [], 10_000_000_000
     for number in range(chunks):
-        records = b""
+        records = traces.machine_start(release) if number == 0 else b""
         for index in range(jobs):
             late = (number * jobs + index + seed) % 7 == 0
             response = 700 if late else 40 + (number * jobs + index) * seed % 400

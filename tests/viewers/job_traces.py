@@ -24,7 +24,7 @@ def records_of(jobs, khz=traces.KHZ, marks=()):
     """jobs do not run at the same time. marks: (time, number): user_event_0 with this number."""
     ticks = lambda us: (BASE_US + us) * khz // 1000
     starts = {job.start for job in jobs}
-    rows = [(0, 9, traces.CONTEXT_SWITCH, IDLE, 0)]
+    rows = [(0, -2, traces.TRACE_START, 0, khz), (0, 9, traces.CONTEXT_SWITCH, IDLE, 0)]
     for job in jobs:
         rows += [(job.release, 0, traces.JOB_RELEASE, job.task, ticks(job.release) & LOW),
                  (job.release, 1, JOB_DEADLINE, job.task, ticks(job.deadline) & LOW),

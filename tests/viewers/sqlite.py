@@ -35,7 +35,7 @@ def late_jobs_have_their_whole_response(ctx):
     """A record of a release has 32 bits of its time: it is past, by up to nearly 2^32 ticks. A job whose release comes
     after its record has no response time."""
     release, stamp, end = 0x1_0000_1000, 0x1_C000_0000, 0x1_D000_0000
-    records = traces.record(traces.CONTEXT_SWITCH, release, 1)
+    records = traces.machine_start(release) + traces.record(traces.CONTEXT_SWITCH, release, 1)
     for at, code, par2 in ((stamp, traces.JOB_RELEASE, release), (stamp, 0x1D, release + 1000),
                            (end, traces.TASK_END_CYCLE, 0), (end + 10, traces.JOB_RELEASE, end + 15),
                            (end + 20, traces.TASK_END_CYCLE, 0)):
@@ -153,7 +153,7 @@ def jobs_agree_with_the_summary(ctx):
 def known(ctx):
     """A trace of which the answers are known: one tick is a nanosecond. The second job ends at its deadline, the third
     a nanosecond after it; an interrupt is nested in the one that releases them."""
-    steps = [(1000, traces.CONTEXT_SWITCH, 1, 0), (2000, traces.INTERRUPT_START, 240, 0),
+    steps = [(1000, traces.TRACE_START, 0, traces.KHZ), (1000, traces.CONTEXT_SWITCH, 1, 0), (2000, traces.INTERRUPT_START, 240, 0),
              (2100, traces.JOB_RELEASE, 2, 2050), (2110, 0x1D, 2, 6000), (2200, traces.INTERRUPT_END, 240, 0),
              (2300, 0x52, 2, 0), (2400, traces.CONTEXT_SWITCH, 2, 0), (3000, traces.TASK_BLOCK, 2, 1 << 16 | 7),
              (3100, traces.CONTEXT_SWITCH, 1, 0), (4000, traces.TASK_UNBLOCK, 2, 1 << 16 | 7),

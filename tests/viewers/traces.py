@@ -25,6 +25,11 @@ def record(code, stamp, par1=0, par2=0):
     return struct.pack("<HHIII", code, par1, stamp >> 32, stamp & 0xFFFFFFFF, par2)
 
 
+def machine_start(stamp):
+    """What a trace begins with that lacks nothing: else no release before its first record is known."""
+    return record(TRACE_START, stamp, 0, KHZ)
+
+
 def long_event(code, stamp, fields):
     """A long event of as many slots as it needs; fields: its payload after the length."""
     payload = struct.pack("<H", len(fields) + 2) + fields
