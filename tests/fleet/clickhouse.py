@@ -80,7 +80,7 @@ def clickhouse_holds_what_the_session_holds(ctx):
     session = run(ctx, "plant", "press", 0xB007)
     with clickhouse_server.server(ctx) as server:
         loaded = load(ctx, ctx.dir / "sessions", server.url + "/fleet")
-        expect_equal((loaded["chunks"], loaded["events"], loaded["sessions"]), (4, 1200, 1), "loaded")
+        expect_equal((loaded["chunks"], loaded["events"], loaded["sessions"]), (4, 1201, 1), "loaded")
         stored = server.ask("SELECT ticks, event, par1, par2 FROM fleet.events ORDER BY ticks, turn")
         events = [[str(event[key]) for key in ("ticks", "event", "par1", "par2")] for event in ctx.events(session)]
         expect_equal(sorted(stored), sorted(events), "events")
