@@ -75,9 +75,10 @@ $(TEST)/obj/tests/unit/tracer/log_test.cpp.o: TEST_OPTIMISE := -O1
 $(TEST)/obj/tests/unit/tracer/log_test.cpp.o: TEST_CXX := $(CXX)
 $(TEST)/obj/tests/unit/tracer/log_test.cpp.o: TEST_CXXFLAGS := $(COMMON) $(WARNINGS) -g1 -O1 -mno-red-zone -DREMORA_TRACER=1 -DREMORA_TSC=1 \
   $(CHECKED) -I tests/support/fake_machine
-# The kernel's own unit tests run without a tracer: the trace is checked in the guest.
+# The kernel's own unit tests run without a tracer, but for those of the bridge to it: the trace is checked in the guest.
 TEST_TRACER := 1
 $(addprefix $(TEST)/obj/,kernel/% tests/unit/kernel/% tests/support/fake_machine/%): TEST_TRACER := 0
+$(TEST)/obj/tests/unit/kernel/trace/%: TEST_TRACER := 1
 EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra $(ERROR) -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \
   -fpic -fshort-wchar -mno-red-zone -maccumulate-outgoing-args -fno-stack-protector -fno-strict-aliasing \
   -fcf-protection=none -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 \

@@ -16,8 +16,9 @@ LIBRARIES_tracer := $(ATTEMPTS_LDFLAGS)
 LIBRARIES_host := $(FLEET_LIBS)
 
 TEST_FOLDERS := $(sort $(patsubst %/,%,$(dir $(call DEEP,tests/unit,.cpp))))
-# The tests of convert/, foreign/ and fleet/ use the library of the host.
-test_area = $(patsubst convert,host,$(patsubst foreign,host,$(patsubst fleet,host,$(word 3,$(subst /, ,$(1))))))
+# The tests of convert/, foreign/ and fleet/ use the library of the host, those of the kernel's bridge to the tracer its.
+test_area = $(if $(filter tests/unit/kernel/trace,$(1)),tracer,$(patsubst convert,host,$(patsubst foreign,host,$(patsubst \
+  fleet,host,$(word 3,$(subst /, ,$(1)))))))
 test_program = $(TEST)/$(subst /,-,$(patsubst tests/unit/%,%,$(1)))
 TEST_LD = $(CLANG) -fuse-ld=lld $(SANITIZE) $(if $(COUNTED),-fprofile-instr-generate)
 # An area is a shared library, which its programs share. It may lack what only the machine has: no test calls that. With

@@ -73,7 +73,7 @@ class HangDetector {
     [[nodiscard]] constexpr Hang look(const Sight& sight) {
         const bool kicked = sight.kicks != m_before.kicks;
         const bool same = !kicked && sight.dispatched_at == m_before.dispatched_at && sight.ending == m_before.ending;
-        m_deaf = sight.answered || kicked || sight.ending != m_before.ending ? 0 : m_deaf + 1;
+        m_deaf = sight.answered || kicked ? 0 : m_deaf + 1;
         m_same = same && (sight.ending || !sight.idle || !sight.something_comes) ? m_same + 1 : 0;
         m_before = sight;
         if (sight.ending) {

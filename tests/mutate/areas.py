@@ -52,7 +52,8 @@ AREAS = {
     "task": Area(("kernel/task/*pp", "kernel/time/*pp"), ("kernel-task", "kernel-time", "kernel-sched*", "kernel-sync"),
                  GUEST),
     "run": Area(("kernel/run/*pp", "kernel/panic/*pp", "kernel/section/*pp", "kernel/state/*pp", "kernel/trace/*pp"),
-                ("kernel-run", "kernel-panic", "kernel-section", "kernel-task", "kernel-sched*"), GUEST),
+                ("kernel-run", "kernel-panic", "kernel-section", "kernel-state", "kernel-trace", "kernel-task",
+                 "kernel-sched*"), GUEST),
     "root": Area(("kernel/root/*pp", "kernel/interrupt/*pp"), (), ("guest", "golden", "integration"), integration=(
         "boots", "exports", "faults", "protocols", "streaming", "watchdog", "survivor", "black_box")),
     "drivers": Area(("drivers/*pp",), ("drivers*",), ("unit", "guest")),

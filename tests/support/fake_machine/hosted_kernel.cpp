@@ -31,6 +31,7 @@ namespace hosted {
 namespace {
 
 constexpr std::uint64_t kNsPerMs = 1'000'000;
+constexpr std::uint64_t kSeed = 17;               // of the run: what its application gets
 constexpr std::uint64_t kBootTime = 7 * kNsPerMs; // not zero: absolute times must not be mistaken for relative ones
 
 constinit int s_report_to = -1;
@@ -54,6 +55,7 @@ Piece s_piece;
 lib::Ticks s_begin;
 std::map<std::string, kernel::Pid> s_tasks;
 void (*s_scenario)() = nullptr;
+void (*s_before_run)() = nullptr;
 void (*s_before_interrupt)() = nullptr;
 
 std::uint64_t since_begin(std::uint64_t time) {
@@ -83,7 +85,9 @@ void record(void* name, std::uint64_t from, std::uint64_t to) {
 }
 
 int start_scenario(const kernel::AppArguments& arguments) {
-    static_cast<void>(arguments);
+    if (arguments.seed != kSeed) {
+        std::abort();
+    }
     s_begin = kernel::now() + lib::Ticks{kNsPerMs};
     remember("self", kernel::task_self());
     s_scenario();
@@ -117,7 +121,10 @@ void boot(Extent extent) {
         static_cast<void>(kernel::register_level(*level, kernel::IrqOff::from_boot()));
     }
     kernel::use_served_level(s_served);
-    const auto outcome = kernel::run(app, {}, s_background);
+    if (s_before_run != nullptr) {
+        s_before_run();
+    }
+    const auto outcome = kernel::run(app, {.seed = kSeed}, s_background);
     if (extent == Extent::until_after_exit) {
         kernel::run_level_functions(kernel::RunLevel::after_exit);
         note(!outcome.ok() ? "failed" : outcome.value().aborted ? "aborted" : "end");
@@ -161,10 +168,12 @@ std::string in_child(void (*scenario)(), Extent extent) {
 } // namespace
 
 std::string run(void (*scenario)()) {
+    s_before_run = nullptr;
     return in_child(scenario, Extent::until_run_returns);
 }
 
-std::string run_to_the_end(void (*scenario)()) {
+std::string run_to_the_end(void (*scenario)(), void (*before_run)()) {
+    s_before_run = before_run;
     return in_child(scenario, Extent::until_after_exit);
 }
 

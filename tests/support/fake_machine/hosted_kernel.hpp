@@ -21,8 +21,9 @@ namespace hosted {
 // Runs the scenario as the NRT main task, at the lowest priority of its time. The kernel ends when it returns.
 [[nodiscard]] std::string run(void (*scenario)());
 
-// Does the same, and afterwards runs the functions of after_exit; appends "end" with the outcome.
-[[nodiscard]] std::string run_to_the_end(void (*scenario)());
+// Does the same, and afterwards runs the functions of after_exit; appends "end" with the outcome. The boot path calls
+// before_run() before the kernel runs.
+[[nodiscard]] std::string run_to_the_end(void (*scenario)(), void (*before_run)() = nullptr);
 
 // --- inside a scenario ---------------------------------------------------------------------------------------------
 

@@ -64,6 +64,9 @@ TEST(HangDetector, FindsAnEndThatDoesNotProgress) {
     sight.ending = true;
     sight.answered = false;
     expect_hang(sight, Hang::end);
+    sight.idle = true;
+    sight.something_comes = true;
+    expect_hang(sight, Hang::end); // whatever could wake a task comes too late
 }
 
 TEST(HangDetector, NamesInterruptsIfTheyWentOffAfterATaskHadComputedForLong) {

@@ -67,6 +67,11 @@ TEST(RunLevel, RunsInitFunctionsInTheOrderOfRegistration) {
     EXPECT_EXIT(run_init_and_exit(), testing::ExitedWithCode(0), "");
 }
 
+TEST(RunLevel, RunsInitFunctionsBeforeTheMainTask) {
+    EXPECT_EQ(hosted::run_to_the_end([] { note("main"); }, [] { at_level("init", RunLevel::init); }),
+              "init | main | end | 0");
+}
+
 TEST(RunLevel, RefusesTheFortyFirstFunctionNullAndLevelsThatRunNothing) {
     EXPECT_EQ(hosted::run([] {
                   const auto nothing = [](void*) {};
@@ -199,6 +204,23 @@ TEST(Run, LetsTasksLiveDuringShutdownAndKillsThemBeforeExit) {
               "T 0-1 | lives | gone | end | 0");
 }
 
+TEST(Run, RefusesToKillTheTaskThatEndsIt) {
+    EXPECT_EQ(hosted::run_to_the_end([] {
+                  static kernel::Pid main_task;
+                  main_task = kernel::task_self();
+                  at_level_do(
+                      [](void*) {
+                          start(
+                              "killer", [](void*) { note(lib::error_name(kernel::task_kill(main_task).error())); },
+                              hard(1, 10));
+                          pause_until(5);
+                      },
+                      RunLevel::shutdown);
+                  kernel::sys_end(3);
+              }),
+              "refused | end | 3");
+}
+
 TEST(Run, TakesTheResultOfTheFirstWhoEnds) {
     EXPECT_EQ(hosted::run_to_the_end([] {
                   start(
@@ -261,11 +283,12 @@ TEST(Run, IsEndedAtItsLimit) {
         << "the main task has ended before";
     EXPECT_EQ(hosted::run_to_the_end([] {
                   limit_to(3);
+                  at_level_do([](void*) { stamp("shutdown"); }, RunLevel::shutdown);
                   start(
                       "busy", [](void*) { work("", 1'000'000); }, hard(1'000'000, 1'000'001));
                   pause_until(1'000'000);
               }),
-              "end | 0")
+              "shutdown@12 | end | 0")
         << "another task keeps the processor from all others";
     EXPECT_EQ(hosted::run_to_the_end([] {
                   limit_to(3);

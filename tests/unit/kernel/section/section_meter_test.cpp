@@ -43,4 +43,38 @@ TEST(SectionMeter, CountsTheSectionsOfAPlaceTogetherAndThoseOfAnotherLineApart) 
     EXPECT_EQ(meter.lost(), 0U);
 }
 
+TEST(SectionMeter, SumsUpAndFindsTheLongest) {
+    SectionMeter meter;
+    for (const std::uint64_t ticks : {5U, 9U, 2U}) {
+        meter.begin({"a.cpp", "f", 1});
+        arch::fake_cpu.time += ticks;
+        meter.end();
+        arch::fake_cpu.time += 100; // interrupts are on
+    }
+    ASSERT_EQ(meter.sections().size(), 1U);
+    EXPECT_EQ(meter.sections()[0].total.value, 16U);
+    EXPECT_EQ(meter.sections()[0].longest.value, 9U);
+}
+
+TEST(SectionMeter, CountsWhatIsBeyondItsPlacesAsLost) {
+    SectionMeter meter;
+    for (int lap = 0; lap < 2; ++lap) {
+        for (unsigned line = 0; line <= SectionMeter::kPlacesMax; ++line) {
+            meter.begin({"a.cpp", "f", line});
+            meter.end();
+        }
+    }
+    ASSERT_EQ(meter.sections().size(), SectionMeter::kPlacesMax);
+    EXPECT_EQ(meter.sections().back().place.line, SectionMeter::kPlacesMax - 1);
+    EXPECT_EQ(meter.sections().back().count, 2U);
+    EXPECT_EQ(meter.lost(), 2U);
+}
+
+TEST(SectionMeter, DoesNotTakeAnUnusedPlaceForAKnownOne) {
+    SectionMeter meter;
+    meter.begin(meter.sections().data()->place); // of a place that is still unused
+    meter.end();
+    EXPECT_EQ(meter.sections().size(), 1U);
+}
+
 } // namespace kernel
