@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <gmock/gmock.h>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -54,7 +55,10 @@ class FeedTest : public testing::Test {
 };
 
 TEST_F(FeedTest, WaitsForARun) {
-    EXPECT_EQ(ask(std::nullopt)["live"]["state"], "waiting");
+    const nlohmann::json live = ask(std::nullopt)["live"];
+    EXPECT_EQ(live["state"], "waiting");
+    EXPECT_EQ(live["run"], 1);
+    EXPECT_EQ(live["first"], true);
 }
 
 TEST_F(FeedTest, GivesEverythingThenWhatIsNew) {
@@ -74,7 +78,17 @@ TEST_F(FeedTest, TheEndIsNews) {
     m_feed.begin(tables());
     const nlohmann::json running = ask(std::nullopt)["live"];
     m_feed.change(Feed::State::ended);
-    EXPECT_EQ(ask(running["cut"])["live"]["state"], "ended");
+    const nlohmann::json ended = ask(running["cut"])["live"];
+    EXPECT_EQ(ended["state"], "ended");
+    EXPECT_EQ(ask(ended["cut"]), nullptr) << "the page knows it now";
+}
+
+TEST_F(FeedTest, KeepsNothingOfATraceThatWasRemoved) {
+    const auto owner = std::make_shared<int>();
+    m_feed.begin([owner, all = tables()] { return all(); });
+    EXPECT_EQ(owner.use_count(), 2);
+    m_feed.remove();
+    EXPECT_EQ(owner.use_count(), 1);
 }
 
 TEST_F(FeedTest, ACutOfAnotherRunIsNotKnown) {
