@@ -111,6 +111,8 @@ class Known:
         self.mutex_wait, self.try_again = {}, {}  # task: mutex
         self.wait = {}  # task: Wait
         self.holds = []  # (mutex, task), the latest last
+        self.unlocked = {}  # task: the mutex that it has unlocked, until it leaves the processor
+        self.waited = {}  # task: what it last waited for
         self.deadline = {}
         self.released, self.undated = {}, set()  # task: r of its job; tasks whose jobs have no deadline yet
         self.budget = {}
@@ -195,6 +197,11 @@ class Known:
     def acquired_last(self, task):
         return next((mutex for mutex, holder in reversed(self.holds) if holder == task), None)
 
+    def lent_for(self, runs, place):
+        """The mutex for which a task runs in this place: acquired last, or just unlocked."""
+        unlocked, last = self.unlocked.get(runs), self.acquired_last(runs)
+        return unlocked if last is None or (unlocked is not None and unlocked == self.waited.get(place)) else last
+
     def chain(self, mutex):
         found = []
         holder = self.holder(mutex)
@@ -249,9 +256,9 @@ class Known:
         if place == runs and self.precedes(task, runs):
             return Share("interference", "section" if executor.kind == "section" else "kernel", runs)  # 8
         if place == task:
-            return Share("blocking", "task", runs, self.acquired_last(runs), runs, runs, None, "bounded")  # 9
+            return Share("blocking", "task", runs, self.lent_for(runs, place), runs, runs, None, "bounded")  # 9
         if place != runs and self.precedes(task, runs):
-            mutex = self.link_to(runs, place) or self.acquired_last(runs)
+            mutex = self.link_to(runs, place) or self.lent_for(runs, place)
             return Share("blocking", "task", runs, mutex, runs, runs, None, "bounded")  # 10
         return Share("interference", "task", runs)  # 11
 
@@ -300,6 +307,7 @@ class Known:
             self.schedule = (task, exec_)
         elif code == TASK_EPILOGUE:
             self.kernel = True
+            self.unlocked.pop(task, None)
             if self.current is None:
                 self.current = task
         elif code == TASK_DISPATCH:
@@ -322,7 +330,7 @@ class Known:
 
     def take_wait(self, code, task, par2):
         if code == MUTEX_BLOCK or (code == TASK_BLOCK and par2 >> 16 == WAIT_MUTEX):
-            self.mutex_wait[task] = par2 & 0xFFFF
+            self.mutex_wait[task] = self.waited[task] = par2 & 0xFFFF
             self.try_again.pop(task, None)
         elif code == TASK_BLOCK:
             self.end_wait(task)
@@ -342,6 +350,7 @@ class Known:
             for waiter in again:
                 self.mutex_wait[waiter] = self.try_again.pop(waiter)
         else:
+            self.unlocked[task] = mutex
             for waiter in [waiter for waiter, wanted in self.mutex_wait.items() if wanted == mutex]:
                 self.try_again[waiter] = self.mutex_wait.pop(waiter)
 
