@@ -47,6 +47,9 @@ void check_chunks(Account& account, const trace::TraceFacts& facts) {
         if (chunk.missing != 0) {
             account.faults.push_back(
                 fmt::format("{} records are missing in {}", chunk.missing, text::escaped(chunk.file)));
+        } else if (chunk.extra != 0) {
+            account.faults.push_back(
+                fmt::format("{} records too many are in {}", chunk.extra, text::escaped(chunk.file)));
         } else if (chunk.damaged) {
             account.faults.push_back(fmt::format("the checksum of {} is wrong", text::escaped(chunk.file)));
         } else if (!is_sealed(chunk)) {

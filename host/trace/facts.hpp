@@ -59,7 +59,8 @@ struct ChunkReport {
     std::uint64_t gaps = 0;     // missing parts of the transport so far, with an unknown number of records
     std::uint64_t blackout = 0; // records that its blackout_end events say were dropped
     bool in_blackout = false;   // its last blackout has no end
-    bool damaged = false;       // its checksum is wrong, so any record may be; of a pipe this is known only at its end
+    bool damaged = false;       // its checksum or its length is wrong, so any record may be; of a pipe this
+                                // is known only at its end
     std::optional<std::uint32_t> numevents{};
     std::optional<lib::Ticks> first_stamp{};
     std::optional<lib::Ticks> last_stamp{};
@@ -146,10 +147,8 @@ class Holes {
         std::uint64_t lost = 0;       // lost in that chunk, up to the event
     };
 
-    // Records after those that a chunk announces are of other chunks, and what was before them is not known.
     [[nodiscard]] static std::uint64_t lost(const ChunkReport& chunk) {
-        const bool is_beyond = chunk.described && !chunk.compact() && chunk.records > chunk.description.records;
-        return chunk.missing + chunk.unused + chunk.skipped + chunk.gaps + (is_beyond ? 1 : 0);
+        return chunk.missing + chunk.unused + chunk.skipped + chunk.gaps;
     }
 
     [[nodiscard]] bool lacks_parts(const TraceFacts& facts) {

@@ -48,7 +48,7 @@ Accounts accounts_of(const formats::Trace& trace) {
         accounts.received += chunk.records;
         accounts.missing += chunk.missing;
         accounts.skipped += chunk.skipped;
-        accounts.damaged_chunks += chunk.damaged && chunk.missing == 0 ? 1 : 0;
+        accounts.damaged_chunks += chunk.damaged && chunk.missing == 0 && chunk.extra == 0 ? 1 : 0;
         if (chunk.described) {
             const tracer::ChunkBegin& description = chunk.description;
             dropped[description.cpu] = std::max(dropped[description.cpu], description.dropped);

@@ -102,7 +102,6 @@ class Session {
     [[nodiscard]] bool contradicts(const Held& packet);
     [[nodiscard]] std::span<const Held> plausible_packets();
     void deliver(std::span<const Held> packets, bool is_strict);
-    void add_gap();
     void report(trace::Code code, std::uint64_t offset_bytes, std::string_view text);
     void report_packets(trace::Code code, std::uint64_t packets, std::string_view what);
 
@@ -112,7 +111,6 @@ class Session {
     std::vector<Held> m_packets; // as they come, then by number
     std::vector<Held> m_seen;    // by number modulo its size
     std::vector<trace::ByteSource::Part> m_parts;
-    std::optional<trace::ByteSource::Part> m_gap; // an empty slot in the spool
     std::optional<Datagram> m_sender;
     std::uint64_t m_offset_bytes = 0; // offset of the current frame
     unsigned m_conflicts = 0;
@@ -248,7 +246,6 @@ void Session::deliver(std::span<const Held> packets, bool is_strict) {
             if (is_strict) {
                 break;
             }
-            add_gap();
         }
         expected = std::uint64_t{packet.number} + 1;
         const trace::ByteSource::Part& records = packet.records;
@@ -260,19 +257,6 @@ void Session::deliver(std::span<const Held> packets, bool is_strict) {
     }
     report_packets("W-DUP", duplicates, "came more than once");
     report_packets("E-CONFLICT", conflicts, "came again with other contents: the first are kept");
-}
-
-// Adds an empty slot in place of the records of missing packets: so the reader knows their place.
-void Session::add_gap() {
-    constexpr std::array<std::byte, tracer::kRecordBytes> kEmpty{};
-    if (m_parts.empty() || !m_result) {
-        return;
-    }
-    if (!m_gap) {
-        m_gap = {m_spool.size_bytes(), kEmpty.size()};
-        m_result = m_spool.append(kEmpty);
-    }
-    m_parts.push_back(*m_gap);
 }
 
 lib::Result<void> Session::finish(bool is_strict) {

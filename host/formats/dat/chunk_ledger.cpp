@@ -55,6 +55,8 @@ void ChunkLedger::count(const Slot& slot) {
     } else if (!is_metadata(slot)) {
         ++chunk.records;
         ++chunk.events;
+        // Records after those that it announces are of other chunks, of which any may be missing.
+        chunk.damaged = chunk.damaged || announced_after(slot.index) == 0;
     }
 }
 

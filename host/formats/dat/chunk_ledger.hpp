@@ -135,11 +135,11 @@ class ChunkLedger {
     // Returns whether the rest of the chunk is given up.
     [[nodiscard]] bool is_skipped() const { return m_skipped; }
 
-    // Returns how many slots the header announces from this one on; after the last one there is no limit.
+    // Returns how many slots the header announces from this one on; no limit if it is not known or not believed.
     [[nodiscard]] std::uint64_t announced_after(std::uint64_t index) const {
-        const tracer::ChunkBegin& header = m_scope.chunk().description;
-        const std::uint64_t announced = std::uint64_t{header.preamble_slots} + header.records;
-        return index < announced ? announced - index : ~std::uint64_t{0};
+        const trace::ChunkReport& chunk = m_scope.chunk();
+        const std::uint64_t announced = std::uint64_t{chunk.description.preamble_slots} + chunk.description.records;
+        return !chunk.described || m_distrusts_count ? ~std::uint64_t{0} : announced - std::min(announced, index);
     }
 
     // Nothing is lost with a chunk that was read before.

@@ -60,6 +60,22 @@ std::uint64_t find_next_chunk(SlotWindow& window, std::uint64_t from, std::uint6
     return end;
 }
 
+std::optional<tracer::ChunkBegin> header_at(SlotWindow& window, std::uint64_t offset) {
+    return read_chunk_begin(
+        [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
+}
+
+// Likewise, but of a chunk that has the bytes of any stream within it: only a whole header of the same boot begins one.
+std::uint64_t find_next_of_boot(SlotWindow& window, std::uint64_t from, std::uint64_t end, std::uint64_t boot_id) {
+    std::uint64_t offset = from - kSlot;
+    std::optional<tracer::ChunkBegin> header;
+    do {
+        offset = find_next_chunk(window, offset + kSlot, end);
+        header = offset + kSlot <= end ? header_at(window, offset) : std::nullopt;
+    } while (offset + kSlot <= end && (!header || header->boot_id != boot_id));
+    return offset;
+}
+
 // Holds what a scan of slots without a header has found besides the segment.
 struct Scanned {
     bool header_lost = false; // there are slots of a header whose beginning is damaged
@@ -209,11 +225,6 @@ lib::Ticks stamp_at(SlotWindow& window, const std::vector<Stretch>& stretches, s
         }
     }
     return {};
-}
-
-std::optional<tracer::ChunkBegin> header_at(SlotWindow& window, std::uint64_t offset) {
-    return read_chunk_begin(
-        [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
 }
 
 // Returns the header of the chunk at `begin` if all of its slots are there and their number is that of its length.
@@ -391,7 +402,10 @@ void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& hea
             const auto follower = next + kSlot <= end ? window.at(next) : std::nullopt;
             const bool is_last = next <= end && next + kSlot > end;
             is_placed = description && next > offset && (is_last || (follower && begins_chunk(*follower)));
-            segment.end_bytes = is_placed ? next : find_next_chunk(window, offset + kSlot, end);
+            segment.end_bytes = is_placed ? next
+                                : description && next > end
+                                    ? find_next_of_boot(window, offset + kSlot, end, description->boot_id)
+                                    : find_next_chunk(window, offset + kSlot, end);
             const bool is_sealed = description && tracer::is_sealed(*description);
             is_left_to_its_sum = is_sealed && segment.end_bytes == next;
             const std::uint64_t record = std::min(offset + preamble * kSlot, segment.end_bytes - kSlot);
