@@ -7,6 +7,7 @@ from support.cases import case, expect, expect_equal
 
 WORDS = "exit=debug app=inversion sink=disk clock=icount nic=none seed=1"
 DIFFERENT = 7
+ENDED_BADLY = 8
 
 
 def traced(ctx, name, words, code):
@@ -35,7 +36,7 @@ def diff_explains_a_priority_inversion(ctx):
     _, later = traced(ctx, "later", f"{WORDS} shift=comm:14000000", 35)
     expect("the same at the same times" in ctx.remora("diff", plain, again, "--times", "--resolution", "1").stdout,
            "two equal runs differ")
-    found = json.loads(ctx.remora("diff", plain, later, "--json", codes=(DIFFERENT,)).stdout)
+    found = json.loads(ctx.remora("diff", plain, later, "--json", codes=(ENDED_BADLY,)).stdout)
     number, lines = first_difference(ctx, (plain, later))
     shown = found["first_difference"]["decisions"]
     expect_equal([(row["decision"], row["text"]) for row in shown], [(number, line) for line in lines], "decision")
@@ -49,5 +50,5 @@ def diff_explains_a_priority_inversion(ctx):
     change = most["response_ns"][0] - most["response_ns"][1]
     expect(abs(change - sum(row["ns"][0] - row["ns"][1] for row in most["shares"])) < 100,
            f"the shares of {most} do not add up to {change} ns")
-    text = ctx.remora("diff", plain, later, codes=(DIFFERENT,)).stdout
+    text = ctx.remora("diff", plain, later, codes=(ENDED_BADLY,)).stdout
     expect(f"decision {number} differs: another decision\n" in text and share["share"] in text, text)
