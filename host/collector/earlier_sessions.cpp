@@ -209,4 +209,10 @@ void ReliableSessions::leave_earlier(const reliable::Peer& peer, std::uint64_t s
     }
 }
 
+// The session is not passed on any more, and the next one needs a store of its own.
+void ReliableSessions::forget_earlier(const reliable::Peer& peer, std::uint64_t session) {
+    leave_earlier(peer, session);
+    std::erase(m_earlier, std::pair(peer, session));
+}
+
 } // namespace host::collector

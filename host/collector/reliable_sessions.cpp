@@ -108,8 +108,8 @@ bool ReliableSessions::release(const reliable::Peer& peer, std::uint64_t session
         }
         m_strangers.erase(key);
     }
+    forget_earlier(peer, session);
     m_passed_on.erase(key);
-    std::erase(m_earlier, std::pair(peer, session));
     return true;
 }
 
@@ -118,7 +118,7 @@ bool ReliableSessions::release(const reliable::Peer& peer, std::uint64_t session
 void ReliableSessions::forgotten(const reliable::Peer& peer, std::uint64_t session, bool ended) {
     const Key key{peer.ipv4, peer.port, session};
     if (ended) {
-        std::erase(m_earlier, std::pair(peer, session));
+        forget_earlier(peer, session);
         m_ended.emplace_back(peer, session);
         return;
     }

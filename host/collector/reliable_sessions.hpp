@@ -150,6 +150,7 @@ class ReliableSessions final : private reliable::StoreProvider {
     [[nodiscard]] reliable::StoreState continue_earlier(const reliable::Peer& peer, std::uint64_t session,
                                                         bool at_once);
     void leave_earlier(const reliable::Peer& peer, std::uint64_t session);
+    void forget_earlier(const reliable::Peer& peer, std::uint64_t session);
     [[nodiscard]] const reliable::Session* received_session(const reliable::Peer& peer, std::uint64_t session) const;
     [[nodiscard]] bool takes_journal(const reliable::Peer& peer, std::uint64_t session);
     [[nodiscard]] bool has_journal_left();

@@ -89,30 +89,45 @@ class FileStores::Flusher {
             if (m_jobs.empty() && m_loads.empty()) {
                 return;
             }
-            m_running = std::exchange(m_jobs, {});
-            FileStore* const loaded = m_loads.empty() ? nullptr : m_loads.front();
-            lock.unlock();
-            if (m_running.size() <= kSingleMax || !flush_together()) {
-                for (Job& job : m_running) {
-                    job.done = job.store->flush_alone(job.number, job.mark);
-                }
+            if (!m_jobs.empty()) {
+                flush(lock);
             }
-            lock.lock();
-            for (const Job& job : m_running) {
-                job.store->set_state(job.number, job.done ? SyncState::done : SyncState::failed);
-            }
-            m_running.clear();
-            m_changed.notify_all();
-            m_place.wake();
-            if (loaded != nullptr) { // one at a time, so that flushes do not wait for many
-                m_loads.pop_front();
-                lock.unlock();
-                loaded->load_aside();
-                lock.lock();
-                m_changed.notify_all();
-                m_place.wake();
+            if (!m_loads.empty()) {
+                load_part(lock);
             }
         }
+    }
+
+    void flush(std::unique_lock<std::mutex>& lock) {
+        m_running = std::exchange(m_jobs, {});
+        lock.unlock();
+        if (m_running.size() <= kSingleMax || !flush_together()) {
+            for (Job& job : m_running) {
+                job.done = job.store->flush_alone(job.number, job.mark);
+            }
+        }
+        lock.lock();
+        for (const Job& job : m_running) {
+            job.store->set_state(job.number, job.done ? SyncState::done : SyncState::failed);
+        }
+        m_running.clear();
+        m_changed.notify_all();
+        m_place.wake();
+    }
+
+    // Loads a part of one store, so that neither a flush nor another store waits for a large one.
+    void load_part(std::unique_lock<std::mutex>& lock) {
+        FileStore* const loaded = m_loads.front();
+        m_loads.pop_front();
+        lock.unlock();
+        const bool is_loaded = loaded->load_part_aside();
+        lock.lock();
+        if (!is_loaded) {
+            m_loads.push_back(loaded);
+            return;
+        }
+        m_changed.notify_all();
+        m_place.wake();
     }
 
     // Returns false if nothing counts, because the file system could not be flushed. Then what was written is written
@@ -172,6 +187,18 @@ SyncState FileStores::FileStore::begin_sync(std::uint16_t number, const Mark& ma
     set_state(number, SyncState::pending);
     m_place.flusher->push(*this, number, mark);
     return SyncState::pending;
+}
+
+bool FileStores::FileStore::load_part_aside() {
+    const std::optional<std::string> wrong = load_part();
+    if (!wrong) {
+        return false;
+    }
+    if (!wrong->empty()) {
+        fail(*wrong);
+    }
+    m_state = wrong->empty() ? StoreState::ready : StoreState::failed;
+    return true;
 }
 
 void FileStores::FileStore::wait() {

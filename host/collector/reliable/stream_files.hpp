@@ -31,7 +31,8 @@ namespace host::collector::reliable {
 
 // So that a session at its limit can still end.
 inline constexpr std::uint64_t kEntriesSpared = 2 * tracer::reliable::kStreamsMax;
-inline constexpr std::size_t kPieceBytes = 64 * 1024; // how much is read in one call
+inline constexpr std::size_t kPieceBytes = 64 * 1024;    // how much is read in one call
+inline constexpr std::uint64_t kLoadBytes = 256U << 10U; // how much is loaded between two flushes
 
 inline std::string stream_file(const std::string& session, std::uint16_t number) {
     return fmt::format("{}-{}.trc", session, number);
@@ -60,26 +61,11 @@ class FileStores::FileStore final : public SessionStore {
 
     // Opens what an earlier process has left. Returns what is wrong; empty if everything agrees with the journal.
     [[nodiscard]] std::string load() {
-        const trace::Descriptor journal = m_place.open(journal_file(m_name));
-        if (!journal) {
-            return fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno));
+        std::optional<std::string> wrong;
+        while (!wrong) {
+            wrong = load_part();
         }
-        if (std::string wrong = read_journal(journal); !wrong.empty()) {
-            return wrong;
-        }
-        m_journal_size = m_journal_bytes;
-        if (!cut(journal.number(), m_journal_bytes) || !flush_last_entry(journal)) {
-            return fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno));
-        }
-        for (std::uint16_t i = 0; i < tracer::reliable::kStreamsMax; ++i) {
-            if (m_streams[i].mark.bytes == 0) {
-                continue;
-            }
-            if (std::string wrong = reopen(i); !wrong.empty()) {
-                return wrong;
-            }
-        }
-        return {};
+        return *wrong;
     }
 
     [[nodiscard]] Mark durable(std::uint16_t stream) const override {
@@ -175,6 +161,13 @@ class FileStores::FileStore final : public SessionStore {
         SyncState state = SyncState::done;
     };
 
+    // How far load() has come.
+    struct Load {
+        bool has_journal = false; // all of it is read
+        std::uint16_t stream = 0; // that is read
+        std::uint32_t crc32c = 0; // of what is read of it
+    };
+
     // Returns whether there is nothing to continue: what a sender has lost before its first packet it says again.
     [[nodiscard]] bool is_nothing(const Mark& mark) const { return m_journal_bytes == 0 && mark.bytes == 0; }
 
@@ -196,13 +189,23 @@ class FileStores::FileStore final : public SessionStore {
                within_limit(JournalEntry::kBytes, m_limits.session_bytes + kEntriesSpared * JournalEntry::kBytes);
     }
 
-    // Executes load(), which open() has left to the flusher.
-    void load_aside() {
-        const std::string wrong = load();
-        if (!wrong.empty()) {
-            fail(wrong);
+    // Executes a part of load(), which open() has left to the flusher. Returns whether that was the last one: then this
+    // store may not exist any more.
+    [[nodiscard]] bool load_part_aside();
+
+    // Reads a part of the journal, or of the next stream. Returns what load() returns; none if something is left.
+    [[nodiscard]] std::optional<std::string> load_part() {
+        std::string wrong;
+        if (!m_load.has_journal) {
+            wrong = read_journal();
+        } else {
+            wrong = reopen(m_load.stream);
         }
-        m_state = wrong.empty() ? StoreState::ready : StoreState::failed;
+        while (m_load.has_journal && m_load.stream < m_streams.size() && m_streams[m_load.stream].mark.bytes == 0) {
+            ++m_load.stream;
+        }
+        const bool is_over = !wrong.empty() || (m_load.has_journal && m_load.stream == m_streams.size());
+        return is_over ? std::optional(wrong) : std::nullopt;
     }
 
     // Counts a file that has become as long as this.
@@ -348,27 +351,41 @@ class FileStores::FileStore final : public SessionStore {
         }
     }
 
-    // Any wrong entry but the last is damage. Then nothing is cut to the mark before it, because the sender has
-    // forgotten what the later marks promise.
-    [[nodiscard]] std::string read_journal(const trace::Descriptor& journal) {
+    // Reads a part of the journal; a wrong entry at its end is read again. Any wrong entry but the last of all is
+    // damage. Then nothing is cut to the mark before it, because the sender has forgotten what the later marks promise.
+    [[nodiscard]] std::string read_journal() {
+        const trace::Descriptor journal = m_place.open(journal_file(m_name));
+
         struct stat state {};
 
-        if (::fstat(journal.number(), &state) != 0) {
+        if (!journal || ::fstat(journal.number(), &state) != 0) {
             return fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno));
         }
-        const auto damage = read_entries(journal, 0, static_cast<std::uint64_t>(state.st_size) / JournalEntry::kBytes,
-                                         [this](const JournalEntry& entry) {
-                                             take_mark(entry.stream, entry.mark);
-                                             count_marks(1);
-                                         });
-        return damage ? fmt::format("{}: damaged at byte {}; keep its files, and record elsewhere",
-                                    path_of(journal_file(m_name)), *damage)
-                      : std::string();
+        const std::uint64_t entries = static_cast<std::uint64_t>(state.st_size) / JournalEntry::kBytes;
+        const std::uint64_t first = m_journal_bytes / JournalEntry::kBytes;
+        const std::uint64_t end = std::min(entries, first + kLoadBytes / JournalEntry::kBytes);
+        const auto damage = read_entries(journal, first, end, [this](const JournalEntry& entry) {
+            take_mark(entry.stream, entry.mark);
+            count_marks(1);
+        });
+        if (damage) {
+            return fmt::format("{}: damaged at byte {}; keep its files, and record elsewhere",
+                               path_of(journal_file(m_name)), *damage);
+        }
+        if (end == entries) {
+            m_load.has_journal = true;
+            m_journal_size = m_journal_bytes;
+            if (!cut(journal.number(), m_journal_bytes) || !flush_last_entry(journal)) {
+                return fmt::format("{}: {}", path_of(journal_file(m_name)), std::strerror(errno));
+            }
+        }
+        return {};
     }
 
     [[nodiscard]] std::string path_of(const std::string& name) const { return m_place.path + '/' + name; }
 
-    // Cuts the stream of an earlier process to its mark, and compares its checksum with the mark.
+    // Reads a part of the stream of an earlier process. At the end it cuts the stream to its mark, and compares its
+    // checksum with the mark.
     [[nodiscard]] std::string reopen(std::uint16_t number) {
         Stream& stream = m_streams.at(number);
         const std::string path = path_of(stream_file(m_name, number));
@@ -377,27 +394,26 @@ class FileStores::FileStore final : public SessionStore {
             return fmt::format("{}: {}", path, std::strerror(errno));
         }
         std::vector<std::byte> piece(kPieceBytes);
-        std::uint32_t crc = 0;
-        while (stream.bytes < stream.mark.bytes) {
-            const std::uint64_t left = stream.mark.bytes - stream.bytes;
-            const auto wanted =
-                std::span(piece).first(static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size())));
+        const std::uint64_t until = std::min(stream.mark.bytes, stream.bytes + kLoadBytes);
+        while (stream.bytes < until) {
+            const auto wanted = std::span(piece).first(std::min<std::uint64_t>(until - stream.bytes, piece.size()));
             if (read_some(file, wanted, stream.bytes) != wanted.size()) {
                 return fmt::format("{}: shorter than its journal says; remove its files or record elsewhere", path);
             }
-            crc = lib::crc32c(wanted, crc);
+            m_load.crc32c = lib::crc32c(wanted, m_load.crc32c);
             stream.bytes += wanted.size();
         }
-        if (crc != stream.mark.crc32c) {
+        if (stream.bytes < stream.mark.bytes) {
+            return {};
+        }
+        if (m_load.crc32c != stream.mark.crc32c) {
             return fmt::format("{}: its checksum is not that of its journal; remove its files or record elsewhere",
                                path);
         }
         m_bytes += stream.bytes;
         stream.size = stream.bytes;
-        if (!cut(file.number(), stream.bytes)) {
-            return fmt::format("{}: {}", path, std::strerror(errno));
-        }
-        return {};
+        m_load = {.has_journal = true, .stream = static_cast<std::uint16_t>(number + 1)};
+        return cut(file.number(), stream.bytes) ? std::string() : fmt::format("{}: {}", path, std::strerror(errno));
     }
 
     // Makes new names durable, because the name of a stream must be durable before a mark of it is written.
@@ -415,6 +431,7 @@ class FileStores::FileStore final : public SessionStore {
     mutable std::mutex m_lock;
     std::array<Stream, tracer::reliable::kStreamsMax> m_streams;
     std::atomic<StoreState> m_state = StoreState::ready;
+    Load m_load;
     bool m_rewinds = false;                         // what has no mark is to be dropped
     std::uint64_t m_journal_size = 0;               // of the file, which may have more than
     std::atomic<std::uint64_t> m_journal_bytes = 0; // of entries that are durable

@@ -5,18 +5,22 @@
 #include "tests/support/acknowledged_machines.hpp"
 #include "tests/support/allocated_bytes.hpp"
 #include "tests/support/counted_disk.hpp"
+#include "tests/support/flushes.hpp"
 
 #include <atomic>
 #include <fstream>
+#include <functional>
 #include <gmock/gmock.h>
+#include <semaphore>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 
 namespace {
 
-std::atomic<std::size_t> g_reads = 0; // NOLINT: of this function, by whichever thread
-std::atomic<std::size_t> g_bytes = 0; // NOLINT: as above
+std::atomic<std::size_t> g_reads = 0;                             // NOLINT: of this function, by whichever thread
+std::atomic<std::size_t> g_bytes = 0;                             // NOLINT: as above
+std::atomic<const std::function<void()>*> g_after_read = nullptr; // NOLINT: as above
 
 } // namespace
 
@@ -24,6 +28,9 @@ extern "C" ssize_t pread(int file, void* bytes, std::size_t size, off_t offset) 
     const ssize_t count = ::syscall(SYS_pread64, file, bytes, size, offset);
     ++g_reads;
     g_bytes += count > 0 ? static_cast<std::size_t>(count) : 0U;
+    if (const auto* const after_read = g_after_read.load()) {
+        (*after_read)();
+    }
     return count;
 }
 
@@ -462,6 +469,90 @@ TEST_F(Starts, AndStopsBetweenTwoSessions) {
     m_settled = {0xA, 0xB};
     m_sessions->remove_journals();
     EXPECT_EQ(files().size(), 2U) << "the next collector passes on the other one";
+}
+
+// While a large journal is read, neither a flush of another machine waits for that, nor one that continues.
+TEST_F(Machines, KeepNoOtherOneWaitingWhileTheirJournalIsRead) {
+    const Bytes large(1U << 20U, std::byte{7});
+    leave(0xA, large, true);
+    leave(0xC, Bytes(160), false);
+    std::binary_semaphore begun{0};
+    std::binary_semaphore proceed{0};
+    const std::function<void()> hold = [&] {
+        if (g_bytes > 1'000) { // of A's stream
+            g_after_read = nullptr;
+            begun.release();
+            proceed.acquire();
+        }
+    };
+    std::vector<std::size_t> read_before; // each flush
+    const auto count = [&](int) {
+        read_before.push_back(g_bytes);
+        return 0;
+    };
+    const support::WithFlushes with({.of_file = count, .of_file_system = {}, .of_name = {}});
+    m_flush_aside = true;
+    open().begin();
+    ASSERT_EQ(hello(0xB, kOther), wire::PacketType::hello_ack);
+    g_bytes = 0;
+    g_after_read = &hold;
+    m_sessions->tick();
+    begun.acquire();
+    data(0xB, 1, 0, kOther);
+    EXPECT_EQ(hello(0xC), std::nullopt);
+    proceed.release();
+    m_sessions->sync();
+    m_sessions.reset();
+    ASSERT_EQ(read_before.size(), 4U) << "of A's journal, B's stream and journal, C's journal";
+    EXPECT_LT(read_before.back(), large.size());
+}
+
+// Its journal is removed when its store is loaded and nothing has asked for that yet: the next one has its own store.
+TEST_F(Machines, ArePassedOnThoughTheOneBeforeThemIsRemoved) {
+    std::binary_semaphore proceed{1};
+    const support::WithFlushes with({.of_file =
+                                         [&proceed](int) {
+                                             proceed.acquire();
+                                             proceed.release();
+                                             return 0;
+                                         },
+                                     .of_file_system = {},
+                                     .of_name = [](int) { return 0; }});
+    const Bytes image = support::ChunkBuilder(0).event(1'000, "ipoint").bytes();
+    for (std::uint64_t session = 1; session <= kJournals; ++session) {
+        leave(session, image, session <= 2, 0, 0, 3);
+    }
+    std::vector<std::uint64_t> order; // in which those that have ended are found
+    for (const auto& [peer, session] : reliable::FileStores(m_path).sessions()) {
+        if (session <= 2) {
+            order.push_back(session);
+        }
+    }
+    const std::uint64_t first = order.at(0);
+    leave(first, image, false);
+    leave(first, image, true, 0, 0, 4); // its last mark ends one of three
+    m_flush_aside = true;
+    open().begin();
+    static_cast<void>(hello(first));
+    m_sessions->sync();
+    proceed.acquire();
+    data(first, 1, 2);
+    m_sessions->drop({kPeer.ipv4, kPeer.port, first});
+    m_sessions->tick(); // its store waits for the flush
+    delivered();
+    m_settled = {first};
+    proceed.release();
+    for (int i = 0; i < 60'000 && hello(kJournals + 1) != wire::PacketType::hello_ack; ++i) {
+        pass(1'000);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    pass(10'000);
+    while (m_sessions->awaited()) {
+        m_sessions->tick();
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(delivered(), Lines{fmt::format("10000/{:x}: 1 of {}", order.at(1), image.size())});
+    m_sessions.reset();
 }
 
 } // namespace acknowledged_machines_test

@@ -136,6 +136,24 @@ TEST_F(Storing, CutsNothingBeforeADamagedEntryThatIsNotTheLast) {
     }
 }
 
+// A long journal is read in parts. Only the last entry of the last part may be wrong.
+TEST_F(Storing, FindsDamageAtTheEndOfAPartOfAJournal) {
+    constexpr std::uint64_t kPart = (256U << 10U) / JournalEntry::kBytes; // entries
+    Bytes entries;
+    for (std::uint64_t packets = 1; packets <= kPart + 2; ++packets) {
+        const auto entry = JournalEntry{.stream = 0, .mark = {.packets = packets, .lost = packets}}.encode();
+        entries.insert(entries.end(), entry.begin(), entry.end());
+    }
+    write_file(journal(), entries);
+    const auto whole = m_stores.open(kPeer, 0xAB);
+    ASSERT_NE(whole, nullptr) << m_stores.why();
+    EXPECT_EQ(whole->durable(0).packets, kPart + 2);
+    entries[kPart * JournalEntry::kBytes - 1] ^= std::byte{1};
+    write_file(journal(), entries);
+    EXPECT_EQ(m_stores.open(kPeer, 0xAB), nullptr);
+    EXPECT_THAT(m_stores.why(), HasSubstr(".journal: damaged at byte 262080;"));
+}
+
 TEST_F(Storing, RefusesAStreamThatIsNotWhatItsJournalSays) {
     append(*m_stores.open(kPeer, 0xAB), 1);
     const Bytes whole = read_file(stream());
