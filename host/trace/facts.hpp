@@ -148,7 +148,7 @@ class Holes {
     };
 
     [[nodiscard]] static std::uint64_t lost(const ChunkReport& chunk) {
-        return chunk.missing + chunk.unused + chunk.skipped + chunk.gaps;
+        return chunk.missing + chunk.unused + chunk.skipped + chunk.gaps + (chunk.damaged ? 1 : 0);
     }
 
     [[nodiscard]] bool lacks_parts(const TraceFacts& facts) {

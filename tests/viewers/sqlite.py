@@ -153,7 +153,8 @@ def jobs_agree_with_the_summary(ctx):
 def known(ctx):
     """A trace of which the answers are known: one tick is a nanosecond. The second job ends at its deadline, the third
     a nanosecond after it; an interrupt is nested in the one that releases them."""
-    steps = [(1000, traces.TRACE_START, 0, traces.KHZ), (1000, traces.CONTEXT_SWITCH, 1, 0), (2000, traces.INTERRUPT_START, 240, 0),
+    steps = [(1000, traces.TRACE_START, 0, traces.KHZ), (1000, traces.CONTEXT_SWITCH, 1, 0),
+             (2000, traces.INTERRUPT_START, 240, 0),
              (2100, traces.JOB_RELEASE, 2, 2050), (2110, 0x1D, 2, 6000), (2200, traces.INTERRUPT_END, 240, 0),
              (2300, 0x52, 2, 0), (2400, traces.CONTEXT_SWITCH, 2, 0), (3000, traces.TASK_BLOCK, 2, 1 << 16 | 7),
              (3100, traces.CONTEXT_SWITCH, 1, 0), (4000, traces.TASK_UNBLOCK, 2, 1 << 16 | 7),

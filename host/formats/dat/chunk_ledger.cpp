@@ -56,7 +56,7 @@ void ChunkLedger::count(const Slot& slot) {
         ++chunk.records;
         ++chunk.events;
         // Records after those that it announces are of other chunks, of which any may be missing.
-        chunk.damaged = chunk.damaged || announced_after(slot.index) == 0;
+        chunk.damaged = chunk.damaged || (!chunk.compact() && announced_after(slot.index) == 0);
     }
 }
 

@@ -65,14 +65,12 @@ std::optional<tracer::ChunkBegin> header_at(SlotWindow& window, std::uint64_t of
         [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
 }
 
-// Likewise, but of a chunk that has the bytes of any stream within it: only a whole header of the same boot begins one.
-std::uint64_t find_next_of_boot(SlotWindow& window, std::uint64_t from, std::uint64_t end, std::uint64_t boot_id) {
-    std::uint64_t offset = from - kSlot;
-    std::optional<tracer::ChunkBegin> header;
-    do {
+// Likewise, but from within a chunk, which may hold any bytes: only a whole header begins the next one.
+std::uint64_t find_next_header(SlotWindow& window, std::uint64_t from, std::uint64_t end) {
+    std::uint64_t offset = find_next_chunk(window, from, end);
+    while (offset + kSlot <= end && !header_at(window, offset)) {
         offset = find_next_chunk(window, offset + kSlot, end);
-        header = offset + kSlot <= end ? header_at(window, offset) : std::nullopt;
-    } while (offset + kSlot <= end && (!header || header->boot_id != boot_id));
+    }
     return offset;
 }
 
@@ -402,10 +400,10 @@ void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& hea
             const auto follower = next + kSlot <= end ? window.at(next) : std::nullopt;
             const bool is_last = next <= end && next + kSlot > end;
             is_placed = description && next > offset && (is_last || (follower && begins_chunk(*follower)));
-            segment.end_bytes = is_placed ? next
-                                : description && next > end
-                                    ? find_next_of_boot(window, offset + kSlot, end, description->boot_id)
-                                    : find_next_chunk(window, offset + kSlot, end);
+            const std::uint64_t from = offset + kSlot;
+            segment.end_bytes = is_placed     ? next
+                                : description ? find_next_header(window, from, end)
+                                              : find_next_chunk(window, from, end);
             const bool is_sealed = description && tracer::is_sealed(*description);
             is_left_to_its_sum = is_sealed && segment.end_bytes == next;
             const std::uint64_t record = std::min(offset + preamble * kSlot, segment.end_bytes - kSlot);
