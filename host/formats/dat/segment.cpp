@@ -65,7 +65,7 @@ std::optional<tracer::ChunkBegin> header_at(SlotWindow& window, std::uint64_t of
         [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
 }
 
-// Likewise, but from within a chunk, which may hold any bytes: only a whole header begins the next one.
+// Returns the same from within a chunk. That may hold any bytes, so only a whole header begins the next one.
 std::uint64_t find_next_header(SlotWindow& window, std::uint64_t from, std::uint64_t end) {
     std::uint64_t offset = find_next_chunk(window, from, end);
     while (offset + kSlot <= end && !header_at(window, offset)) {
