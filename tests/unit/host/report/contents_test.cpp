@@ -62,7 +62,8 @@ class Page {
         };
         m_trace->for_each(take);
         support::SceneReader scene;
-        for (const trace::Event& event : scene.read(kScene)) {
+        for (trace::Event event : scene.read(kScene)) {
+            event.names = &m_trace->facts().names;
             take(event);
         }
         m_latencies.finish();
