@@ -130,7 +130,7 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     if (input.error()) {
         return not_kept(request, *input.error());
     }
-    const Outcome interrupted{.status = ExitStatus::usage, .error = "interrupted: no output remains", .events = 0};
+    Outcome interrupted{.status = ExitStatus::usage, .error = "interrupted: no output remains", .events = 0};
     const Survey survey = survey_for(request, input);
     if (is_stopped(request)) {
         return interrupted;
