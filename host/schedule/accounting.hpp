@@ -111,12 +111,11 @@ class Accounting {
         if (trace::kSetsFilter[event.code]) [[unlikely]] {
             note_filter(event, schedule);
         }
+        m_lost = m_lost && (event.code != trace::kCodeOf<"trace_start"> || event.par1 != 0);
         m_jobs.restore(event, khz);
         m_priorities.take(event, m_jobs.times());
         const bool executes_another = history(event.cpu).take(event, schedule, m_now);
         follow(event, changes, schedule, khz, executes_another);
-        // Nothing is missing before the machine started, which the schedule begins anew with, as after a gap.
-        m_lost = m_lost && (event.code != trace::kCodeOf<"trace_start"> || event.par1 != 0);
     }
 
     // Must be called at the end of the trace: reports the open jobs, as not accounted.
