@@ -34,7 +34,7 @@ TEST_F(Streams, SummariseTheSameFiguresAsTheFile) {
     EXPECT_EQ(streamed.dump(2), by_name.dump(2));
 }
 
-// Of a pipe the damage of a chunk is known only after its events: no job is claimed, and the user learns why.
+// The damage of a chunk that comes by a pipe is known only after its events: no job is claimed, and a line says why.
 TEST_F(Streams, SummariseNoJobsIfADamagedChunkCameByAPipe) {
     support::Bytes bytes = support::sealed(sample().bytes());
     bytes.back() ^= std::byte{1};

@@ -84,7 +84,7 @@ class Session : public testing::Test {
         return found;
     }
 
-    // Of the session, or of a file in its directory.
+    // Returns those of the session, or of a file in its directory.
     [[nodiscard]] std::vector<std::uint64_t> stamps_after_holes(const std::string& file = {}) const {
         trace::Diagnostics diagnostics([](std::string_view) {});
         const auto opened = Trace::open(file.empty() ? m_directory.path() : m_directory / file, {}, diagnostics);

@@ -70,6 +70,15 @@ std::set<Shown> events_of(std::span<const std::byte> archive) {
     return events;
 }
 
+Bytes archive_of(std::span<const FileToPack> files) {
+    Bytes archive;
+    ArchiveWriter writer(
+        [&](std::span<const std::byte> bytes) { archive.insert(archive.end(), bytes.begin(), bytes.end()); },
+        [](std::uint64_t) {});
+    EXPECT_TRUE(writer.write(files).ok());
+    return archive;
+}
+
 TEST(Packed, EveryMagnitudeOfADistanceSurvives) {
     for (std::uint64_t delta = 0; delta <= 0xFFFF'FFFF; delta = delta * 3 / 2 + 1) {
         const CodedDelta coded = code_delta(delta);
@@ -224,11 +233,7 @@ TEST(Packed, ShowsTheTextsOfTheSessionsCopyOfTheImage) {
         const std::array<FileToPack, 2> files = {
             FileToPack{.name = "0trace.dat", .bytes = source_of(chunk.bytes()), .records = true},
             FileToPack{.name = std::string(kFormatsName), .bytes = source_of(std::as_bytes(std::span(formats)))}};
-        Bytes archive;
-        ArchiveWriter writer(
-            [&](std::span<const std::byte> bytes) { archive.insert(archive.end(), bytes.begin(), bytes.end()); },
-            [](std::uint64_t) {});
-        EXPECT_TRUE(writer.write(files).ok());
+        const Bytes archive = archive_of(files);
         Diagnostics diagnostics([](std::string_view) {});
         const auto trace = host::formats::Trace::open({.name = "x", .bytes = source_of(archive)},
                                                       {.find_kernel = false, .kind = InputKind::packed}, diagnostics);
@@ -265,11 +270,7 @@ TEST(Packed, KnowsFromTheManifestWhetherEachChunkIsThere) {
         EXPECT_TRUE(host::formats::dat::save_manifest(manifest, directory.path()).ok());
         const std::string name(host::formats::dat::kManifestName);
         files.push_back({.name = name, .bytes = ByteSource::open_file(directory / name).value()});
-        Bytes archive;
-        ArchiveWriter writer(
-            [&](std::span<const std::byte> bytes) { archive.insert(archive.end(), bytes.begin(), bytes.end()); },
-            [](std::uint64_t) {});
-        EXPECT_TRUE(writer.write(files).ok());
+        const Bytes archive = archive_of(files);
         Diagnostics diagnostics([](std::string_view) {});
         const auto trace = host::formats::Trace::open({.name = "x", .bytes = source_of(archive)},
                                                       {.kind = InputKind::packed}, diagnostics);
