@@ -15,8 +15,6 @@ namespace {
 using Kind = Change::Kind;
 using trace::kCodeOf;
 
-constexpr std::uint32_t kChainMax = 64; // a longer chain is a circle
-
 Culprit interference(const Executor& executor) {
     return {.part = Part::interference, .by = executor.by, .who = executor.who};
 }
@@ -38,51 +36,6 @@ ExecutorHistory& Accounting::new_history(std::uint16_t cpu) {
     }
     m_processors[cpu] = std::make_unique<ExecutorHistory>();
     return *m_processors[cpu];
-}
-
-std::uint32_t Accounting::wait_of(std::uint32_t context) const {
-    return context < m_tasks.size() ? m_tasks[context].wait : 0;
-}
-
-// The mutex that the task waits for. None while that mutex is free between two holders: under the protocol `none` an
-// unlock hands it to no task.
-std::optional<std::uint32_t> Accounting::blocked_by(std::uint32_t context, const Schedule& schedule) const {
-    if (schedule.state(context) != TaskState::mutex) {
-        return std::nullopt;
-    }
-    const std::uint32_t mutex = wait_of(context);
-    const auto found = m_held.find(mutex);
-    return found == m_held.end() || found->second.order != kFree ? std::optional(mutex) : std::nullopt;
-}
-
-// Returns the mutex of `who` for which the task waits, directly or through a chain of holders. A holder that no record
-// names may be `who`.
-std::optional<std::uint32_t> Accounting::link_to(std::uint32_t who, std::uint32_t context,
-                                                 const Schedule& schedule) const {
-    std::uint32_t link = context;
-    for (std::uint32_t i = 0; i < kChainMax; ++i) {
-        const auto mutex = blocked_by(link, schedule);
-        link = mutex ? schedule.holder(*mutex) : kUnknownContext;
-        if (!mutex || link == who || link == kUnknownContext) {
-            return mutex;
-        }
-    }
-    return std::nullopt;
-}
-
-// Returns the mutex for which the task runs in the place of `waiting`: the one that it acquired last, which is the
-// first that it releases. From the unlock until it leaves the processor, that is the one that it has unlocked.
-std::uint32_t Accounting::mutex_of(std::uint32_t context, std::uint32_t waiting) const {
-    std::uint32_t mutex = 0;
-    std::uint64_t latest = 0;
-    for (const auto& [id, held] : m_held) {
-        if (held.context == context && held.order > latest) {
-            mutex = id;
-            latest = held.order;
-        }
-    }
-    const std::uint32_t released = context < m_tasks.size() ? m_tasks[context].released : 0;
-    return latest == 0 || (released != 0 && released == wait_of(waiting)) ? released : mutex;
 }
 
 void Accounting::note_fall() {
@@ -125,31 +78,24 @@ void Accounting::note(const trace::Event& event, const Change& change, const Sch
     } else if (change.kind == Change::Kind::created) {
         task(change.context).last_end.reset();
     } else if (change.begins_wait()) {
-        task(change.context).wait =
-            event.code == kCodeOf<"task_block"> && change.state != TaskState::mutex ? event.par2 : change.object;
+        m_waits.note_wait(event, change);
     }
 }
 
 void Accounting::follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule,
                         std::uint32_t khz, bool executes_another) {
     m_event = &event;
-    if (event.code == kCodeOf<"task_epilogue">) {
-        task(event.par1).released = 0;
-        if (Open* const open = open_of(event.par1)) { // the record only states that the task has the processor
-            open->rests = false;
-        }
+    if (Open* const open = event.code == kCodeOf<"task_epilogue"> ? open_of(event.par1) : nullptr) {
+        open->rests = false; // the record only states that the task has the processor
     }
-    if (kHoldsMutex[event.code]) {
-        note_mutex(event);
-    }
+    m_waits.take(event, changes, schedule);
     for (const Change& change : changes) {
         if (change.concerns_task()) {
             m_jobs.take(event, change, khz);
             note(event, change, schedule);
         } else if (change.kind == Change::Kind::gap) [[unlikely]] {
             m_priorities.forget();
-            m_held.clear();
-            std::ranges::for_each(m_tasks, [](Task& one) { one.released = 0; });
+            m_waits.forget();
             m_lost = true;
         }
     }
@@ -158,15 +104,6 @@ void Accounting::follow(const trace::Event& event, std::span<const Change> chang
     }
     if (m_opened != 0 && (executes_another || !changes.empty() || kMayReclassify[event.code])) {
         reclassify(event, schedule);
-    }
-}
-
-void Accounting::note_mutex(const trace::Event& event) {
-    if (event.code == kCodeOf<"set_mutex_acquire">) {
-        m_held[event.par2] = {event.par1, ++m_acquisitions};
-    } else {
-        m_held[event.par2] = {kUnknownContext, kFree};
-        task(event.par1).released = event.par2;
     }
 }
 
@@ -252,11 +189,11 @@ inline Culprit Accounting::classify(std::uint32_t context, const View& view) con
     }
     const TaskState state = view.schedule.state(context);
     if (state == TaskState::mutex) {
-        if (const auto mutex = blocked_by(context, view.schedule)) {
+        if (const auto mutex = m_waits.blocked_by(context, view.schedule)) {
             return classify_mutex(context, *mutex, view);
         }
     } else if (state != TaskState::ready) {
-        return is_blocked(state) ? Culprit{.part = Part::suspension, .by = By::self, .object = wait_of(context)}
+        return is_blocked(state) ? Culprit{.part = Part::suspension, .by = By::self, .object = m_waits.wait_of(context)}
                                  : Culprit{};
     }
     if (const auto server = m_priorities.throttled_by(context)) {
@@ -286,12 +223,12 @@ Culprit Accounting::classify_ready(std::uint32_t context, const View& view) cons
     }
     if (place == context || order == Order::lower) {
         // The executor runs in the place of this task, which a ceiling stops, or in that of a task that precedes it.
-        const auto waited_for = place != context ? link_to(executor.who, place, view.schedule) : std::nullopt;
+        const auto waited_for = place != context ? m_waits.link_to(executor.who, place, view.schedule) : std::nullopt;
         return {.part = Part::blocking,
                 .by = By::task,
                 .inversion = Inversion::bounded,
                 .who = executor.who,
-                .object = waited_for.value_or(mutex_of(executor.who, place)),
+                .object = waited_for.value_or(m_waits.mutex_of(executor.who)),
                 .holder = executor.who,
                 .chain_end = executor.who};
     }
@@ -306,13 +243,13 @@ Culprit Accounting::classify_mutex(std::uint32_t context, std::uint32_t mutex, c
                     .object = mutex};
     culprit.holder = schedule.holder(mutex);
     culprit.chain_end = culprit.holder;
-    auto next = blocked_by(culprit.chain_end, schedule);
+    auto next = m_waits.blocked_by(culprit.chain_end, schedule);
     for (std::uint32_t i = 0; i < kChainMax && next; ++i) {
         culprit.chain_end = schedule.holder(*next);
-        next = blocked_by(culprit.chain_end, schedule);
+        next = m_waits.blocked_by(culprit.chain_end, schedule);
     }
     if (const TaskState end = schedule.state(culprit.chain_end); is_blocked(end) && end != TaskState::mutex) {
-        culprit.end_waits = wait_of(culprit.chain_end);
+        culprit.end_waits = m_waits.wait_of(culprit.chain_end);
     }
     culprit.inversion = inversion(culprit, context, view);
     return culprit;
@@ -334,7 +271,7 @@ Inversion Accounting::inversion(const Culprit& culprit, std::uint32_t context, c
         if (link == culprit.who || link == place) {
             return Inversion::bounded;
         }
-        const auto next = blocked_by(link, view.schedule);
+        const auto next = m_waits.blocked_by(link, view.schedule);
         link = next ? view.schedule.holder(*next) : kUnknownContext;
     }
     switch (m_priorities.order(place, context)) {

@@ -19,6 +19,7 @@
 #include "host/schedule/base_priority.hpp"
 #include "host/schedule/executor.hpp"
 #include "host/schedule/jobs.hpp"
+#include "host/schedule/mutex_waits.hpp"
 #include "host/schedule/schedule.hpp"
 #include "host/schedule/share.hpp"
 #include "host/trace/event.hpp"
@@ -26,7 +27,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -150,17 +150,9 @@ class Accounting {
         bool unsure = false; // records are missing that decide to which part a piece belongs
     };
 
-    struct alignas(32) Task {   // a power of two as size makes indexing fast
-        std::uint32_t open = 0; // the position of its open job in m_open, from 1; 0: it has none
-        std::uint32_t wait = 0; // what it waits for: the number of a mutex, else the parameter of task_block
+    struct alignas(32) Task {                 // a power of two as size makes indexing fast
+        std::uint32_t open = 0;               // the position of its open job in m_open, from 1; 0: it has none
         std::optional<lib::Ticks> last_end{}; // the end of its latest job
-        // The mutex that it has unlocked, until it leaves the processor; 0: none.
-        std::uint32_t released = 0;
-    };
-
-    struct Held {
-        std::uint32_t context = 0;
-        std::uint64_t order = 0;
     };
 
     // The state of one processor after the event that is being taken.
@@ -174,11 +166,6 @@ class Accounting {
     static constexpr const auto& kMayReclassify =
         trace::kAnyOf<"task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "job_deadline",
                       "set_priority", "deadline_change", "server_budget">;
-
-    static constexpr const auto& kHoldsMutex =
-        trace::kAnyOf<"set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died">;
-
-    static constexpr std::uint64_t kFree = 0; // the order of a mutex that has been unlocked and not acquired again
 
     [[nodiscard]] std::span<Open> open_jobs() { return std::span(m_open).first(m_opened); }
 
@@ -196,7 +183,6 @@ class Accounting {
     void follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule, std::uint32_t khz,
                 bool executes_another);
     void note(const trace::Event& event, const Change& change, const Schedule& schedule);
-    void note_mutex(const trace::Event& event);
     void begin_job(const trace::Event& event, std::uint16_t context);
     void add_jitter(Open& open, const trace::Event& event, lib::Ticks release);
     void end_job(const Job& job);
@@ -218,12 +204,7 @@ class Accounting {
     [[nodiscard]] Culprit classify(std::uint32_t context, const View& view) const;
     [[nodiscard]] Culprit classify_ready(std::uint32_t context, const View& view) const;
     [[nodiscard]] Culprit classify_mutex(std::uint32_t context, std::uint32_t mutex, const View& view) const;
-    [[nodiscard]] std::optional<std::uint32_t> blocked_by(std::uint32_t context, const Schedule& schedule) const;
-    [[nodiscard]] std::optional<std::uint32_t> link_to(std::uint32_t who, std::uint32_t context,
-                                                       const Schedule& schedule) const;
     [[nodiscard]] Inversion inversion(const Culprit& culprit, std::uint32_t context, const View& view) const;
-    [[nodiscard]] std::uint32_t wait_of(std::uint32_t context) const;
-    [[nodiscard]] std::uint32_t mutex_of(std::uint32_t context, std::uint32_t waiting) const;
 
     Sink m_sink;
     PieceSink m_pieces;
@@ -233,8 +214,7 @@ class Accounting {
     std::size_t m_opened = 0;
     std::vector<Task> m_tasks;                                  // by context
     std::vector<std::unique_ptr<ExecutorHistory>> m_processors; // by number; null: the processor had no event
-    std::map<std::uint32_t, Held> m_held;                       // by mutex
-    std::uint64_t m_acquisitions = 0;
+    MutexWaits m_waits;
     lib::Ticks m_now;      // never decreases
     bool m_lost = true;    // records are missing, or the trace began after the machine did
     bool m_hidden = false; // a filter hides what the parts of a response time follow from

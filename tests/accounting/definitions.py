@@ -112,7 +112,7 @@ class Known:
         self.wait = {}  # task: Wait
         self.holds = []  # (mutex, task), the latest last
         self.unlocked = {}  # task: the mutex that it has unlocked, until it leaves the processor
-        self.waited = {}  # task: what it last waited for
+        self.unlocked_for_place = set()  # those who unlocked what the task of their place waited for; until a decision
         self.deadline = {}
         self.released, self.undated = {}, set()  # task: r of its job; tasks whose jobs have no deadline yet
         self.budget = {}
@@ -197,10 +197,10 @@ class Known:
     def acquired_last(self, task):
         return next((mutex for mutex, holder in reversed(self.holds) if holder == task), None)
 
-    def lent_for(self, runs, place):
-        """The mutex for which a task runs in this place: acquired last, or just unlocked."""
-        unlocked, last = self.unlocked.get(runs), self.acquired_last(runs)
-        return unlocked if last is None or (unlocked is not None and unlocked == self.waited.get(place)) else last
+    def lent_for(self, runs):
+        """The mutex for which a task runs in another place: just unlocked for that one, else acquired last."""
+        last = self.acquired_last(runs)
+        return self.unlocked.get(runs) if last is None or runs in self.unlocked_for_place else last
 
     def chain(self, mutex):
         found = []
@@ -256,9 +256,9 @@ class Known:
         if place == runs and self.precedes(task, runs):
             return Share("interference", "section" if executor.kind == "section" else "kernel", runs)  # 8
         if place == task:
-            return Share("blocking", "task", runs, self.lent_for(runs, place), runs, runs, None, "bounded")  # 9
+            return Share("blocking", "task", runs, self.lent_for(runs), runs, runs, None, "bounded")  # 9
         if place != runs and self.precedes(task, runs):
-            mutex = self.link_to(runs, place) or self.lent_for(runs, place)
+            mutex = self.link_to(runs, place) or self.lent_for(runs)
             return Share("blocking", "task", runs, mutex, runs, runs, None, "bounded")  # 10
         return Share("interference", "task", runs)  # 11
 
@@ -305,9 +305,11 @@ class Known:
     def take_decision(self, code, task, exec_):
         if code == TASK_SCHEDULE:
             self.schedule = (task, exec_)
+            self.unlocked_for_place.discard(task)
         elif code == TASK_EPILOGUE:
             self.kernel = True
             self.unlocked.pop(task, None)
+            self.unlocked_for_place.discard(task)
             if self.current is None:
                 self.current = task
         elif code == TASK_DISPATCH:
@@ -330,7 +332,7 @@ class Known:
 
     def take_wait(self, code, task, par2):
         if code == MUTEX_BLOCK or (code == TASK_BLOCK and par2 >> 16 == WAIT_MUTEX):
-            self.mutex_wait[task] = self.waited[task] = par2 & 0xFFFF
+            self.mutex_wait[task] = par2 & 0xFFFF
             self.try_again.pop(task, None)
         elif code == TASK_BLOCK:
             self.end_wait(task)
@@ -351,6 +353,9 @@ class Known:
                 self.mutex_wait[waiter] = self.try_again.pop(waiter)
         else:
             self.unlocked[task] = mutex
+            self.unlocked_for_place.discard(task)
+            if self.link_to(task, self.in_place_of(self.current)) == mutex:
+                self.unlocked_for_place.add(task)
             for waiter in [waiter for waiter, wanted in self.mutex_wait.items() if wanted == mutex]:
                 self.try_again[waiter] = self.mutex_wait.pop(waiter)
 

@@ -83,6 +83,16 @@ TEST(Accounting, TheMutexIsNamedUntilWhoHasUnlockedItLeaves) {
     }
 }
 
+// The one in the place of which it runs has waited for that mutex earlier, and waits for it no more: a ceiling stops
+// it.
+TEST(Accounting, AMutexForWhichNoneWaitsAnyMoreIsNotNamedWhenItIsUnlocked) {
+    Scene scene(R"(0 switch low, release low; 2 acquire low 7; 10 release high, low -> high
+                   12 blocked high 7, high -> low for high; 20 set_mutex_timeout high 7, wake high mutex 7, low -> high
+                   25 complete high, high -> low; 30 acquire low 8; 40 release high, low -> low for high
+                   50 unlock low 7; 70 unlock low 8, low -> high; 80 complete high)");
+    EXPECT_THAT(scene.shares(kHigh), testing::Contains("blocking task 3 mutex 8 of 3 bounded: 30"));
+}
+
 // The protocol none hands the mutex over in the unlock.
 TEST(Accounting, NoTaskIsBlockedByAMutexThatIsFree) {
     for (const std::string_view freed : {"set_mutex_unlock", "set_mutex_owner_died"}) {
