@@ -136,6 +136,22 @@ Scene server(std::uint16_t kind) {
                              kind == 1 ? Scene::kCbs : Scene::kServed, kind));
 }
 
+// A task that waited for the mutex lends its place to the next one that gets it: a server that was parked refills
+// first.
+TEST_F(OracleEdgeCases, AServerMayTakeItsPlaceAgainBetweenALockAndTheAcquisition) {
+    const auto locks = [](std::string_view between) {
+        Scene scene = server(1);
+        scene.play("hard 13 edf 50 9'000'000, mutex 1 inheritance; 490 release 13 by timer due 9'000'490, dispatch 13");
+        for (int i = 0; i < 9; ++i) {
+            scene.play("lock 13 1, acquire 13 1, unlock 13 1");
+        }
+        return scene.play(fmt::format("lock 13 1, {}, acquire 13 1", between));
+    };
+    EXPECT_FALSE(
+        violates(Rule::record_order, locks("server_active 12 3, server_budget 3 100, server_deadline 3 1500")));
+    EXPECT_TRUE(violates(Rule::record_order, locks("server_budget 3 100")));
+}
+
 TEST_F(OracleEdgeCases, AnArrivalWithoutARecordOfItsBudgetIsJudgedByItsDeadline) {
     const auto arrives = [](std::uint32_t deadline) {
         Scene scene = server(1);
