@@ -291,11 +291,12 @@ void Grub::settle(const trace::Event& event) {
     judge_rate();
 }
 
-// A reservation that has ended may count until no task with a reservation has work.
+// A reservation that has ended may count until no task with a reservation has work. One that waits may have work again
+// without a record, if it is suspended.
 void Grub::count_retired() {
     for (const auto& [context, task] : model().tasks()) {
         const bool reserved = task.server || task.policy == Policy::edf || task.policy == Policy::fixed;
-        if ((reserved || task.policy == Policy::unknown) && (task.ready != Truth::no || task.suspended)) {
+        if ((reserved || task.policy == Policy::unknown) && (task.ready != Truth::no || task.waits)) {
             return;
         }
     }

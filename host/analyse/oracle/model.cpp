@@ -80,6 +80,12 @@ void Model::apply_dispatch(Task& task) {
     retry_lock(task);
 }
 
+void Model::begin_wait(Task& task, std::uint32_t word) {
+    task.ready = Truth::no;
+    task.waits = true;
+    task.suspended = tracer::wait_kind(word) == lib::WaitKind::suspended;
+}
+
 void Model::apply_task(const trace::Event& event) {
     switch (event.code) {
     case kCodeOf<"task_create">:
@@ -113,16 +119,14 @@ void Model::apply_task(const trace::Event& event) {
     case kCodeOf<"task_sleep">:
     case kCodeOf<"task_disable">:
         task(event.par1).ready = Truth::no;
+        task(event.par1).waits = false;
         break;
     case kCodeOf<"task_end">:
         end_task(event.par1);
         break;
-    case kCodeOf<"task_block">: {
-        Task& task = this->task(event.par1);
-        task.ready = Truth::no;
-        task.suspended = tracer::wait_kind(event.par2) == lib::WaitKind::suspended;
+    case kCodeOf<"task_block">:
+        begin_wait(task(event.par1), event.par2);
         break;
-    }
     case kCodeOf<"task_unblock">: {
         Task& task = this->task(event.par1);
         if (tracer::wait_kind(event.par2) != lib::WaitKind::suspended) {
@@ -133,6 +137,7 @@ void Model::apply_task(const trace::Event& event) {
             task.ready = Truth::yes;
         }
         task.suspended = false;
+        task.waits = false;
         break;
     }
     default:
@@ -291,6 +296,7 @@ void Model::apply_job(const trace::Event& event) {
     case kCodeOf<"job_release">:
         insert(task);
         task.may_be_blocked = false; // the job before is complete, so it waits for nothing
+        task.waits = false;
         task.begun = Truth::no;
         task.release = m_times.release(event.par1);
         task.deadline.reset();
@@ -301,6 +307,7 @@ void Model::apply_job(const trace::Event& event) {
         break;
     case kCodeOf<"job_abort">:
         task.ready = Truth::no;
+        task.waits = false;
         task.blocked_on.reset();
         free_mutexes(event.par1);
         break;

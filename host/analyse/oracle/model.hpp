@@ -58,8 +58,10 @@ struct Task {
     bool idle = false;             // it is the idle task, the last one in the order
     std::uint64_t slice_ticks = 0; // parameters.budget_ns in ticks, once the rate of the clock is known
     Truth ready = Truth::unknown;
-    Truth begun = Truth::unknown;            // whether the job in progress has been dispatched
-    bool suspended = false;                  // it is not in the queue, but its place is kept
+    Truth begun = Truth::unknown; // whether the job in progress has been dispatched
+    bool suspended = false;       // it is not in the queue, but its place is kept
+    // It has begun to wait in its job. If it is suspended then, no record states that it is in the queue again.
+    bool waits = false;
     bool kept_place = false;                 // since its job began, it has only run in this place and has not waited
     std::optional<std::uint64_t> release{};  // release of the job in progress, in ticks
     std::optional<std::uint64_t> deadline{}; // deadline of the job in progress, in ticks
@@ -238,6 +240,7 @@ class Model {
     void forget_mutexes();
     [[nodiscard]] bool may_block(const Mutex& mutex) const;
     void insert(Task& task);
+    static void begin_wait(Task& task, std::uint32_t word);
     void resolve_idle();
     void apply_task(const trace::Event& event);
     void apply_job(const trace::Event& event);

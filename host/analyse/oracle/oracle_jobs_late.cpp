@@ -175,8 +175,13 @@ void Jobs::settle_misses(Account& account, const Task& task, std::uint64_t now) 
     account.ended_due.reset();
 }
 
-// An overrun is reported when the job uses more than its worst case, and not only at its end.
+// An overrun is reported when the job uses more than its worst case, and not only at its end. What the task uses in the
+// place of another one is examined when it leaves the processor.
 void Jobs::settle_cost(Account& account, const Task& task, std::uint64_t now) {
+    const auto& running = model().running();
+    if (running && running->shadow == task.context && running->exec != task.context) {
+        return;
+    }
     const std::uint64_t wcet = model().to_ticks(task.parameters.wcet_ns);
     const std::uint64_t used = account.used + so_far(task.context, 0, now, true);
     if (account.in_progress && account.measured && wcet != 0 && timing().judged && !account.overrun_reported &&

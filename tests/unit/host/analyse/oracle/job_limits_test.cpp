@@ -157,6 +157,15 @@ TEST_F(OracleJobLimits, WantsAnOverrunBeyondTheDeclaredTime) {
                   [](std::uint64_t left) { return running().play(fmt::format("{} leave 12, end 12", left)); });
 }
 
+// The timer of the budget does not run in the place of another task: the overrun is found when the task leaves it.
+TEST_F(OracleJobLimits, WantsAnOverrunInThePlaceOfAnotherTaskOnlyWhenItIsLeft) {
+    const auto after = [](std::string_view then) {
+        return running().play(fmt::format("203 leave 12; 303 dispatch 12 for 13; 900 choose 12 for 13; {}", then));
+    };
+    EXPECT_FALSE(violates(Rule::wcet_violation, after("910 leave 12, overrun 12, dispatch idle")));
+    EXPECT_TRUE(violates(Rule::wcet_violation, after("910 leave 12, dispatch idle")));
+}
+
 TEST_F(OracleJobLimits, AcceptsAnOverrunWhenTheDeclaredTimeIsUsedUp) {
     expect_limits(Rule::wcet_violation, 103 + 600 - 10, std::nullopt,
                   [](std::uint64_t time) { return running().play(fmt::format("{} overrun 12", time)); });

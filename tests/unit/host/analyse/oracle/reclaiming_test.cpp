@@ -120,21 +120,21 @@ TEST_F(OracleReclaiming, DoesNotKnowWhichServerIsActiveAfterAGap) {
 
 // More than is active may be of a task that ended, until no task with a reservation has work.
 TEST_F(OracleReclaiming, CountsWhatEndedUntilNothingHasWork) {
-    const auto ended = [](std::uint32_t bandwidth, bool rests) {
+    const auto ended = [](std::uint32_t bandwidth, std::string_view then) {
         Scene scene(fmt::format(R"(task 12 soft grub, server 3 GRUB capacity 100 period 1000 for 12
                                    hard 13 edf 200 1000, hard 14 rm 1 1'000'000, dispatch idle, leave idle
                                    300 server_bandwidth 0 {}, arrive 12 at 3 budget 100 due 1300, complete 12
                                    310 release 14 by timer due 1'000'310, end 13)",
                                 bandwidth));
-        if (rests) {
-            scene.play("disable 14");
-        }
-        return scene.play("choose 14");
+        return scene.play(fmt::format("{} choose 14", then));
     };
-    judge(ended(0x4000'0000U, false));
+    judge(ended(0x4000'0000U, ""));
     EXPECT_EQ(of(Rule::grub_rate).undecided, 1U);
-    EXPECT_TRUE(violates(Rule::grub_rate, ended(0x4000'0000U, true)));
-    EXPECT_TRUE(violates(Rule::grub_rate, ended(0, false))) << "less than is active";
+    judge(ended(0x4000'0000U, "wait 14 delay,"));
+    EXPECT_EQ(of(Rule::grub_rate).undecided, 1U) << "it may be suspended, and have work again";
+    EXPECT_TRUE(violates(Rule::grub_rate, ended(0x4000'0000U, "disable 14,")));
+    EXPECT_TRUE(violates(Rule::grub_rate, ended(0x4000'0000U, "wait 14 delay, wake 14 delay, disable 14,")));
+    EXPECT_TRUE(violates(Rule::grub_rate, ended(0, ""))) << "less than is active";
 }
 
 TEST_F(OracleReclaiming, DoesNotJudgeTheZeroLagTimeByAHostClock) {
