@@ -35,11 +35,22 @@ class Resource : public lib::ListLink<OwnedTag>, public lib::TreeLink<HeldTag> {
     // user has one.
     [[nodiscard]] std::uint64_t ceiling() const { return m_ceiling; }
 
+    // Must be called when positions are parked at a task that this free resource blocks: their chains will continue
+    // from there as soon as the resource has an owner. Context: irq-off.
+    void stall(Task& end) {
+        if (!is_stalled(end)) {
+            m_stalled.push_back(end);
+        }
+    }
+
   protected:
     constexpr Resource() = default;
     ~Resource() = default;
 
+    [[nodiscard]] static bool is_stalled(const lib::ListLink<StalledTag>& task) { return task.linked(); }
+
     Task* m_owner = nullptr;
+    lib::IntrusiveList<Task, StalledTag> m_stalled; // suspended tasks that this resource blocks
     std::uint64_t m_ceiling = kPreemptionLevelNone;
     bool m_takes_places = true;
 };

@@ -2,6 +2,7 @@
 // Implements ready queues.
 #include "kernel/sched/ready_queue.hpp"
 
+#include "kernel/sched/chain.hpp"
 #include "kernel/sched/level.hpp"
 #include "kernel/trace/task.hpp"
 
@@ -65,6 +66,9 @@ void park(Task& task, Task& end, IrqOff) {
     task.ready_in->m_tree.remove(task);
     task.parked_on = &end;
     end.parked_here.push_back(task);
+    if (end.blocked_on != nullptr && &end != &task) {
+        end.blocked_on->stall(end);
+    }
 }
 
 void park_suspended(Task& task, IrqOff off) {

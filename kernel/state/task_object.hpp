@@ -31,6 +31,8 @@ struct ReadyTag {};
 
 struct ParkedTag {};
 
+struct StalledTag {};
+
 struct WaitTag {};
 
 struct OwnedTag {};
@@ -85,6 +87,7 @@ struct PendingReaction {
 
 struct Task : lib::TreeLink<ReadyTag>,
               lib::ListLink<ParkedTag>,
+              lib::ListLink<StalledTag>,
               lib::TreeLink<WaitTag>,
               lib::ListLink<ReactionTag>,
               lib::TreeLink<GroupTag> {

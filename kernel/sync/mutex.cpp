@@ -32,6 +32,10 @@ constinit std::uint16_t s_last_mutex_id = 0;
     trace_points::mutex_acquired(task, m_id);
     if (m_waiters != 0 && takes_places()) {
         trace_points::mutex_inherited(task, m_id);
+        while (Task* const end = m_stalled.front()) {
+            m_stalled.remove(*end);
+            unpark(*end, off);
+        }
     }
 }
 
@@ -153,6 +157,9 @@ void Mutex::forget_waiter(Task& task, IrqOff off) {
     Task& end = chain_end(task, off);
     ASSERT(!lib::kChecked || m_waiters != 0);
     --m_waiters;
+    if (is_stalled(task)) {
+        m_stalled.remove(task);
+    }
     task.blocked_on = nullptr;
     unpark(end, off);
 }

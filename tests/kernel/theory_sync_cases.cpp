@@ -74,6 +74,31 @@ int pi_owner_waits(const kernel::AppArguments&) {
     return failures;
 }
 
+// A task that is suspended while it waits for a mutex that is free lends nothing, but passes on the places that others
+// lend to it, as soon as the mutex has an owner.
+int pi_suspended_waiter(const kernel::AppArguments&) {
+    init(g_one, MutexProtocol::inheritance);
+    init(g_two, MutexProtocol::inheritance);
+    must(kernel::mutex_lock(g_two));
+    const kernel::Pid waiter = start("waiter", due_after(3'000), [](void*) {
+        must(kernel::mutex_lock(g_one));
+        must(kernel::mutex_lock(g_two));
+        order.add('w');
+        must(kernel::mutex_unlock(g_two));
+        must(kernel::mutex_unlock(g_one));
+    });
+    must(kernel::task_suspend(waiter));
+    start("high", due_after(1'000), locks<g_one, 'h'>);
+    must(kernel::mutex_unlock(g_two));
+    must(kernel::mutex_lock(g_two));
+    start("middle", due_after(2'000), [](void*) { order.add('m'); });
+    order.add('M');
+    must(kernel::mutex_unlock(g_two));
+    must(kernel::task_resume(waiter));
+    check_order("Mmwh");
+    return failures;
+}
+
 // Main has `one` when high comes, which wants `two`.
 int high_wants_two(std::span<kernel::Mutex* const> used_by_high, std::string_view expected) {
     const kernel::Pid high = create_user("high", locks<g_two, 'h'>, 1'000, used_by_high);
@@ -119,6 +144,8 @@ int srp_stops(const kernel::AppArguments&) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_pi_returns", "with the mutex goes the inherited place", &checked<&pi_returns>, false},
     {"t_pi_owner_waits", "an owner that waits does not run, whoever lends to it", &checked<&pi_owner_waits>, false},
+    {"t_pi_suspended_waiter", "a suspended waiter passes on what others lend to it", &checked<&pi_suspended_waiter>,
+     false},
     {"t_pcp_forbids", "a free mutex is refused below the ceilings that others hold", &checked<&pcp_forbids>, false},
     {"t_pcp_allows", "above them it is granted", &checked<&pcp_allows>, false},
     {"t_srp_stops", "a job below the system ceiling does not begin", &checked<&srp_stops>, false},
