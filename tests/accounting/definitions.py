@@ -32,6 +32,7 @@ GAPS = (raw.LOST, TRACE_START, 0x30, 0x40, 0x50, *FILTERS)  # trace_stop, blacko
 
 WAITS = {1: "semaphore", 2: "delay", 3: "condition", 4: "receive", 5: "send", 6: "suspended", 7: "signal", 8: "mutex"}
 WAIT_MUTEX = 8
+DEADLINE_SERVERS = (1, 2)  # CBS, GRUB: a job begins with the server's deadline, which may have passed
 SHARED_SERVERS = (3, 4)  # polling, deferrable
 
 Executor = collections.namedtuple("Executor", "kind who")  # interrupt, timer, kernel, section, task, unknown
@@ -377,7 +378,8 @@ class Known:
             if task in self.relative_next:
                 self.relative[task] = self.relative_next.pop(task)
         elif code == JOB_DEADLINE:
-            r = self.released.get(task) if self.lengths(task) or task in self.undated else None
+            is_first = task in self.undated and self.server_kind.get(self.server.get(task)) not in DEADLINE_SERVERS
+            r = self.released.get(task) if self.lengths(task) or is_first else None
             self.deadline[task] = deadline(par2, stamp, r, self.lengths(task))
             self.undated.discard(task)
         elif code == DEADLINE_CHANGE:
