@@ -18,7 +18,11 @@ void Jobs::ran(const Interval& interval) {
 // period after its release, because the releases of a sporadic task may be any time apart.
 Jobs::Due Jobs::due_by(const Account& account, const Task& task, std::uint64_t time) const {
     Due due;
-    if (!account.in_progress || !task.deadline || !task.release) {
+    if (!account.in_progress) {
+        due.most = account.outstanding.size(); // until the one before it has ended, a job that waits is not released
+        return due;
+    }
+    if (!task.deadline || !task.release) {
         return due;
     }
     due.least = *task.deadline <= time ? 1U : 0U;

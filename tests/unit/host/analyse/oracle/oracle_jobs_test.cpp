@@ -90,6 +90,18 @@ TEST_F(OracleJobs, AcceptsAMissOfAJobThatIsAbortedAtItsDeadline) {
     EXPECT_THAT(judge(aborted(899)), ElementsAre("deadline-miss"));
 }
 
+// The job of 1100 waits while that of 100 is in progress, and is due at 1900.
+TEST_F(OracleJobs, AcceptsAMissOfAJobThatWaitsWhileTheOneBeforeIsAborted) {
+    const auto aborted = [](std::string_view waiting) {
+        return running().play(fmt::format(R"(705 overrun 12; 901 miss 12; {} 1895 leave 12, abort 12
+                                             1901 miss 12, complete 12)",
+                                          waiting));
+    };
+    EXPECT_THAT(judge(aborted("1100 timer, task_timer 12, timer_wakeup_end 12;")), IsEmpty())
+        << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(aborted("")), ElementsAre("deadline-miss"));
+}
+
 // A section in steps from `begin` on, in which the deadline 900 passes; the interrupt reports it at 300'000.
 Scene in_steps(std::uint64_t begin) {
     Scene scene = running();
