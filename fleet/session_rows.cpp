@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/session_rows.hpp"
 
+#include "host/analyse/crash.hpp"
 #include "host/formats/trace.hpp"
 #include "host/sql/schedule_rows.hpp"
 #include "host/text/escape.hpp"
@@ -121,7 +122,22 @@ class ScheduleSink {
 struct Content {
     std::uint64_t events = 0;
     std::optional<std::uint64_t> duration_ns;
+    std::vector<analyse::Crash> crashes; // the worst first
 };
+
+// Returns how the run ended: as the machine's totals state it or, if it did not announce its result, as its records
+// show it. Empty: there are no totals, and no record of a bad end.
+std::string_view result_of(const Manifest& manifest, const std::vector<analyse::Crash>& crashes) {
+    const auto& totals = manifest.announced;
+    tracer::RunResult result = totals ? totals->result : tracer::RunResult::unknown;
+    if (result == tracer::RunResult::unknown && analyse::ended_badly(crashes)) {
+        result = crashes.front().kind == analyse::Crash::Kind::failed ? tracer::RunResult::failed
+                                                                      : tracer::RunResult::panicked;
+    } else if (!totals) {
+        return {};
+    }
+    return formats::dat::run_result_name(result);
+}
 
 void add_listed(const Manifest& manifest, RunRows& rows) {
     for (std::size_t i = 0; i < manifest.chunks.size(); ++i) {
@@ -156,7 +172,7 @@ void add_node(const Manifest& manifest, const Content& content, RunRows& rows) {
                             Cell(formats::dat::clock_mode_name(manifest.clock_mode)),
                             Cell(manifest.complete ? 1 : 0),
                             Cell(std::string_view(manifest.reason)),
-                            totals ? Cell(formats::dat::run_result_name(totals->result)) : Cell(std::string_view()),
+                            Cell(result_of(manifest, content.crashes)),
                             Cell(manifest.chunks.size()),
                             Cell(records),
                             Cell(missing),
@@ -224,11 +240,13 @@ lib::Result<void, trace::Refusal> SessionRows::write(const RowSink& sink) const 
     // A run without any chunk has a manifest, too.
     if (const auto trace = formats::Trace::open(directory, {.find_kernel = false}, diagnostics)) {
         sql::ScheduleRows model(schedule_sink);
+        analyse::CrashWatch crashes;
         trace.value()->for_each([&](const trace::Event& event) {
             if (event.metadata) {
                 return;
             }
             model.add(event, trace.value()->facts());
+            crashes.take(event);
             ++content.events;
             if (event.timed && event.time_ns >= 0) {
                 content.duration_ns =
@@ -239,6 +257,7 @@ lib::Result<void, trace::Refusal> SessionRows::write(const RowSink& sink) const 
             }
         });
         model.finish(trace.value()->facts().names);
+        content.crashes = crashes.finish(manifest.announced, nullptr);
     }
     add_node(manifest, content, rows);
     return {};

@@ -31,7 +31,8 @@ struct RunRow {
     std::string kernel;
     bool complete = false;
     std::string reason; // why it is not complete
-    std::string result; // as run_result_name() of the machine's totals; empty: they did not come
+    std::string
+        result; // as run_result_name() of the machine's totals, else of a bad end in its records; empty: neither
     std::uint64_t listed_chunks = 0;
     std::uint64_t listed_records = 0;
     std::uint64_t missing_records = 0;

@@ -43,7 +43,7 @@ struct RunOfChunks {
     }
 };
 
-inline RunOfChunks run_of(std::uint64_t boot_id, std::uint16_t chunks) {
+inline RunOfChunks run_of(std::uint64_t boot_id, std::uint16_t chunks, bool panics = false) {
     constexpr std::uint64_t kTicksPerChunk = 1'000'000;
     RunOfChunks run;
     run.manifest.origin = "udp";
@@ -57,6 +57,9 @@ inline RunOfChunks run_of(std::uint64_t boot_id, std::uint16_t chunks) {
         const std::uint64_t begin = (number + std::uint64_t{1}) * kTicksPerChunk;
         builder.event(begin, "task_activate", 1).event(begin + 100, "task_dispatch", 1, 1);
         builder.event(begin + 5'000, "task_end_cycle", 1).event(begin + 5'100, "task_dispatch", 2, 1);
+        if (panics && number + 1 == chunks) {
+            builder.event(begin + 5'200, "panic", 2, 13);
+        }
         const Bytes bytes = sealed(builder.bytes());
         const std::string body(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         host::formats::dat::ManifestChunk listed;

@@ -90,5 +90,20 @@ TEST(SessionRows, ARunWithoutItsChunksHasItsListAndItsNode) {
     EXPECT_FALSE(all.rows.contains(Table::jobs));
 }
 
+TEST(SessionRows, ARunWithoutAnAnnouncedResultEndedAsItsRecordsShow) {
+    const auto result = [](bool panics, std::optional<tracer::RunResult> announced) {
+        RunOfChunks run = run_of(0xB007, 2, panics);
+        if (announced) {
+            run.manifest.announced = tracer::ExportEnd{.result = *announced};
+        }
+        return written(run, 2).rows.at(Table::nodes).front().at("result");
+    };
+    EXPECT_EQ(result(true, std::nullopt), "panicked");
+    EXPECT_EQ(result(true, tracer::RunResult::unknown), "panicked");
+    EXPECT_EQ(result(true, tracer::RunResult::completed), "completed") << "the record is the application's";
+    EXPECT_EQ(result(false, tracer::RunResult::unknown), "unknown");
+    EXPECT_EQ(result(false, std::nullopt), "");
+}
+
 } // namespace session_rows_test
 } // namespace host::fleet
