@@ -209,7 +209,7 @@ Culprit Accounting::classify_ready(std::uint32_t context, const View& view) cons
     const Executor& executor = view.executor;
     const std::uint32_t place = view.here.place;
     const Executor running{By::task, executor.who};
-    const bool is_known = !m_lost || view.here.chosen != kUnknownContext; // else the decision may be missing
+    const bool is_known = !m_lost || view.here.dispatched != kUnknownContext; // else the decision may be missing
     if (is_known && executor.who == place) {
         // It continues although the task precedes it: the scheduler has not decided yet.
         const bool undecided = m_priorities.order(place, context) == Order::lower;

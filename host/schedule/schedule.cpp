@@ -97,7 +97,7 @@ void Schedule::follow_task(const trace::Event& event) {
         break;
     case kCodeOf<"task_dispatch">: {
         Processor& here = at(event.cpu);
-        here.dispatched = context;
+        here.dispatched = here.chosen == context ? context : kUnknownContext;
         here.place = here.chosen == context ? here.chosen_place : context;
         break;
     }
@@ -254,6 +254,10 @@ void Schedule::switch_to(std::uint16_t cpu, std::uint32_t context) {
 void Schedule::decide(Processor& here, std::uint32_t shadow, std::uint32_t exec) {
     here.chosen = shadow;
     here.chosen_place = exec;
+    if (here.dispatched == kUnknownContext && here.running == shadow) { // the dispatch was lost, or follows
+        here.dispatched = shadow;
+        here.place = exec;
+    }
     // If the two differ, the record `inheritance` follows.
     if (shadow == exec && std::exchange(m_tasks[shadow].heir, false)) {
         add({.kind = Change::Kind::returns, .context = shadow});

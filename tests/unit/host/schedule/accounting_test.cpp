@@ -234,6 +234,14 @@ TEST(Accounting, ANewTaskHasNoBacklogOfTheOldOne) {
                                                 "jitter task 1: 20", "execution self: 10"));
 }
 
+// The task that runs after a loss may do so in the place of another one, which the next decision names.
+TEST(Accounting, AfterALossThePlaceIsKnownOnceADecisionNamesIt) {
+    Scene scene(R"(0 switch low; 10 blackout; 40 lost 4; 41 switch low; 50 choose low for high
+                   60 activate middle, release middle; 70 low -> middle; 80 complete middle)");
+    EXPECT_THAT(scene.shares(kMiddle),
+                ElementsAre("R 20", testing::StartsWith("blocking task 3"), "execution self: 10"));
+}
+
 // The mutex for which the end of the chain waits is free: the end may try again.
 TEST(Accounting, TheEndOfAChainThatMayTryAgainWaitsForNothing) {
     Scene scene(R"(0 switch low, acquire low 8; 5 release middle, low -> middle; 6 acquire middle 7
