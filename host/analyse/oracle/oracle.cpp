@@ -60,6 +60,7 @@ void Oracle::forget() {
     }
     m_forgot = true;
     m_forgot_with = m_model.names().version();
+    m_verdicts.doubt();
     m_steps.forget();
     m_records.forget();
     m_switches.clear();
@@ -250,6 +251,7 @@ void Oracle::take(const trace::Event& event) {
         begin_gap(event);
     }
     m_forgot = false;
+    m_verdicts.saw(event.row->family());
     if (m_steps.concerns(event.code)) [[unlikely]] {
         m_steps.event(event);
         m_timing.tolerance = m_without_steps + (m_tolerance ? 0 : m_steps.delay());
@@ -260,6 +262,21 @@ void Oracle::take(const trace::Event& event) {
     judge(event);
     if (Model::kConcerns[event.code]) {
         m_model.apply(event);
+    }
+    if (event.code == kCodeOf<"trace_start"> && m_model.whole()) {
+        m_verdicts.trust();
+    }
+}
+
+// What has a name may have records.
+void Oracle::note_names(const trace::Names& names) {
+    m_names_version = names.version();
+    for (const auto& [unit, family] :
+         {std::pair(tracer::Unit::mutex, Family::mutex), std::pair(tracer::Unit::semaphore, Family::mutex),
+          std::pair(tracer::Unit::server, Family::server)}) {
+        if (const auto* const named = names.entries(unit); named != nullptr && !named->empty()) {
+            m_verdicts.expect(family);
+        }
     }
 }
 
@@ -274,6 +291,9 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         return;
     }
     m_model.set_names(*event.names);
+    if (event.names->version() != m_names_version) {
+        note_names(*event.names);
+    }
     if (m_events == 0) {
         forget(); // what happened before is not known, unless the first record states that the machine has just booted
     }

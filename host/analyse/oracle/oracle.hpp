@@ -125,6 +125,7 @@ class Oracle {
     void give_up(std::string_view why);
     void lose_filtered(const trace::Event& event);
     void forget();
+    void note_names(const trace::Names& names);
     void set_tolerance(const trace::TraceFacts& facts);
     template <typename Concerned>
     static void show(Concerned& theory, const trace::Event& event);
@@ -155,8 +156,9 @@ class Oracle {
     std::string_view m_not_judged;
     std::map<std::uint16_t, trace::Event> m_switches; // by processor: its latest context_switch
     bool m_switches_filtered = false;
-    std::uint32_t m_handlers = 0;             // those that have begun and not ended
-    bool m_strict = false;                    // no two records can have the same stamp
+    std::uint32_t m_handlers = 0; // those that have begun and not ended
+    bool m_strict = false;        // no two records can have the same stamp
+    std::uint64_t m_names_version = kNoVersion;
     bool m_forgot = false;                    // nothing has been taken since the latest forget()
     std::uint64_t m_forgot_with = kNoVersion; // the version of the names at that time
     std::vector<bool> m_chunks_begun;

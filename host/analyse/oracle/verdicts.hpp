@@ -232,7 +232,9 @@ class Verdicts {
     // Sets the event to which the following judgements refer.
     void at(const trace::Event& event) { m_event = &event; }
 
-    [[nodiscard]] bool blind(Rule rule) const { return (row_of(rule).needs & m_missing) != 0; }
+    [[nodiscard]] bool blind(Rule rule) const {
+        return (row_of(rule).needs & (m_missing | (m_expected & ~m_seen))) != 0;
+    }
 
     void pass(Rule rule) { ++(blind(rule) ? tally(rule).undecided : tally(rule).checked); }
 
@@ -259,6 +261,19 @@ class Verdicts {
 
     void lose_all() { m_missing = ~std::uint32_t{0}; }
 
+    // Must be called where records may be missing: the record of a filter may be among them. So no family is relied on
+    // until a record of it comes.
+    void doubt() { m_seen = 0; }
+
+    // Must be called where everything that the machine has recorded so far is known.
+    void trust() { m_seen = ~std::uint32_t{0}; }
+
+    void saw(tracer::Family family) { m_seen |= 1U << static_cast<unsigned>(family); }
+
+    // Must be called if the machine has what this family is about. A family of which nothing is known is none that can
+    // be hidden.
+    void expect(tracer::Family family) { m_expected |= 1U << static_cast<unsigned>(family); }
+
     // why: a sentence, which is reported once.
     void relax(std::string why);
 
@@ -275,6 +290,9 @@ class Verdicts {
     Sink m_sink;
     const trace::Event* m_event = nullptr;
     std::uint32_t m_missing = 0;
+    std::uint32_t m_seen = ~std::uint32_t{0}; // families of which there is a record since the latest hole
+    // Every kernel has tasks, jobs, switches and interrupts.
+    std::uint32_t m_expected = detail::kJob | detail::families(tracer::Family::interrupt, tracer::Family::timer);
     std::array<Tally, kRules.size()> m_tallies{};
     std::vector<std::string> m_relaxations;
     std::unordered_set<std::string> m_reasons; // those in m_relaxations

@@ -186,7 +186,7 @@ TEST_F(OracleEdgeCases, APollingServerMayBeReplenishedToNothing) {
 TEST_F(OracleEdgeCases, APollingServerMayHaveARequestThatIsNotKnown) {
     const auto loses = [](std::string_view known) {
         Scene scene = server(3);
-        scene.play("blackout, lost 5, server_attach 3 12");
+        scene.play("blackout, lost 5, activate 14, job_queued 14, server_attach 3 12");
         if (!known.empty()) {
             scene.play(fmt::format("{} 12 500", known));
         }
@@ -198,7 +198,9 @@ TEST_F(OracleEdgeCases, APollingServerMayHaveARequestThatIsNotKnown) {
     EXPECT_TRUE(violates(Rule::server_budget, loses("job_release"))) << "it has a request";
     const auto keeps = [](std::string_view decision) {
         Scene scene = server(3);
-        return scene.play("blackout, lost 5, server_attach 3 12, task_block 12 0x20000, budget 3 100")
+        return scene
+            .play(
+                "blackout, lost 5, activate 14, job_queued 14, server_attach 3 12, task_block 12 0x20000, budget 3 100")
             .play(decision)
             .play("choose 14");
     };

@@ -366,9 +366,26 @@ TEST_F(OracleOrder, TakesStatesBeforeTheStartForUnknown) {
 
 TEST_F(OracleOrder, KnowsEverybodyOnceTheIdleTaskRuns) {
     Scene scene = two(Scene::kEdf, 400, 300);
-    scene.play("blackout, lost 3, dispatch idle, release 12 by timer at 500 due 800, leave idle, dispatch 12");
+    scene.play("blackout, lost 3, dispatch idle, switch idle");
+    scene.play("release 12 by timer at 500 due 800, leave idle, dispatch 12");
     EXPECT_THAT(judge(scene), IsEmpty());
     EXPECT_EQ(of(Rule::edf_order).checked, 1);
+}
+
+// The record of a filter may have been lost: a family counts from its first record on, those of mutexes and servers if
+// there are any.
+TEST_F(OracleOrder, DoesNotRelyAfterAGapOnWhatAFilterMayHide) {
+    const auto after = [](std::string_view gap, std::string_view what) {
+        Scene scene("mutex 1 inheritance");
+        scene.chunk.name("mutex", 1, "one");
+        scene.play("hard 12 edf 50 300, hard 13 edf 50 400").play(gap).play("dispatch idle, switch idle").play(what);
+        return scene.play(R"(release 12 by timer at 500 due 800, release 13 by timer at 501 due 901, leave idle
+                             dispatch 13, switch 13)");
+    };
+    EXPECT_TRUE(violates(Rule::edf_order, after("", "")));
+    EXPECT_FALSE(violates(Rule::edf_order, after("blackout, lost 3", "")));
+    EXPECT_EQ(of(Rule::edf_order).checked, 0);
+    EXPECT_TRUE(violates(Rule::edf_order, after("blackout, lost 3", "set_mutex_post 0 7")));
 }
 
 TEST_F(OracleOrder, RelaxesTheFamilyOfAFilter) {
