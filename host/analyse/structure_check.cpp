@@ -4,6 +4,7 @@
 
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/filters.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -72,6 +73,7 @@ void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFa
         m_relaxations.push_back(fmt::format("chunk {} starts in the middle ({} records overwritten): what is open "
                                             "there has an unknown start",
                                             description.chunk, description.overwritten));
+        m_has_jobs = false;
         begin_stretch(description.cpu);
     }
 }
@@ -85,12 +87,18 @@ void StructureCheck::begin_after_hole(const trace::Event& event, const trace::Tr
     if (std::ranges::find(m_relaxations, reason) == m_relaxations.end()) {
         m_relaxations.push_back(std::move(reason));
     }
+    m_has_jobs = false;
     begin_stretch(event.cpu);
 }
 
 void StructureCheck::relax_filtered(const trace::Event& event) {
-    relax(only(static_cast<Family>(event.code & 0x0F)),
-          fmt::format("{} was used: the rules of its family are not checked from there on", event.row->name));
+    Families families = only(static_cast<Family>(event.code & 0x0F));
+    if (trace::Filters::changes(event, trace::Filters::kParts)) {
+        families |= only(Family::interrupt); // the schedule forgets which handlers are open
+    }
+    relax(families, fmt::format("{} was used: {} are not checked from there on", event.row->name,
+                                families.count() == 1 ? "the rules of its family"
+                                                      : "the rules of its family and the pairs of handlers"));
 }
 
 // Handles what the event shows of its chunk. Returns whether the event must be judged.
@@ -232,8 +240,10 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
         relax_filtered(event);
         return;
     }
+    m_has_jobs = m_has_jobs || event.row->family() == Family::job;
     judge(event, event.after_hole || event.doubtful ? schedule::Schedule::Processor{} : schedule.processor(event.cpu));
     if (kBeginsStretch[event.code]) {
+        m_has_jobs = m_has_jobs && event.code == kCodeOf<"trace_start"> && event.par1 == 0;
         begin_stretch(event.cpu);
     }
 }
@@ -367,7 +377,7 @@ void StructureCheck::check_cycle(const trace::Event& event) {
     const bool begins = event.code == kCodeOf<"task_begin_cycle">;
     if (begins || event.code == kCodeOf<"task_end_cycle">) {
         // An aborted job has an end whether or not it has begun.
-        const bool all_seen = strict(Family::task) && (begins || strict(Family::job));
+        const bool all_seen = strict(Family::task) && (begins || (strict(Family::job) && m_has_jobs));
         if (std::exchange(m_in_job[context], begins) == begins && all_seen) {
             violate(Rule::cycle_pairs, event, context,
                     begins ? fmt::format("a job of context {} begins inside another", context)

@@ -170,6 +170,7 @@ class StructureCheck {
     Sink m_sink;
     std::array<std::uint64_t, kRules.size()> m_violations{};
     Families m_relaxed;
+    bool m_has_jobs = true; // records of jobs have come since the latest gap, or there was none: no filter hides them
     std::vector<std::string> m_relaxations;
     trace::NumberMap<Cpu> m_cpus;
     std::map<std::uint16_t, Losses> m_losses;

@@ -64,6 +64,9 @@ class Summary {
 
     [[nodiscard]] const std::map<std::uint16_t, TaskFigures>& tasks() const { return m_tasks.values(); }
 
+    // Returns the families of which a filter was set.
+    [[nodiscard]] trace::Families filtered() const { return m_filters.used(); }
+
     [[nodiscard]] const std::map<std::uint16_t, VectorFigures>& vectors() const { return m_vectors.values(); }
 
     // Returns the figures of the timer's handler, from timer_wakeup_start to timer_wakeup_end.

@@ -199,6 +199,9 @@ inline Culprit Accounting::classify(std::uint32_t context, const View& view) con
     if (const auto server = m_priorities.throttled_by(context)) {
         return {.part = Part::interference, .by = By::throttling, .who = *server};
     }
+    if (m_lost && m_priorities.may_be_throttled(context)) {
+        return {};
+    }
     if (view.executor.by != By::task && view.executor.by != By::section) {
         return interference(view.executor);
     }
@@ -209,10 +212,14 @@ Culprit Accounting::classify_ready(std::uint32_t context, const View& view) cons
     const Executor& executor = view.executor;
     const std::uint32_t place = view.here.place;
     const Executor running{By::task, executor.who};
-    const bool is_known = !m_lost || view.here.dispatched != kUnknownContext; // else the decision may be missing
+    const bool is_known = !m_lost || (view.here.chosen != kUnknownContext && view.here.dispatched != kUnknownContext);
     if (is_known && executor.who == place) {
         // It continues although the task precedes it: the scheduler has not decided yet.
-        const bool undecided = m_priorities.order(place, context) == Order::lower;
+        const Order order = m_priorities.order(place, context);
+        if (m_lost && order == Order::unknown) {
+            return {};
+        }
+        const bool undecided = order == Order::lower;
         return interference(undecided && executor.by == By::task ? Executor{By::kernel, executor.who}
                             : undecided                          ? executor
                                                                  : running);

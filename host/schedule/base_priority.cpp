@@ -165,4 +165,10 @@ std::optional<std::uint32_t> BasePriorities::used_up(std::uint32_t number) const
     return is_used_up ? std::optional(number) : std::nullopt;
 }
 
+bool BasePriorities::may_be_throttled(std::uint32_t context) const {
+    const auto server = context < m_tasks.size() && m_tasks[context].server ? m_servers.find(*m_tasks[context].server)
+                                                                            : m_servers.end();
+    return server != m_servers.end() && server->second.throttles && !server->second.budget.at(m_forgotten);
+}
+
 } // namespace host::schedule

@@ -51,6 +51,9 @@ class BasePriorities {
         return context < m_tasks.size() && m_tasks[context].server ? used_up(*m_tasks[context].server) : std::nullopt;
     }
 
+    // Returns whether the task has such a server whose budget a loss has hidden.
+    [[nodiscard]] bool may_be_throttled(std::uint32_t context) const;
+
   private:
     enum class Queue : std::uint8_t { unknown, fixed, deadline, last, idle };
 

@@ -31,6 +31,7 @@ void MutexWaits::follow(const trace::Event& event, std::span<const Change> chang
 
 void MutexWaits::forget() {
     m_held.clear();
+    m_lost = true;
     std::ranges::for_each(m_tasks, [](Task& one) { one.released = 0, one.was_wanted = false; });
 }
 
@@ -58,7 +59,7 @@ std::optional<std::uint32_t> MutexWaits::link_to(std::uint32_t who, std::uint32_
 
 std::uint32_t MutexWaits::mutex_of(std::uint32_t context) const {
     const Task& runs = context < m_tasks.size() ? m_tasks[context] : Task{};
-    std::uint32_t mutex = runs.released;
+    std::uint32_t mutex = runs.was_wanted || !m_lost ? runs.released : 0; // else it may hold what a loss has hidden
     std::uint64_t latest = runs.was_wanted ? ~std::uint64_t{0} : 0;
     for (const auto& [id, held] : m_held) {
         if (held.context == context && held.order > latest) {

@@ -78,6 +78,7 @@ class MutexWaits {
     std::vector<Task> m_tasks;            // by context
     std::map<std::uint32_t, Held> m_held; // by mutex
     std::uint64_t m_acquisitions = 0;
+    bool m_lost = false; // forget() was called
 };
 
 } // namespace host::schedule

@@ -97,7 +97,7 @@ void Schedule::follow_task(const trace::Event& event) {
         break;
     case kCodeOf<"task_dispatch">: {
         Processor& here = at(event.cpu);
-        here.dispatched = here.chosen == context ? context : kUnknownContext;
+        here.dispatched = context;
         here.place = here.chosen == context ? here.chosen_place : context;
         break;
     }
@@ -252,9 +252,10 @@ void Schedule::switch_to(std::uint16_t cpu, std::uint32_t context) {
 }
 
 void Schedule::decide(Processor& here, std::uint32_t shadow, std::uint32_t exec) {
+    const bool is_guess = here.chosen == kUnknownContext || here.dispatched == kUnknownContext;
     here.chosen = shadow;
     here.chosen_place = exec;
-    if (here.dispatched == kUnknownContext && here.running == shadow) { // the dispatch was lost, or follows
+    if (is_guess && here.running == shadow) { // its dispatch was lost, or follows
         here.dispatched = shadow;
         here.place = exec;
     }

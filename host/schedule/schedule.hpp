@@ -120,9 +120,9 @@ class Schedule {
         std::uint32_t running = kUnknownContext;      // the task whose code it executes (exec_shadow)
         std::uint32_t switched_to = kUnknownContext;  // the task of its latest context_switch since a gap
         std::uint32_t place = kUnknownContext;        // the task in whose place `running` runs (exec); mostly the same
-        std::uint32_t chosen = kUnknownContext;       // the task that the latest decision chose to run
+        std::uint32_t chosen = kUnknownContext;       // that the latest decision chose; if none: `place` is a guess
         std::uint32_t chosen_place = kUnknownContext; // the task in whose place `chosen` is to run
-        std::uint32_t dispatched = kUnknownContext;   // the task of the latest dispatch; unknown: `place` is a guess
+        std::uint32_t dispatched = kUnknownContext;   // the task of the latest task_dispatch
         std::uint32_t depth = 0;                      // how many interrupt handlers are nested
         std::array<std::uint16_t, kNestedMax> vectors{}; // those of the nested handlers, outermost first
     };

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 
 namespace host::trace {
 
@@ -44,14 +45,22 @@ class Filters {
         if (kSetsFilter[event.code] && event.is_sound()) [[unlikely]] {
             const Families family = Families{1} << (event.code & 0x0FU);
             m_hidden = event.par1 != 0 ? m_hidden | family : m_hidden & ~family;
+            m_used |= m_hidden;
         }
     }
 
     // Returns whether records of one of these families are filtered.
     [[nodiscard]] bool hide(Families families) const { return (m_hidden & families) != 0; }
 
+    // Returns the families of which a filter was set at any time.
+    [[nodiscard]] Families used() const { return m_used; }
+
   private:
     Families m_hidden = 0;
+    Families m_used = 0;
 };
+
+// Returns "filters hid records: filter_mutex, filter_job"; empty if there are no such families.
+[[nodiscard]] std::string filters_text(Families filtered);
 
 } // namespace host::trace

@@ -59,7 +59,11 @@ void Model::note_places(const trace::Event& event) {
         task(event.par1).kept_place = false;
         break;
     case kCodeOf<"server_budget">:
-        moved([&](const Task& task) { return task.server == event.par1 && event.par2 == 0; });
+        moved([&](const Task& task) {
+            const bool may_be_served =
+                task.server ? *task.server == event.par1 : !task.described || task.policy == Policy::unknown;
+            return may_be_served && event.par2 == 0;
+        });
         break;
     case kCodeOf<"set_mutex_ceiling">:
         moved([](const Task&) { return true; }); // a task that uses it may have been added

@@ -128,6 +128,7 @@ void Oracle::begin_after_hole(const trace::ChunkReport& chunk) {
 
 void Oracle::lose_filtered(const trace::Event& event) {
     const auto family = static_cast<Family>(event.code & 0x0F);
+    m_filters.take(event);
     m_verdicts.lose(family);
     if (family == Family::interrupt || family == Family::timer) {
         m_scheduling.lose_handlers();
@@ -268,18 +269,6 @@ void Oracle::take(const trace::Event& event) {
     }
 }
 
-// What has a name may have records.
-void Oracle::note_names(const trace::Names& names) {
-    m_names_version = names.version();
-    for (const auto& [unit, family] :
-         {std::pair(tracer::Unit::mutex, Family::mutex), std::pair(tracer::Unit::semaphore, Family::mutex),
-          std::pair(tracer::Unit::server, Family::server)}) {
-        if (const auto* const named = names.entries(unit); named != nullptr && !named->empty()) {
-            m_verdicts.expect(family);
-        }
-    }
-}
-
 // Rare cases are in functions of their own, so that this function needs no large frame.
 void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     m_verdicts.at(event);
@@ -291,9 +280,7 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         return;
     }
     m_model.set_names(*event.names);
-    if (event.names->version() != m_names_version) {
-        note_names(*event.names);
-    }
+    m_verdicts.expect(*event.names);
     if (m_events == 0) {
         forget(); // what happened before is not known, unless the first record states that the machine has just booted
     }

@@ -11,6 +11,7 @@
 #include "host/analyse/oracle/theory.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
+#include "host/trace/filters.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -110,6 +111,9 @@ class Oracle {
 
     [[nodiscard]] const Verdicts& verdicts() const { return m_verdicts; }
 
+    // Returns the families of which a filter was set.
+    [[nodiscard]] trace::Families filtered() const { return m_filters.used(); }
+
     // Returns why a part of the trace was not judged although nothing of it is missing; empty if all was. Valid after
     // finish().
     [[nodiscard]] std::string_view not_judged() const { return m_not_judged; }
@@ -125,7 +129,6 @@ class Oracle {
     void give_up(std::string_view why);
     void lose_filtered(const trace::Event& event);
     void forget();
-    void note_names(const trace::Names& names);
     void set_tolerance(const trace::TraceFacts& facts);
     template <typename Concerned>
     static void show(Concerned& theory, const trace::Event& event);
@@ -158,7 +161,7 @@ class Oracle {
     bool m_switches_filtered = false;
     std::uint32_t m_handlers = 0; // those that have begun and not ended
     bool m_strict = false;        // no two records can have the same stamp
-    std::uint64_t m_names_version = kNoVersion;
+    trace::Filters m_filters;
     bool m_forgot = false;                    // nothing has been taken since the latest forget()
     std::uint64_t m_forgot_with = kNoVersion; // the version of the names at that time
     std::vector<bool> m_chunks_begun;

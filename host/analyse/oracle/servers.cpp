@@ -99,7 +99,8 @@ void FixedServers::budget(std::uint16_t id, std::optional<std::uint64_t> stated)
         verdicts().pass(Rule::server_replenish); // without requests a polling server loses its budget
         return;
     }
-    if (server.kind == Policy::polling && recorded == 0 && use.ran == 0 && server.budget && *server.budget != 0) {
+    if (server.kind == Policy::polling && recorded == 0 && use.known && use.ran == 0 && server.budget &&
+        *server.budget != 0) {
         for (const auto& [context, task] : model().tasks()) { // they begin to wait, which the next records state
             if (task.server == id && task.ready == Truth::yes) {
                 account.leaving.emplace_back(context, task.sequence);

@@ -6,6 +6,17 @@
 
 namespace host::analyse::oracle {
 
+void Verdicts::note(const trace::Names& names) {
+    m_names_version = names.version();
+    for (const auto& [unit, family] : {std::pair(tracer::Unit::mutex, tracer::Family::mutex),
+                                       std::pair(tracer::Unit::semaphore, tracer::Family::mutex),
+                                       std::pair(tracer::Unit::server, tracer::Family::server)}) {
+        if (const auto* const named = names.entries(unit); named != nullptr && !named->empty()) {
+            m_expected |= 1U << static_cast<unsigned>(family);
+        }
+    }
+}
+
 void Verdicts::relax(std::string why) {
     if (m_reasons.insert(why).second) { // there may be one for each chunk
         m_relaxations.push_back(std::move(why));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/trace/event.hpp"
+#include "host/trace/names.hpp"
 #include "tracer/record/event_table.hpp"
 
 #include <algorithm>
@@ -270,9 +271,13 @@ class Verdicts {
 
     void saw(tracer::Family family) { m_seen |= 1U << static_cast<unsigned>(family); }
 
-    // Must be called if the machine has what this family is about. A family of which nothing is known is none that can
-    // be hidden.
-    void expect(tracer::Family family) { m_expected |= 1U << static_cast<unsigned>(family); }
+    // Must be called with the names of each event: what has a name may have records. Of a family about which nothing is
+    // known none can be hidden.
+    void expect(const trace::Names& names) {
+        if (names.version() != m_names_version) {
+            note(names);
+        }
+    }
 
     // why: a sentence, which is reported once.
     void relax(std::string why);
@@ -285,6 +290,8 @@ class Verdicts {
     [[nodiscard]] const std::vector<std::string>& relaxations() const { return m_relaxations; }
 
   private:
+    void note(const trace::Names& names);
+
     [[nodiscard]] Tally& tally(Rule rule) { return m_tallies[static_cast<std::size_t>(rule)]; }
 
     Sink m_sink;
@@ -293,6 +300,7 @@ class Verdicts {
     std::uint32_t m_seen = ~std::uint32_t{0}; // families of which there is a record since the latest hole
     // Every kernel has tasks, jobs, switches and interrupts.
     std::uint32_t m_expected = detail::kJob | detail::families(tracer::Family::interrupt, tracer::Family::timer);
+    std::uint64_t m_names_version = ~std::uint64_t{0};
     std::array<Tally, kRules.size()> m_tallies{};
     std::vector<std::string> m_relaxations;
     std::unordered_set<std::string> m_reasons; // those in m_relaxations

@@ -101,6 +101,7 @@ void WakeUps::block(const trace::Event& event) {
 void WakeUps::post(const trace::Event& event) {
     Semaphore& semaphore = m_semaphores[event.par2];
     if (!model().jobs_recorded()) {
+        semaphore.count.reset(); // the post may have woken a task whose wait is not recorded
         verdicts().undecided(Rule::lost_wakeup);
         return;
     }

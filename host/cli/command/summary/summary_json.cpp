@@ -257,6 +257,9 @@ void add_head(Json& json, const SummaryView& view) {
     json.member("note", emulated ? std::optional(kEmulatedNote) : std::nullopt);
     json.member("complete", view.verdict.whole);
     json.member("verdict", view.verdict.text);
+    if (view.summary.filtered() != 0) {
+        json.member("unknown", trace::filters_text(view.summary.filtered()));
+    }
 }
 
 void add_records(Json& json, const SummaryView& view) {

@@ -137,6 +137,9 @@ void print_head(Output& out, const SummaryView& view) {
                grouped(view.accounts.committed), facts.chunks.size(), facts.chunks.size() == 1 ? "" : "s",
                grouped(view.accounts.dropped), grouped(view.accounts.refused), grouped(view.accounts.overwritten),
                grouped(view.accounts.missing));
+    if (const std::string filters = trace::filters_text(view.summary.filtered()); !filters.empty()) {
+        out.print("  unknown    {}\n", out.styled(Style::warning, filters));
+    }
     print_tracing(out, view);
     print_compact(out, view);
     if (end) {

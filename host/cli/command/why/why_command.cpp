@@ -146,11 +146,13 @@ trace::ExitStatus why_it_ended(const WhyOptions& options, Context context) {
 }
 
 // A miss may be among what is missing.
-void print_nothing_late(const formats::Trace& trace, bool as_json, Output& out) {
+void print_nothing_late(const formats::Trace& trace, trace::Families filtered, bool as_json, Output& out) {
     const Accounts accounts = accounts_of(trace);
-    const std::string loss = accounts.dropped != 0 && loss_of(trace, accounts).empty()
-                                 ? fmt::format("the tracer dropped {} records", accounts.dropped)
-                                 : loss_of(trace, accounts);
+    std::string loss = loss_of(trace, accounts);
+    if (loss.empty()) {
+        loss = accounts.dropped != 0 ? fmt::format("the tracer dropped {} records", accounts.dropped)
+                                     : trace::filters_text(filtered & trace::Filters::kStates);
+    }
     if (!as_json) {
         out.print("{}", loss.empty()        ? std::string(kNothingLateText)
                         : is_damaged(trace) ? fmt::format("whether a job missed its deadline is not known: {}\n", loss)
@@ -183,7 +185,9 @@ trace::ExitStatus why_job(const WhyOptions& options, Context context) {
             return any || selection.is_task(names, task);
         });
         analyse::CrashWatch ends;
+        trace::Filters filters;
         trace.for_each([&](const trace::Event& event) {
+            filters.take(event);
             selection.take_note(event);
             ends.take(event);
             watch.take(event, trace.facts().clock.khz);
@@ -198,7 +202,7 @@ trace::ExitStatus why_job(const WhyOptions& options, Context context) {
             print_crashes(context.out, crashes_in(ends, trace));
         }
         if (any && found.late == 0) {
-            print_nothing_late(trace, options.input.json, context.out);
+            print_nothing_late(trace, filters.used(), options.input.json, context.out);
             return trace::ExitStatus::clean;
         }
         if (!found.job) {

@@ -50,7 +50,7 @@ class StructureChecking : public testing::Test {
 
 ChunkBuilder correct() {
     ChunkBuilder chunk;
-    chunk.event(0, "trace_start", 1, 1'000'000);
+    chunk.event(0, "trace_start", 0, 1'000'000);
     chunk.event(10, "task_create", 12, 2).event(11, "task_create", 13, 3).event(12, "set_mutex_create", 12, 1);
     chunk.event(20, "interrupt_start", 32).event(21, "timer_wakeup_start");
     chunk.event(22, "interrupt_start", 33).event(23, "interrupt_end", 33);
@@ -243,6 +243,16 @@ TEST_F(StructureChecking, RelaxesTheFamilyOfAFilterAndNoOther) {
     chunk.event(100, "filter_interrupt", 1).event(101, "interrupt_end", 32).event(102, "task_end_cycle", 13);
     EXPECT_THAT(check(chunk), ElementsAre("cycle-pairs"));
     EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("filter_interrupt")));
+}
+
+// The schedule forgets at a filter which handlers are open, and follows none as long as states are hidden.
+TEST_F(StructureChecking, DoesNotAccuseHandlersWhereAFilterHidesStates) {
+    for (const std::string_view filter : {"filter_mutex", "filter_server"}) {
+        ChunkBuilder chunk = correct();
+        chunk.event(100, "interrupt_start", 32).event(101, filter, 1).event(102, "interrupt_end", 32);
+        chunk.event(103, "interrupt_start", 32).event(104, "interrupt_end", 32).event(105, filter, 0);
+        EXPECT_THAT(check(chunk), IsEmpty()) << filter;
+    }
 }
 
 TEST_F(StructureChecking, RelaxesAllPairsWhenRecordsWereDropped) {

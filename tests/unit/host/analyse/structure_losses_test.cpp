@@ -217,7 +217,8 @@ TEST_F(StructureLosses, BesideWhatIsRelaxed) {
     check(filtered);
     EXPECT_THAT(m_relaxations,
                 ElementsAre("filter_interrupt was used: the rules of its family are not checked from there on",
-                            "filter_timer was used: the rules of its family are not checked from there on"));
+                            "filter_timer was used: the rules of its family and the pairs of handlers are not checked "
+                            "from there on"));
 }
 
 } // namespace

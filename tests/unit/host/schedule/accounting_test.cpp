@@ -199,9 +199,15 @@ TEST(Accounting, ClaimsNoPartsIfWhatRanIsMissing) {
 }
 
 TEST(Accounting, AGapForgetsTheBudget) {
-    Scene scene(R"(0 server 9 polling for served, budget 9 0; 10 blackout; 20 lost 4, activate served, idle -> high
-                   30 release served; 50 high -> served; 60 complete served)");
-    EXPECT_THAT(scene.shares(kServed), ElementsAre("R 30", "interference task 5: 20", "execution self: 10"));
+    const auto after = [](std::string_view budget) {
+        return Scene(fmt::format(
+            R"(0 server 9 polling period 1'000'000 for served, budget 9 0; 10 blackout; 20 lost 4, activate served{},
+                                    idle -> high, release served; 40 high -> served; 50 complete served)",
+            budget));
+    };
+    EXPECT_THAT(after(", budget 9 5").shares(kServed),
+                ElementsAre("R 30", "interference task 5: 20", "execution self: 10"));
+    EXPECT_FALSE(after("").m_accounts.at(0).is_known()) << "it may be throttled";
 }
 
 // The gap begins in a handler, and nothing says when that ended.

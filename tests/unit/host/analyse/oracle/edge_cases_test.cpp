@@ -186,7 +186,7 @@ TEST_F(OracleEdgeCases, APollingServerMayBeReplenishedToNothing) {
 TEST_F(OracleEdgeCases, APollingServerMayHaveARequestThatIsNotKnown) {
     const auto loses = [](std::string_view known) {
         Scene scene = server(3);
-        scene.play("blackout, lost 5, activate 14, job_queued 14, server_attach 3 12");
+        scene.play("blackout, lost 5, dispatch idle, job_queued 14, server_attach 3 12");
         if (!known.empty()) {
             scene.play(fmt::format("{} 12 500", known));
         }
