@@ -172,14 +172,14 @@ using formats::dat::ManifestChunk;
 class ManifestCheck {
   public:
     ManifestCheck(const formats::Trace& trace, const Manifest& manifest)
-        : m_trace(trace)
-        , m_manifest(manifest)
+        : m_manifest(manifest)
         , m_read(trace.facts())
-        , m_file(trace.directory() + '/' + std::string(formats::dat::kManifestName)) {}
+        , m_files(trace.files())
+        , m_file(m_files.name_of(formats::dat::kManifestName)) {}
 
     [[nodiscard]] std::vector<ManifestFault> run() {
         for (const ManifestChunk& chunk : m_manifest.chunks) {
-            const std::string path = m_trace.directory() + '/' + chunk.file;
+            const std::string path = m_files.name_of(chunk.file);
             check_checksum(chunk, path);
             check_chunk(chunk, path);
         }
@@ -201,7 +201,7 @@ class ManifestCheck {
     }
 
     void check_checksum(const ManifestChunk& chunk, const std::string& path) {
-        const auto found = formats::dat::checksum_file(path);
+        const auto found = m_files.checksum(chunk.file);
         if (!found) {
             fault(Rule::checksums, path, std::string(trace::file_error(found.error())));
         } else if (found.value().bytes != chunk.bytes || found.value().crc32c != chunk.crc32c) {
@@ -215,8 +215,8 @@ class ManifestCheck {
         if (!m_manifest.formats) {
             return;
         }
-        const std::string path = m_trace.directory() + '/' + std::string(trace::kFormatsName);
-        const auto found = formats::dat::checksum_file(path);
+        const std::string path = m_files.name_of(trace::kFormatsName);
+        const auto found = m_files.checksum(trace::kFormatsName);
         if (!found) {
             fault(Rule::checksums, path, std::string(trace::file_error(found.error())));
         } else if (found.value().crc32c != m_manifest.formats->crc32c) {
@@ -283,7 +283,7 @@ class ManifestCheck {
 
     void check_promise() {
         if (!m_manifest.complete) {
-            fault(Rule::counts, m_trace.directory(), "incomplete: " + text::escaped(m_manifest.reason));
+            fault(Rule::counts, m_files.place(), "incomplete: " + text::escaped(m_manifest.reason));
             return;
         }
         const auto none = [this](const std::string& file, std::string_view key, std::uint64_t stated) {
@@ -293,7 +293,7 @@ class ManifestCheck {
             }
         };
         for (const ManifestChunk& chunk : m_manifest.chunks) {
-            none(m_trace.directory() + '/' + chunk.file, "missing", chunk.missing);
+            none(m_files.name_of(chunk.file), "missing", chunk.missing);
         }
         if (m_manifest.transfer) {
             none(m_file, "transfer.lost", m_manifest.transfer->lost);
@@ -302,9 +302,9 @@ class ManifestCheck {
         }
     }
 
-    const formats::Trace& m_trace;
     const Manifest& m_manifest;
     formats::dat::ReadChunks m_read;
+    const formats::dat::SessionFiles& m_files;
     std::string m_file;
     std::uint64_t m_records_found = 0;
     std::vector<ManifestFault> m_faults;

@@ -11,6 +11,7 @@
 #include "host/formats/packed/archive.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "lib/assert.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -68,6 +69,11 @@ const dat::Manifest* Trace::manifest() const {
     return m_records != nullptr ? m_records->manifest() : nullptr;
 }
 
+const dat::SessionFiles& Trace::files() const {
+    ASSERT(m_records != nullptr);
+    return m_records->files();
+}
+
 const trace::KernelImage* Trace::symbols() const {
     return m_records != nullptr ? m_records->symbols() : nullptr;
 }
@@ -99,13 +105,11 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
             diagnostics.unusable_input();
             return lib::Error::invalid_argument;
         }
-        auto session = dat::RecordStream::of_session(path, options, diagnostics, index);
+        auto session = dat::RecordStream::of_session(dat::SessionFiles(path), options, diagnostics, index);
         if (!session) {
             return session.error();
         }
-        auto trace = std::unique_ptr<Trace>(new Trace(std::move(session.value()), diagnostics));
-        trace->m_directory = path;
-        return trace;
+        return std::unique_ptr<Trace>(new Trace(std::move(session.value()), diagnostics));
     }
     const auto source = open_source(path, options, diagnostics);
     if (!source) {

@@ -88,7 +88,7 @@ class Trace {
     // Returns the kind of the input, never `detect`.
     [[nodiscard]] trace::InputKind kind() const { return m_kind; }
 
-    // Returns null unless the trace is a session directory.
+    // Returns null unless the trace is a session: a directory, or a packed one with its manifest.
     [[nodiscard]] const dat::Manifest* manifest() const;
 
     // Returns the image of the kernel that ran, for a few look-ups at the end of the trace: with the lines of its
@@ -101,8 +101,8 @@ class Trace {
     // Returns the index of a session directory if nothing was reported when it was opened; else null.
     [[nodiscard]] std::shared_ptr<const dat::SessionIndex> index() const;
 
-    // Returns the path of a session directory; else an empty text.
-    [[nodiscard]] const std::string& directory() const { return m_directory; }
+    // Returns the files of the session. Precondition: manifest() is not null.
+    [[nodiscard]] const dat::SessionFiles& files() const;
 
   private:
     static constexpr std::uint64_t kEventsPerReport = 1 << 16;
@@ -123,7 +123,6 @@ class Trace {
     std::unique_ptr<trace::EventStream> m_stream;
     dat::RecordStream* m_records = nullptr; // the same stream, if it is a RecordStream
     trace::InputKind m_kind = trace::InputKind::records;
-    std::string m_directory;
     bool m_exhausted = false;
     std::uint64_t m_events = 0;
     std::uint64_t m_next_report = kEventsPerReport;

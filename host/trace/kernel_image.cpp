@@ -93,7 +93,6 @@ namespace {
 
 constexpr std::string_view kFormat = "remora-formats";
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kFileBytesMax = 256 * 1024 * 1024;
 constexpr std::string_view kMagic = "RFMT1"; // the section begins with this, see linker.ld
 constexpr std::size_t kFirstFormat = 8;
 

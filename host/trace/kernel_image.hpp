@@ -27,6 +27,8 @@ struct Function {
 
 class KernelImage {
   public:
+    static constexpr std::size_t kFileBytesMax = 256 * 1024 * 1024; // of an image or a formats.json
+
     // Reads an ELF image.
     [[nodiscard]] static lib::Result<KernelImage, Refusal> from_image(const std::string& path);
 

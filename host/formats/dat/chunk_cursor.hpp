@@ -135,12 +135,11 @@ class ChunkMerge {
 
     // Adds a file of a session. It is opened again when its turn comes, because a session may have more files than a
     // process may keep open.
-    void add_file(SlotWindow& window, const std::string& path) { add_file(window, header_of(window), path, {}); }
-
     // Holds what a session's manifest says about a file.
     struct Listed {
-        bool is_damaged = false;   // its bytes differ from those in the manifest
-        bool holes_listed = false; // its bytes are those in the manifest, which lists lost slots
+        bool is_damaged = false;                     // its bytes differ from those in the manifest
+        bool holes_listed = false;                   // its bytes are those in the manifest, which lists lost slots
+        std::shared_ptr<trace::ByteSource> source{}; // null: its chunks are opened by its path when their turn comes
     };
 
     // header is that of the window's source.

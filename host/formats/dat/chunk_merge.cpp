@@ -35,12 +35,8 @@ void ChunkMerge::add(const trace::NamedSource& input) {
         m_added.push_back({.path = input.name, .followed = input.followed});
         return;
     }
-    const std::size_t first = m_added.size();
     SlotWindow window(*input.bytes, input.bytes->size_bytes());
-    add_file(window, input.name);
-    for (std::size_t i = first; i < m_added.size() && input.keep_open; ++i) {
-        m_added[i].source = input.bytes;
-    }
+    add_file(window, header_of(window), input.name, {.source = input.keep_open ? input.bytes : nullptr});
 }
 
 void ChunkMerge::add_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& header, const std::string& path,
@@ -50,6 +46,7 @@ void ChunkMerge::add_file(SlotWindow& window, const std::optional<tracer::ChunkB
     std::for_each(m_added.begin() + first, m_added.end(), [&listed](Segment& segment) {
         segment.damaged = listed.is_damaged;
         segment.holes_listed = listed.holes_listed;
+        segment.source = listed.source;
     });
 }
 

@@ -4,6 +4,7 @@
 // project and checked when they are read: digits followed by trace.dat, never a path.
 #pragma once
 
+#include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/facts.hpp"
 #include "lib/result.hpp"
@@ -11,6 +12,8 @@
 #include "tracer/names/metadata.hpp"
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -136,7 +139,6 @@ struct FileChecksum {
 // Returns the checksum of a file. Errors: not_found, refused, io.
 [[nodiscard]] lib::Result<FileChecksum> checksum_file(const std::string& path);
 
-//
 // Returns the Ntrace.dat files that are in a directory, whatever its manifest lists, by number. Errors: not_found,
 // refused, io.
 [[nodiscard]] lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path);
@@ -152,6 +154,45 @@ inline constexpr std::string_view kTotalsName = "endtrace.dat";
 // that it was writing, and chunks that ended just before. Returns none if the manifest is complete, because it then
 // lists all that the machine sent.
 [[nodiscard]] std::vector<std::string> unlisted_files(const std::string& path, const Manifest& manifest);
+
+// The files of a session: those in a directory, or those in a packed file, which have been unpacked.
+class SessionFiles {
+  public:
+    using Unpacked = std::map<std::string, std::shared_ptr<trace::ByteSource>, std::less<>>; // by name
+
+    SessionFiles() = default;
+
+    explicit SessionFiles(std::string directory)
+        : m_place(std::move(directory)) {}
+
+    SessionFiles(std::string packed, Unpacked files)
+        : m_place(std::move(packed))
+        , m_unpacked(std::move(files)) {}
+
+    // Returns the path of the directory or of the packed file.
+    [[nodiscard]] const std::string& place() const { return m_place; }
+
+    [[nodiscard]] bool is_directory() const { return !m_unpacked; }
+
+    // Returns the name of a file in reports: its path, if it is in a directory.
+    [[nodiscard]] std::string name_of(std::string_view file) const;
+
+    // Errors: those of ByteSource::open_file().
+    [[nodiscard]] lib::Result<std::shared_ptr<trace::ByteSource>> open(std::string_view file) const;
+
+    // Return what load_manifest(), checksum_file() and unlisted_files() return for a directory.
+    [[nodiscard]] lib::Result<Manifest, trace::Failure<lib::Error>> manifest() const;
+    [[nodiscard]] lib::Result<FileChecksum> checksum(std::string_view file) const;
+    [[nodiscard]] std::vector<std::string> unlisted(const Manifest& manifest) const;
+
+    // Returns a whole file of at most so many bytes.
+    [[nodiscard]] lib::Result<std::string, trace::Failure<lib::Error>> text(std::string_view file,
+                                                                            std::size_t bytes_max) const;
+
+  private:
+    std::string m_place;
+    std::optional<Unpacked> m_unpacked; // nothing: a directory
+};
 
 // now: the text and its name survive a loss of power. later: they survive the process that writes them, and the call
 // does not wait for the disk.

@@ -20,9 +20,9 @@ namespace host::formats::dat {
 
 namespace {
 
-bool has_checksum(const std::string& path, std::uint32_t crc32c) {
-    const auto found = checksum_file(path);
-    return !found || found.value().crc32c == crc32c; // the reader of the file reports that it cannot be read
+bool has_checksum(const SessionFiles& files, const ManifestChunk& chunk) {
+    const auto found = files.checksum(chunk.file);
+    return !found || found.value().crc32c == chunk.crc32c; // the reader of the file reports that it cannot be read
 }
 
 // Returns whether no chunk that is read will state that records of the listed one are missing: its file has no record,
@@ -35,11 +35,11 @@ bool is_lost(const ManifestChunk& listed, const std::optional<tracer::ChunkBegin
 }
 
 // Adds the files that a collector has not listed because it was killed.
-void add_unlisted(const std::string& directory, const Manifest& manifest, ChunkMerge& merge,
+void add_unlisted(const SessionFiles& files, const Manifest& manifest, ChunkMerge& merge,
                   trace::Diagnostics& diagnostics) {
-    for (const std::string& file : unlisted_files(directory, manifest)) {
-        const std::string name = fmt::format("{}/{}", directory, file);
-        const auto source = trace::ByteSource::open_file(name);
+    for (const std::string& file : files.unlisted(manifest)) {
+        const std::string name = files.name_of(file);
+        const auto source = files.open(file);
         if (!source) {
             diagnostics.report("E-IO", {.file = name}, trace::file_error(source.error()));
             continue;
@@ -47,9 +47,9 @@ void add_unlisted(const std::string& directory, const Manifest& manifest, ChunkM
         diagnostics.report("W-EXTRA", {.file = name},
                            fmt::format("the manifest does not list this file; it is read. The collector was ended "
                                        "before it could: `remora adopt --force {}` lists what there is",
-                                       text::escaped(directory)));
+                                       text::escaped(files.place())));
         SlotWindow window(*source.value(), source.value()->size_bytes());
-        merge.add_file(window, name);
+        merge.add_file(window, header_of(window), name, {.source = files.is_directory() ? nullptr : source.value()});
     }
 }
 
@@ -66,12 +66,12 @@ RecordStream::RecordStream(const trace::OpenOptions& options, trace::Diagnostics
     m_facts.clock.overridden = options.tsc_khz != 0;
 }
 
-lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_session(const std::string& path,
+lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_session(SessionFiles files,
                                                                     const trace::OpenOptions& options,
                                                                     trace::Diagnostics& diagnostics,
                                                                     std::shared_ptr<const SessionIndex> known) {
     auto stream = std::unique_ptr<RecordStream>(new RecordStream(options, diagnostics));
-    stream->m_directory = path;
+    stream->m_files = std::move(files);
     const std::uint64_t reports = diagnostics.reports();
     const auto found = std::make_shared<SessionIndex>();
     stream->m_session = known != nullptr ? std::move(known) : found;
@@ -82,14 +82,14 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_session(const std::s
         }
     }
     const Manifest& manifest = stream->m_session->manifest;
-    if (!stream->m_images.load(options, path, &manifest)) {
+    if (!stream->m_images.load(options, &stream->m_files, &manifest)) {
         return lib::Error::not_found;
     }
     if (is_new) {
         stream->m_merge.start();
         found->absent = stream->m_facts.absent;
         found->segments = stream->m_merge.take_segments();
-        stream->m_is_sound = diagnostics.reports() == reports;
+        stream->m_is_sound = stream->m_files.is_directory() && diagnostics.reports() == reports;
     } else {
         stream->note_absent(stream->m_session->absent);
         stream->m_merge.start(stream->m_session->segments);
@@ -109,7 +109,7 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_sources(std::span<co
         stream->m_merge.add(source);
         stream->m_followed = stream->m_followed || source.followed;
     }
-    if (!stream->m_images.load(options, {}, nullptr)) {
+    if (!stream->m_images.load(options, nullptr, nullptr)) {
         return lib::Error::not_found;
     }
     stream->m_merge.start();
@@ -123,12 +123,12 @@ void RecordStream::add_absent(std::uint64_t records) {
 
 // Adds everything that the directory holds.
 lib::Result<void> RecordStream::add_session(SessionIndex& index) {
-    const std::string& path = m_directory;
-    auto manifest = load_manifest(path);
+    auto manifest = m_files.manifest();
     if (!manifest) {
         const bool missing = manifest.error().cause == lib::Error::not_found;
         m_diagnostics.report(missing ? trace::Code("E-DIR") : trace::Code("E-MANIFEST"),
-                             {.file = missing ? path : path + "/manifest.json"}, manifest.error().text);
+                             {.file = missing ? m_files.place() : m_files.name_of(kManifestName)},
+                             manifest.error().text);
         m_diagnostics.unusable_input();
         return missing ? lib::Error::not_found : lib::Error::corrupt;
     }
@@ -140,8 +140,8 @@ lib::Result<void> RecordStream::add_session(SessionIndex& index) {
     SlotWindow window;
     for (const ManifestChunk& chunk : index.manifest.chunks) {
         // If a file is missing or unreadable, only its own records are lost, not the session.
-        const std::string name = path + '/' + chunk.file;
-        const auto source = trace::ByteSource::open_file(name);
+        const std::string name = m_files.name_of(chunk.file);
+        const auto source = m_files.open(chunk.file);
         if (!source) {
             m_diagnostics.report("E-IO", {.file = name}, trace::file_error(source.error()));
             add_absent(chunk.records);
@@ -160,16 +160,18 @@ lib::Result<void> RecordStream::add_session(SessionIndex& index) {
             add_absent(chunk.records);
         }
         const bool needs_manifest = chunk.missing != 0 || !header || !tracer::is_sealed(*header);
-        const bool is_damaged = has_size && needs_manifest && !has_checksum(name, chunk.crc32c);
+        const bool is_damaged = has_size && needs_manifest && !has_checksum(m_files, chunk);
         if (is_damaged) {
             m_diagnostics.report("W-CRC", {.file = name},
                                  "the checksum of the file is not that of the manifest: its records are read, and "
                                  "nothing is concluded from them");
         }
         m_merge.add_file(window, header, name,
-                         {.is_damaged = is_damaged, .holes_listed = has_size && !is_damaged && chunk.missing != 0});
+                         {.is_damaged = is_damaged,
+                          .holes_listed = has_size && !is_damaged && chunk.missing != 0,
+                          .source = m_files.is_directory() ? nullptr : source.value()});
     }
-    add_unlisted(path, index.manifest, m_merge, m_diagnostics);
+    add_unlisted(m_files, index.manifest, m_merge, m_diagnostics);
     return {};
 }
 
@@ -222,7 +224,7 @@ bool lacks_text(const trace::Event& event) {
 
 } // namespace
 
-bool ImageLookup::load(const trace::OpenOptions& options, const std::string& directory, const Manifest* manifest) {
+bool ImageLookup::load(const trace::OpenOptions& options, const SessionFiles* files, const Manifest* manifest) {
     m_may_search = options.find_kernel;
     m_searched = !m_may_search;
     if (!options.kernel.empty()) {
@@ -239,9 +241,10 @@ bool ImageLookup::load(const trace::OpenOptions& options, const std::string& dir
     if (manifest == nullptr || !manifest->formats) {
         return true;
     }
-    m_file = directory + '/' + std::string(trace::kFormatsName);
-    const auto checksum = checksum_file(m_file);
-    auto image = trace::KernelImage::load(m_file);
+    m_file = files->name_of(trace::kFormatsName);
+    const auto checksum = files->checksum(trace::kFormatsName);
+    const auto text = files->text(trace::kFormatsName, trace::KernelImage::kFileBytesMax);
+    auto image = text ? trace::KernelImage::parse(text.value()) : trace::Refusal{text.error().text};
     if (!image) {
         report_once(image.error().text);
     } else if (!checksum || checksum.value().crc32c != manifest->formats->crc32c) {

@@ -161,9 +161,9 @@ class ImageLookup {
     explicit ImageLookup(trace::Diagnostics& diagnostics)
         : m_diagnostics(diagnostics) {}
 
-    // directory and manifest are those of a session, else empty and null. Returns false, with E-IO, if the image that
+    // files and manifest are those of a session, else null. Returns false, with E-IO, if the image that
     // the user named cannot be read. If a session's own copy is damaged, only texts and names are missing: W-FORMATS.
-    [[nodiscard]] bool load(const trace::OpenOptions& options, const std::string& directory, const Manifest* manifest);
+    [[nodiscard]] bool load(const trace::OpenOptions& options, const SessionFiles* files, const Manifest* manifest);
 
     [[nodiscard]] std::optional<trace::KernelImage>& image() { return m_image; }
 
@@ -204,9 +204,9 @@ struct SessionIndex {
 
 class RecordStream final : public trace::EventStream {
   public:
-    // path is a directory with manifest.json, known its index, or null. Any error is reported to diagnostics.
+    // known is the index of a directory, or null. Any error is reported to diagnostics.
     [[nodiscard]] static lib::Result<std::unique_ptr<RecordStream>>
-    of_session(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics,
+    of_session(SessionFiles files, const trace::OpenOptions& options, trace::Diagnostics& diagnostics,
                std::shared_ptr<const SessionIndex> known);
 
     // Reads one pipe, or any number of sources that can be positioned.
@@ -214,7 +214,7 @@ class RecordStream final : public trace::EventStream {
     of_sources(std::span<const trace::NamedSource> sources, const trace::OpenOptions& options,
                trace::Diagnostics& diagnostics);
 
-    // Notes what the container of these records states to be lost.
+    // Notes what the container of these records states to be lost, instead of what was noted before.
     void note_absent(const trace::Absent& absent) { m_facts.absent = absent; }
 
     // Notes that the container of these records has each chunk that the machine has used; chunks: how many these are.
@@ -229,14 +229,16 @@ class RecordStream final : public trace::EventStream {
     // Looks numbers up in the image of the container's copy, unless the user named another one.
     void use_image(trace::KernelImage image) { m_images.use(std::move(image)); }
 
+    [[nodiscard]] const SessionFiles& files() const { return m_files; }
+
     // Returns null unless the stream is a session.
     [[nodiscard]] const Manifest* manifest() const { return m_session != nullptr ? &m_session->manifest : nullptr; }
 
     // Returns the image that ran, with lines if possible; null if it is not known.
     [[nodiscard]] const trace::KernelImage* symbols() { return m_images.with_lines(m_facts); }
 
-    // Returns the index of a session; null if opening it has reported something, because whoever opens it again must
-    // see that report.
+    // Returns the index of a session in a directory; null if opening it has reported something, because whoever opens
+    // it again must see that report.
     [[nodiscard]] std::shared_ptr<const SessionIndex> index() const { return m_is_sound ? m_session : nullptr; }
 
   private:
@@ -253,7 +255,7 @@ class RecordStream final : public trace::EventStream {
     trace::Diagnostics& m_diagnostics;
     std::shared_ptr<const SessionIndex> m_session;
     bool m_is_sound = false;
-    std::string m_directory;
+    SessionFiles m_files;
     ChunkMerge m_merge;
     TraceTime m_time;
     ImageLookup m_images;

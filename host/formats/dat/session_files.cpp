@@ -24,6 +24,15 @@ namespace host::formats::dat {
 
 namespace filesystem = std::filesystem;
 
+namespace {
+
+void sort_by_number(std::vector<std::string>& files) {
+    // There are at most nine digits, because is_chunk_file_name() has checked the name.
+    std::ranges::sort(files, {}, [](const std::string& name) { return std::stoul(name); });
+}
+
+} // namespace
+
 lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path) {
     std::error_code code;
     filesystem::directory_iterator entry(path, code);
@@ -38,8 +47,7 @@ lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path) 
                : code == std::errc::permission_denied       ? lib::Error::refused
                                                             : lib::Error::io;
     }
-    // There are at most nine digits, because is_chunk_file_name() has checked the name.
-    std::ranges::sort(files, {}, [](const std::string& name) { return std::stoul(name); });
+    sort_by_number(files);
     return files;
 }
 
@@ -66,19 +74,64 @@ lib::Result<tracer::ExportEnd> read_totals(const std::string& directory) {
 }
 
 std::vector<std::string> unlisted_files(const std::string& path, const Manifest& manifest) {
+    return SessionFiles(path).unlisted(manifest);
+}
+
+std::vector<std::string> SessionFiles::unlisted(const Manifest& manifest) const {
     if (manifest.complete) {
         return {};
     }
-    auto files = list_chunk_files(path);
-    if (!files) {
-        return {};
+    std::vector<std::string> files;
+    if (m_unpacked) {
+        for (const auto& [name, source] : *m_unpacked) {
+            if (is_chunk_file_name(name)) {
+                files.push_back(name);
+            }
+        }
+        sort_by_number(files);
+    } else if (auto listed = list_chunk_files(m_place)) {
+        files = std::move(listed.value());
     }
     std::set<std::string_view> listed;
     for (const ManifestChunk& chunk : manifest.chunks) {
         listed.insert(chunk.file);
     }
-    std::erase_if(files.value(), [&listed](const std::string& name) { return listed.contains(name); });
-    return std::move(files.value());
+    std::erase_if(files, [&listed](const std::string& name) { return listed.contains(name); });
+    return files;
+}
+
+std::string SessionFiles::name_of(std::string_view file) const {
+    return m_unpacked ? fmt::format("{}({})", m_place, file) : fmt::format("{}/{}", m_place, file);
+}
+
+lib::Result<std::shared_ptr<trace::ByteSource>> SessionFiles::open(std::string_view file) const {
+    if (!m_unpacked) {
+        return trace::ByteSource::open_file(name_of(file));
+    }
+    const auto found = m_unpacked->find(file);
+    return found != m_unpacked->end() ? lib::Result(found->second) : lib::Error::not_found;
+}
+
+lib::Result<std::string, trace::Failure<lib::Error>> SessionFiles::text(std::string_view file,
+                                                                        std::size_t bytes_max) const {
+    if (!m_unpacked) {
+        return trace::read_file(name_of(file), bytes_max);
+    }
+    const auto source = open(file);
+    if (!source) {
+        return trace::Failure<lib::Error>{source.error(), std::string(trace::file_error(source.error()))};
+    }
+    if (source.value()->size_bytes() > bytes_max) {
+        return trace::Failure<lib::Error>{lib::Error::no_space, fmt::format("more than {} bytes", bytes_max)};
+    }
+    std::string text;
+    text.reserve(source.value()->size_bytes() + trace::kParserRoomBytes);
+    text.resize(source.value()->size_bytes());
+    const auto count = source.value()->read(0, std::as_writable_bytes(std::span(text)));
+    if (!count || count.value() != text.size()) {
+        return trace::Failure<lib::Error>{lib::Error::io, "cannot be read"};
+    }
+    return text;
 }
 
 // --- the manifest on the disk, and checksums of the files beside it -------------------------------------------------
@@ -107,7 +160,12 @@ bool write_whole(int descriptor, std::string_view text) {
 } // namespace
 
 lib::Result<Manifest, trace::Failure<lib::Error>> load_manifest(const std::string& directory) {
-    auto text = trace::read_file(directory + '/' + std::string(kManifestName), kManifestBytesMax);
+    return SessionFiles(directory).manifest();
+}
+
+lib::Result<Manifest, trace::Failure<lib::Error>> SessionFiles::manifest() const {
+    const std::string& directory = m_place;
+    auto text = this->text(kManifestName, kManifestBytesMax);
     for (const std::string_view session : {"/udp", "/disk"}) { // what `make run` leaves
         if (!text &&
             ::access((directory + std::string(session) + '/' + std::string(kManifestName)).c_str(), R_OK) == 0) {
@@ -205,8 +263,9 @@ std::optional<ManifestChunk> ReadChunks::of(const std::string& path) const {
     return chunk;
 }
 
-lib::Result<FileChecksum> checksum_file(const std::string& path) {
-    const auto source = trace::ByteSource::open_file(path);
+namespace {
+
+lib::Result<FileChecksum> checksum_of(const lib::Result<std::shared_ptr<trace::ByteSource>>& source) {
     if (!source) {
         return source.error();
     }
@@ -226,6 +285,16 @@ lib::Result<FileChecksum> checksum_file(const std::string& path) {
             return checksum;
         }
     }
+}
+
+} // namespace
+
+lib::Result<FileChecksum> checksum_file(const std::string& path) {
+    return checksum_of(trace::ByteSource::open_file(path));
+}
+
+lib::Result<FileChecksum> SessionFiles::checksum(std::string_view file) const {
+    return checksum_of(open(file));
 }
 
 // --- the words for enumerators in manifests and on the screen -------------------------------------------------------

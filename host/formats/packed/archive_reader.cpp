@@ -338,61 +338,26 @@ lib::Result<void> ArchiveReader::extract(const Sink& sink) {
 
 namespace {
 
-constexpr std::size_t kTextBytesMax = std::size_t{64} << 20;
-
-// Keeps the text of a packed file.
-void keep_text(std::span<const std::byte> bytes, std::string& text) {
-    if (text.size() + bytes.size() <= kTextBytesMax) {
-        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    }
-}
-
-// Notes that each chunk is there, if the packed session's manifest says so.
-void use_manifest(dat::RecordStream& stream, const std::string& text) {
-    const auto manifest = dat::parse_manifest(text);
-    if (manifest && manifest.value().announced &&
-        manifest.value().announced->chunks == manifest.value().chunks.size()) {
-        stream.note_all_chunks(manifest.value().chunks.size());
-    }
-}
-
-// Gives the packed session's copy of the image to the stream. A damaged one costs only texts and names.
-void use_formats(dat::RecordStream& stream, const std::string& name, const std::string& formats,
-                 trace::Diagnostics& diagnostics) {
-    if (formats.empty()) {
+// Gives the copy of the image to the stream, if it was packed without a manifest. A damaged one costs only texts and
+// names.
+void use_formats(dat::RecordStream& stream, const dat::SessionFiles& files, trace::Diagnostics& diagnostics) {
+    const auto formats = files.text(trace::kFormatsName, trace::KernelImage::kFileBytesMax);
+    if (!formats || formats.value().empty()) {
         return;
     }
-    auto image = trace::KernelImage::parse(formats);
+    auto image = trace::KernelImage::parse(formats.value());
     if (image) {
         stream.use_image(std::move(image.value()));
     } else {
-        diagnostics.report("W-FORMATS", {.file = fmt::format("{}({})", name, trace::kFormatsName)}, image.error().text);
+        diagnostics.report("W-FORMATS", {.file = files.name_of(trace::kFormatsName)}, image.error().text);
     }
 }
 
-} // namespace
-
-lib::Result<std::unique_ptr<dat::RecordStream>>
-open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics) {
-    const auto reader = ArchiveReader::open(input, options, diagnostics);
-    if (!reader) {
-        return reader.error();
-    }
-    const auto& files = reader.value()->files();
-    // All files are unpacked to one file, because there may be more of them than a process may keep open.
+// Unpacks all files to one file, because there may be more of them than a process may keep open. Reports any error.
+lib::Result<dat::SessionFiles> unpack(ArchiveReader& reader, const std::string& name, trace::Diagnostics& diagnostics) {
     auto spool = trace::Spool::create();
-    std::vector<std::vector<trace::ByteSource::Part>> parts(files.size());
-    std::string formats;
-    std::string manifest;
+    std::vector<std::vector<trace::ByteSource::Part>> parts(reader.files().size());
     const auto keep = [&](std::size_t file, std::span<const std::byte> bytes) -> lib::Result<void> {
-        if (files[file].name == trace::kFormatsName) {
-            keep_text(bytes, formats);
-        } else if (files[file].name == dat::kManifestName) {
-            keep_text(bytes, manifest);
-        }
-        if (!files[file].records || bytes.empty()) {
-            return {};
-        }
         std::vector<trace::ByteSource::Part>& of_file = parts[file];
         const std::uint64_t at = spool.value().size_bytes();
         if (!of_file.empty() && of_file.back().begin_bytes + of_file.back().size_bytes == at) {
@@ -402,27 +367,61 @@ open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, 
         }
         return spool.value().append(bytes);
     };
-    const auto extracted = spool ? reader.value()->extract(keep) : lib::Result<void>(spool.error());
+    const auto extracted = spool ? reader.extract(keep) : lib::Result<void>(spool.error());
     if (!extracted) {
-        diagnostics.report("E-IO", {.file = input.name},
+        diagnostics.report("E-IO", {.file = name},
                            fmt::format("unpacking to TMPDIR failed: {}", error_name(extracted.error())));
         diagnostics.unusable_input(extracted.error());
         return extracted.error();
     }
     const std::shared_ptr<trace::ByteSource> unpacked = spool.value().take();
-    std::vector<trace::NamedSource> sources;
+    dat::SessionFiles::Unpacked files;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (!parts[i].empty()) {
-            sources.push_back({.name = fmt::format("{}({})", input.name, files[i].name),
-                               .bytes = trace::ByteSource::of_parts(unpacked, std::move(parts[i])),
-                               .keep_open = true});
+        files.emplace(reader.files()[i].name, trace::ByteSource::of_parts(unpacked, std::move(parts[i])));
+    }
+    return dat::SessionFiles(name, std::move(files));
+}
+
+// Reads all records, if no manifest says to which files they belong.
+lib::Result<std::unique_ptr<dat::RecordStream>> open_records(const ArchiveReader& reader,
+                                                             const dat::SessionFiles& files,
+                                                             const trace::OpenOptions& options,
+                                                             trace::Diagnostics& diagnostics) {
+    std::vector<trace::NamedSource> sources;
+    for (const PackedFile& file : reader.files()) {
+        const auto bytes = files.open(file.name);
+        if (file.records && bytes && bytes.value()->size_bytes() != 0) {
+            sources.push_back({.name = files.name_of(file.name), .bytes = bytes.value(), .keep_open = true});
         }
     }
     auto stream = dat::RecordStream::of_sources(sources, options, diagnostics);
     if (stream) {
-        stream.value()->note_absent({.parts = reader.value()->absent(), .unit = "blocks"});
-        use_formats(*stream.value(), input.name, formats, diagnostics);
-        use_manifest(*stream.value(), manifest);
+        use_formats(*stream.value(), files, diagnostics);
+    }
+    return stream;
+}
+
+} // namespace
+
+lib::Result<std::unique_ptr<dat::RecordStream>>
+open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics) {
+    const std::uint64_t damages = diagnostics.damages();
+    const auto reader = ArchiveReader::open(input, options, diagnostics);
+    if (!reader) {
+        return reader.error();
+    }
+    const auto files = unpack(*reader.value(), input.name, diagnostics);
+    if (!files) {
+        return files.error();
+    }
+    // A manifest of which a part was lost is as good as none. One that was packed as it is is read as in a directory.
+    const bool is_session = files.value().open(dat::kManifestName).ok() &&
+                            (diagnostics.damages() == damages || files.value().manifest().ok());
+    auto stream = is_session ? dat::RecordStream::of_session(files.value(), options, diagnostics, nullptr)
+                             : open_records(*reader.value(), files.value(), options, diagnostics);
+    if (const std::uint64_t blocks = reader.value()->absent(); stream && (blocks != 0 || !is_session)) {
+        const std::uint64_t records = stream.value()->facts().absent.records;
+        stream.value()->note_absent({.parts = blocks, .unit = "blocks", .records = records});
     }
     return stream;
 }

@@ -49,11 +49,37 @@ class ManifestChecks : public support::CommandLine {
         EXPECT_TRUE(formats::dat::save_manifest(manifest, m_directory.path()).ok());
         return remora({command, m_directory.path()});
     }
+
+    // Does the same, and expects that the session says the same when it is packed.
+    int status_of_both(const std::string& command, const Manifest& manifest) {
+        EXPECT_TRUE(formats::dat::save_manifest(manifest, m_directory.path()).ok());
+        const support::TemporaryDirectory elsewhere;
+        const std::string packed = elsewhere / "session.rpk";
+        EXPECT_EQ(remora({"pack", m_directory.path(), "-o", packed}), 0) << m_err;
+        const int status_of_packed = remora({command, packed});
+        const std::string said = without_places(m_out, packed);
+        const int status = status_of(command, manifest);
+        EXPECT_EQ(status_of_packed, status) << command << m_err;
+        EXPECT_EQ(said, without_places(m_out, m_directory.path())) << command;
+        return status;
+    }
+
+    // Returns the text as if the file or directory were named d, on one line: d/0trace.dat is the name of a file in
+    // either.
+    static std::string without_places(std::string text, const std::string& path) {
+        for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+                 {path, "d"}, {"d(", "d/"}, {".dat)", ".dat"}, {".json)", ".json"}, {"\n", " "}, {"  ", " "}}) {
+            for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from)) {
+                text.replace(at, from.size(), to);
+            }
+        }
+        return text;
+    }
 };
 
 TEST_F(ManifestChecks, PassWhatIsTrue) {
-    EXPECT_EQ(status_of("verify", truth()), 6) << m_out << m_err;
-    EXPECT_EQ(status_of("summary", truth()), 0);
+    EXPECT_EQ(status_of_both("verify", truth()), 6) << m_out << m_err;
+    EXPECT_EQ(status_of_both("summary", truth()), 0);
     EXPECT_THAT(m_out, HasSubstr("complete: nothing lost"));
 }
 
@@ -67,6 +93,27 @@ TEST_F(ManifestChecks, OfTheChecksumAreMadeByEveryReader) {
             EXPECT_EQ(m_err.find("W-CRC") != std::string::npos, is_wrong) << command << m_err;
         }
     }
+}
+
+TEST_F(ManifestChecks, StateHowTheSessionEnded) {
+    Manifest incomplete = truth();
+    incomplete.complete = false;
+    incomplete.reason = "the end of the export never came";
+    incomplete.announced.reset();
+    Manifest failed = truth();
+    failed.announced->result = tracer::RunResult::failed;
+    for (const char* const command : {"check", "verify", "summary"}) {
+        EXPECT_EQ(status_of_both(command, incomplete), 2) << command << m_out;
+    }
+    for (const char* const command : {"check", "verify"}) {
+        EXPECT_EQ(status_of_both(command, failed), 8) << command << m_out;
+    }
+    Manifest damaged = truth();
+    damaged.chunks[0].crc32c ^= 1;
+    EXPECT_EQ(status_of_both("verify", damaged), 2) << m_out;
+    Manifest fewer = truth();
+    fewer.announced->chunks = 2;
+    EXPECT_EQ(status_of_both("verify", fewer), 2) << m_out;
 }
 
 TEST_F(ManifestChecks, CountTheRecordsOfAFileThatIsNotThere) {

@@ -257,7 +257,7 @@ TEST(Packed, KnowsFromTheManifestWhetherEachChunkIsThere) {
     const auto holes = [](std::uint32_t announced) {
         const TemporaryDirectory directory;
         host::formats::dat::Manifest manifest{.origin = "files", .complete = true};
-        manifest.announced = tracer::ExportEnd{.chunks = announced};
+        manifest.announced = tracer::ExportEnd{.chunks = announced, .records = 2};
         std::vector<FileToPack> files;
         for (const std::uint16_t number : {std::uint16_t{0}, std::uint16_t{2}}) {
             const std::string name = fmt::format("{}trace.dat", number);
