@@ -34,6 +34,23 @@ bool is_lost(const ManifestChunk& listed, const std::optional<tracer::ChunkBegin
             (header->chunk != listed.description.chunk || header->generation != listed.description.generation));
 }
 
+// Returns whether the manifest promises that it lists each chunk that the machine has used, and its totals agree.
+bool lists_all_chunks(const Manifest& manifest) {
+    if (!manifest.complete || !manifest.announced || manifest.announced->chunks != manifest.chunks.size()) {
+        return false;
+    }
+    std::uint64_t records = 0;
+    std::uint64_t events = 0;
+    for (const ManifestChunk& chunk : manifest.chunks) {
+        records += chunk.records;
+        events += chunk.described ? chunk.description.events : chunk.records;
+    }
+    const tracer::ExportEnd& totals = *manifest.announced;
+    const std::uint64_t made = totals.committed + totals.tracer_made;
+    return records == totals.records &&
+           (totals.committed == 0 || events >= made - std::min(made, totals.overwritten)); // 0: not known
+}
+
 // Adds the files that a collector has not listed because it was killed.
 void add_unlisted(const SessionFiles& files, const Manifest& manifest, ChunkMerge& merge,
                   trace::Diagnostics& diagnostics) {
@@ -95,8 +112,7 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_session(SessionFiles
         stream->m_merge.start(stream->m_session->segments);
         stream->m_is_sound = true;
     }
-    stream->m_facts.has_all_chunks = manifest.announced && manifest.announced->chunks == manifest.chunks.size() &&
-                                     stream->m_merge.are_whole(manifest.chunks.size());
+    stream->m_facts.has_all_chunks = lists_all_chunks(manifest) && stream->m_merge.are_whole(manifest.chunks.size());
     stream->m_time.start_at(stream->m_merge.first_stamp());
     return stream;
 }

@@ -106,10 +106,31 @@ class Session : public testing::Test {
 TEST_F(Session, HasAHoleWhereAChunkIsListedNowhere) {
     list("3trace.dat", chunk_of(3, 1300));
     for (const std::uint32_t chunks : {0U, 3U, 4U}) {
-        m_manifest.announced = chunks != 0 ? std::optional(tracer::ExportEnd{.chunks = chunks}) : std::nullopt;
+        m_manifest.announced =
+            chunks != 0 ? std::optional(tracer::ExportEnd{.chunks = chunks, .records = 6}) : std::nullopt;
         ASSERT_TRUE(save_manifest(m_manifest, m_directory.path()).ok());
         EXPECT_EQ(stamps_after_holes(), chunks == 3 ? std::vector<std::uint64_t>{} : std::vector<std::uint64_t>{1300});
     }
+}
+
+// A manifest says that each chunk is there if it is complete, and its totals do not say that records are missing.
+TEST_F(Session, HasAHoleWhereItIsNotKnownThatEachChunkIsThere) {
+    list("3trace.dat", chunk_of(3, 1300));
+    const auto holes = [this](bool is_complete, const tracer::ExportEnd& totals) {
+        m_manifest.complete = is_complete;
+        m_manifest.announced = totals;
+        EXPECT_TRUE(save_manifest(m_manifest, m_directory.path()).ok());
+        return stamps_after_holes();
+    };
+    for (ManifestChunk& chunk : m_manifest.chunks) {
+        chunk.description.events = 2;
+    }
+    const std::vector<std::uint64_t> here{1300};
+    EXPECT_TRUE(holes(true, {.chunks = 3, .records = 6, .overwritten = 2, .committed = 7, .tracer_made = 1}).empty());
+    EXPECT_EQ(holes(false, {.chunks = 3, .records = 6, .committed = 6}), here);
+    EXPECT_EQ(holes(true, {.chunks = 3, .records = 5, .committed = 6}), here);
+    EXPECT_EQ(holes(true, {.chunks = 3, .records = 6, .committed = 7}), here);
+    EXPECT_EQ(holes(true, {.chunks = 3, .records = 6, .committed = 6, .tracer_made = 1}), here);
 }
 
 TEST_F(Session, HasAHoleWhereTheRecordsOfAFileAreMissing) {
@@ -142,7 +163,7 @@ TEST_F(Session, HasAHoleWhereAChunkIsNotInItsPlace) {
     const Bytes whole = stamped_chunk_of(2, 1200);
     list("2trace.dat", whole);
     list("4trace.dat", stamped_chunk_of(4, 1400));
-    m_manifest.announced = tracer::ExportEnd{.chunks = 4};
+    m_manifest.announced = tracer::ExportEnd{.chunks = 4, .records = 8};
     ASSERT_TRUE(save_manifest(m_manifest, m_directory.path()).ok());
     EXPECT_EQ(stamps_after_holes(), std::vector<std::uint64_t>{}) << "number 3 was never used";
     Bytes later = whole;
