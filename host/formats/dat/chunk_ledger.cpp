@@ -56,7 +56,8 @@ void ChunkLedger::count(const Slot& slot) {
         ++chunk.records;
         ++chunk.events;
         // Records after those that it announces are of other chunks, of which any may be missing.
-        chunk.damaged = chunk.damaged || (!chunk.compact() && announced_after(slot.index) == 0);
+        const std::uint64_t at = chunk.compact() ? chunk.description.preamble_slots + chunk.records - 1 : slot.index;
+        chunk.damaged = chunk.damaged || announced_after(at) == 0;
     }
 }
 

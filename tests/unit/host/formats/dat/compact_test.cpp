@@ -36,11 +36,13 @@ class CompactReading : public testing::Test {
     trace::ExitStatus read_path(const std::string& path, const trace::OpenOptions& options = {}) {
         m_lines.clear();
         m_seen.clear();
+        m_doubtful = 0;
         trace::Diagnostics diagnostics([this](std::string_view line) { m_lines += std::string(line) + '\n'; });
         const auto opened = Trace::open(path, options, diagnostics);
         EXPECT_TRUE(opened.ok());
         opened.value()->for_each([&](const trace::Event& event) {
             if (!event.metadata) {
+                m_doubtful += event.doubtful ? 1 : 0;
                 m_seen.push_back({event.raw_code, event.ticks.value, event.par1, event.par2});
             }
         });
@@ -66,6 +68,7 @@ class CompactReading : public testing::Test {
     TemporaryDirectory m_directory;
     std::string m_lines;
     std::vector<Seen> m_seen;
+    std::size_t m_doubtful = 0; // of those
     std::vector<trace::ChunkReport> m_chunks;
     std::size_t m_faults = 0;
 };
@@ -135,6 +138,20 @@ TEST_F(CompactReading, ContinuesWithTheNextChunk) {
     ASSERT_EQ(read(both), trace::ExitStatus::clean) << m_lines;
     EXPECT_EQ(m_chunks.size(), 2U);
     EXPECT_EQ(m_seen.size(), 10'000U);
+}
+
+// They are of another chunk, before which any records may be missing.
+TEST_F(CompactReading, DoubtsTheRecordsAfterThoseThatItAnnounces) {
+    for (const std::size_t emergency : {0U, 2U}) {
+        ChunkBuilder surplus(4);
+        const Bytes extra = surplus.event(9'000'000'000'000, "panic").bytes();
+        Bytes bytes = busy().compact(tracer::compact::Layout::a, emergency);
+        bytes.insert(bytes.end(), extra.end() - tracer::kRecordBytes, extra.end());
+        EXPECT_EQ(read(bytes), trace::ExitStatus::damaged);
+        EXPECT_THAT(m_lines, HasSubstr("W-EXTRA 1 records more"));
+        EXPECT_EQ(m_seen.size(), 5'001U);
+        EXPECT_EQ(m_doubtful, 1U);
+    }
 }
 
 TEST_F(CompactReading, ReportsWhereAStreamIsDamaged) {
