@@ -2,9 +2,12 @@
 // Opens the chunks at their first stamps and gives the earliest event of those that are open.
 #include "host/formats/dat/chunk_cursor.hpp"
 
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace host::formats::dat {
@@ -24,6 +27,72 @@ constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
 // Returns the key of an event in the merge: stamps of metadata and of damaged events are ignored.
 std::uint64_t key_of(const trace::Event& event, std::uint64_t previous) {
     return !event.metadata && event.is_sound() ? std::max(previous, event.ticks.value) : previous;
+}
+
+// Compares byte by byte. Sources that cannot be read are not equal.
+bool are_equal(const Segment& a, const Segment& b) {
+    const std::uint64_t size = a.end_bytes - a.begin_bytes;
+    const auto source_a = source_of(a);
+    const auto source_b = source_of(b);
+    if (source_a == nullptr || source_b == nullptr || size != b.end_bytes - b.begin_bytes) {
+        return false;
+    }
+    std::vector<std::byte> bytes_a(std::min<std::uint64_t>(trace::ByteSource::kBufferBytes, size));
+    std::vector<std::byte> bytes_b(bytes_a.size());
+    for (std::uint64_t at = 0; at < size; at += bytes_a.size()) {
+        const auto piece = std::min<std::uint64_t>(bytes_a.size(), size - at);
+        const auto got_a = source_a->read(a.begin_bytes + at, std::span(bytes_a).first(piece));
+        const auto got_b = source_b->read(b.begin_bytes + at, std::span(bytes_b).first(piece));
+        if (!got_a || !got_b || got_a.value() != got_b.value() || bytes_a != bytes_b) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Keeps the first of several chunks of one number. Each other one is compared with it: W-DUP if all bytes are equal,
+// E-CONFLICT if not.
+void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics) {
+    // Chunks of one number are next to each other, the first one in front.
+    std::vector<const Segment*> by_key;
+    by_key.reserve(segments.size());
+    for (const Segment& segment : segments) {
+        if (segment.key) {
+            by_key.push_back(&segment);
+        }
+    }
+    std::ranges::stable_sort(by_key, {}, [](const Segment* segment) { return *segment->key; });
+    std::map<const Segment*, const Segment*> first_of; // for each segment that is dropped, in their order
+    for (std::size_t first = 0, i = 1; i < by_key.size(); ++i) {
+        if (by_key[i]->key == by_key[first]->key) {
+            first_of.emplace(by_key[i], by_key[first]);
+        } else {
+            first = i;
+        }
+    }
+    for (const auto& [segment, first] : first_of) {
+        const bool same = are_equal(*first, *segment);
+        diagnostics.report(
+            same ? trace::Code("W-DUP") : trace::Code("E-CONFLICT"),
+            {.file = segment->path,
+             .offset_bytes = segment->begin_bytes,
+             .chunk = segment->key->chunk,
+             .cpu = segment->key->cpu},
+            fmt::format("{} {}:0x{:x}: this one is dropped",
+                        same ? "the same chunk is at" : "a chunk of this number, with other contents, is at",
+                        text::escaped(first->path), first->begin_bytes));
+    }
+    std::size_t kept = 0;
+    for (Segment& segment : segments) {
+        if (first_of.contains(&segment)) {
+            continue;
+        }
+        if (&segment != &segments[kept]) {
+            segments[kept] = std::move(segment);
+        }
+        ++kept;
+    }
+    segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(kept), segments.end());
 }
 
 } // namespace

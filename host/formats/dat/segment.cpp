@@ -4,7 +4,7 @@
 #include "host/formats/dat/segment.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
-#include "host/text/escape.hpp"
+#include "host/formats/dat/chunk_slots.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 #include "lib/endian.hpp"
@@ -13,7 +13,6 @@
 #include "tracer/compact/stream_header.hpp"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -72,6 +71,49 @@ std::uint64_t find_next_header(SlotWindow& window, std::uint64_t from, std::uint
         offset = find_next_chunk(window, offset + kSlot, end);
     }
     return offset;
+}
+
+// Returns the offset of the next whole header at any byte, or the end.
+std::uint64_t find_header_at_any_byte(SlotWindow& window, std::uint64_t from, std::uint64_t end) {
+    for (std::uint64_t offset = from; offset + kSlot <= end; ++offset) {
+        const auto record = window.at(offset);
+        if (!record || (begins_chunk(*record) && header_at(window, offset))) {
+            return record ? offset : end;
+        }
+    }
+    return end;
+}
+
+// Returns whether the checksum in the header of the chunk is that of the bytes up to `end`. summed: in and out, no byte
+// before that offset is added to a sum again.
+bool has_sum_up_to(SlotWindow& window, const tracer::ChunkBegin& description, std::uint64_t begin, std::uint64_t end,
+                   std::uint64_t& summed) {
+    if (!tracer::is_sealed(description) || begin < summed || end <= begin) {
+        return false;
+    }
+    summed = end;
+    CombinedAssembler header;
+    const auto first = window.at(begin);
+    std::uint64_t at = begin;
+    auto outcome = CombinedAssembler::Outcome::open;
+    while (outcome == CombinedAssembler::Outcome::open) {
+        const auto record = at + kSlot <= end ? window.at(at) : std::nullopt;
+        outcome = record ? header.feed(*record) : CombinedAssembler::Outcome::broken;
+        at += kSlot;
+    }
+    return outcome == CombinedAssembler::Outcome::complete &&
+           check_bytes(window.source(), at, end - at, ChunkSum(header.payload(), first->stamp(), header.other_bits()),
+                       description.crc32c) == ChunkBytes::whole;
+}
+
+// Returns where a chunk ends after which no other begins, at most `end`. whole_to: its bytes up to there are in their
+// places; 0: not known.
+std::uint64_t find_end(SlotWindow& window, const std::optional<tracer::ChunkBegin>& description, std::uint64_t begin,
+                       std::uint64_t whole_to, std::uint64_t end) {
+    if (whole_to != 0 || (description && description->encoding == tracer::Encoding::compact)) {
+        return find_header_at_any_byte(window, std::max(whole_to, begin + kSlot), end);
+    }
+    return description ? find_next_header(window, begin + kSlot, end) : find_next_chunk(window, begin + kSlot, end);
 }
 
 // Holds what a scan of slots without a header has found besides the segment.
@@ -146,27 +188,6 @@ Scanned scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
         segment.oldest_bytes = 0;
     }
     return scanned;
-}
-
-// Compares byte by byte. Sources that cannot be read are not equal.
-bool are_equal(const Segment& a, const Segment& b) {
-    const std::uint64_t size = a.end_bytes - a.begin_bytes;
-    const auto source_a = source_of(a);
-    const auto source_b = source_of(b);
-    if (source_a == nullptr || source_b == nullptr || size != b.end_bytes - b.begin_bytes) {
-        return false;
-    }
-    std::vector<std::byte> bytes_a(std::min<std::uint64_t>(trace::ByteSource::kBufferBytes, size));
-    std::vector<std::byte> bytes_b(bytes_a.size());
-    for (std::uint64_t at = 0; at < size; at += bytes_a.size()) {
-        const auto piece = std::min<std::uint64_t>(bytes_a.size(), size - at);
-        const auto got_a = source_a->read(a.begin_bytes + at, std::span(bytes_a).first(piece));
-        const auto got_b = source_b->read(b.begin_bytes + at, std::span(bytes_b).first(piece));
-        if (!got_a || !got_b || got_a.value() != got_b.value() || bytes_a != bytes_b) {
-            return false;
-        }
-    }
-    return true;
 }
 
 // Returns the number of slots up to and including the one that ends a preamble, which states how many records follow;
@@ -304,49 +325,6 @@ std::shared_ptr<trace::ByteSource> source_of(const Segment& segment) {
     return opened ? opened.value() : nullptr;
 }
 
-void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics) {
-    // Chunks of one number are next to each other, the first one in front.
-    std::vector<const Segment*> by_key;
-    by_key.reserve(segments.size());
-    for (const Segment& segment : segments) {
-        if (segment.key) {
-            by_key.push_back(&segment);
-        }
-    }
-    std::ranges::stable_sort(by_key, {}, [](const Segment* segment) { return *segment->key; });
-    std::map<const Segment*, const Segment*> first_of; // for each segment that is dropped, in their order
-    for (std::size_t first = 0, i = 1; i < by_key.size(); ++i) {
-        if (by_key[i]->key == by_key[first]->key) {
-            first_of.emplace(by_key[i], by_key[first]);
-        } else {
-            first = i;
-        }
-    }
-    for (const auto& [segment, first] : first_of) {
-        const bool same = are_equal(*first, *segment);
-        diagnostics.report(
-            same ? trace::Code("W-DUP") : trace::Code("E-CONFLICT"),
-            {.file = segment->path,
-             .offset_bytes = segment->begin_bytes,
-             .chunk = segment->key->chunk,
-             .cpu = segment->key->cpu},
-            fmt::format("{} {}:0x{:x}: this one is dropped",
-                        same ? "the same chunk is at" : "a chunk of this number, with other contents, is at",
-                        text::escaped(first->path), first->begin_bytes));
-    }
-    std::size_t kept = 0;
-    for (Segment& segment : segments) {
-        if (first_of.contains(&segment)) {
-            continue;
-        }
-        if (&segment != &segments[kept]) {
-            segments[kept] = std::move(segment);
-        }
-        ++kept;
-    }
-    segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(kept), segments.end());
-}
-
 namespace {
 
 // Returns where the file ends, or what it has stored if that is much less: a file that was made to have a size may have
@@ -378,6 +356,7 @@ void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& hea
     trace::ByteSource& source = window.source();
     const std::uint64_t end = end_of_data(window, path, diagnostics);
     std::uint64_t offset = 0;
+    std::uint64_t summed = 0;   // no checksum is computed twice before this offset
     std::uint64_t searched = 0; // no search for lost or added bytes is repeated before this offset
     while (offset + kSlot <= end && !window.failed()) {
         Segment segment{.path = path, .begin_bytes = offset};
@@ -400,12 +379,12 @@ void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& hea
             const auto follower = next + kSlot <= end ? window.at(next) : std::nullopt;
             const bool is_last = next <= end && next + kSlot > end;
             is_placed = description && next > offset && (is_last || (follower && begins_chunk(*follower)));
-            const std::uint64_t from = offset + kSlot;
-            segment.end_bytes = is_placed     ? next
-                                : description ? find_next_header(window, from, end)
-                                              : find_next_chunk(window, from, end);
+            // Whatever follows a chunk whose checksum is right: its bytes are not off their slots.
+            const bool is_whole =
+                !is_placed && description && next <= end && has_sum_up_to(window, *description, offset, next, summed);
+            segment.end_bytes = is_placed ? next : find_end(window, description, offset, is_whole ? next : 0, end);
             const bool is_sealed = description && tracer::is_sealed(*description);
-            is_left_to_its_sum = is_sealed && segment.end_bytes == next;
+            is_left_to_its_sum = is_whole || (is_sealed && segment.end_bytes == next);
             const std::uint64_t record = std::min(offset + preamble * kSlot, segment.end_bytes - kSlot);
             const bool compact = description && description->encoding == tracer::Encoding::compact;
             const Start start = start_of(window, segment, record, is_sealed, is_placed);

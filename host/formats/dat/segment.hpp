@@ -173,8 +173,4 @@ void index_file(SlotWindow& window, const std::optional<tracer::ChunkBegin>& hea
 // Returns null if its file cannot be opened (any more).
 [[nodiscard]] std::shared_ptr<trace::ByteSource> source_of(const Segment& segment);
 
-// Keeps the first of several chunks of one number. Each other one is compared with it: W-DUP if all bytes are equal,
-// E-CONFLICT if not.
-void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics);
-
 } // namespace host::formats::dat

@@ -154,6 +154,24 @@ TEST_F(CompactReading, DoubtsTheRecordsAfterThoseThatItAnnounces) {
     }
 }
 
+TEST_F(CompactReading, IsFoundAgainAtAnyByteAfterALoss) {
+    const Bytes first = busy(1).compact(tracer::compact::Layout::a);
+    const Bytes others[] = {busy(2).compact(tracer::compact::Layout::a), busy(3).bytes()};
+    for (const std::size_t lost : {1U, 7U, 16U, 21U}) {
+        Bytes bytes = first;
+        const auto middle = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2);
+        bytes.erase(middle, middle + static_cast<std::ptrdiff_t>(lost));
+        for (const Bytes& other : others) {
+            bytes.insert(bytes.end(), other.begin(), other.end());
+        }
+        EXPECT_EQ(read(bytes), trace::ExitStatus::damaged);
+        EXPECT_EQ(m_chunks.size(), 3U) << lost;
+        EXPECT_EQ(std::ranges::count(m_chunks, false, &trace::ChunkReport::damaged), 2) << lost << m_lines;
+        EXPECT_GE(m_seen.size() - m_doubtful, 10'000U) << lost;
+        EXPECT_LE(m_seen.size() - m_doubtful, 15'000U) << lost;
+    }
+}
+
 TEST_F(CompactReading, ReportsWhereAStreamIsDamaged) {
     const ChunkBuilder chunk = busy();
     const Bytes good = chunk.compact(tracer::compact::Layout::a, 2);

@@ -80,6 +80,7 @@ Bytes chunk_of(std::size_t events, std::size_t long_every, std::mt19937& random,
 struct Reading {
     std::vector<Placed> shown{};
     std::size_t unsound = 0;
+    std::size_t trusted = 0;
     std::string lines{};
     trace::ExitStatus status{};
     std::vector<trace::ChunkReport> chunks{};
@@ -97,6 +98,7 @@ Reading read(const Bytes& bytes) {
     trace.value()->for_each([&](const trace::Event& event) {
         if (!event.metadata) {
             reading.unsound += event.is_sound() ? 0 : 1;
+            reading.trusted += event.is_sound() && !event.doubtful ? 1 : 0;
             reading.shown.push_back({{event.ticks.value, event.raw_code, event.par1, event.par2,
                                       Bytes(event.payload.begin(), event.payload.end())},
                                      event.record});
@@ -337,6 +339,25 @@ TEST_F(ShiftedFiles, AreReadChunkByChunk) {
     EXPECT_EQ(reading.chunks[1].missing, 0U);
     EXPECT_EQ(reading.chunks[1].records, 20U);
     EXPECT_EQ(places_named(reading.lines), 2U) << reading.lines;
+}
+
+// The checksum over what the header announces is right, so that nothing of it is damaged, and the next chunk is found.
+TEST_F(ShiftedFiles, LoseNoRecordToTheBytesAfterASealedChunk) {
+    std::mt19937 random(2);
+    const Bytes first = chunk_of(100, 0, random);
+    ChunkBuilder next(4);
+    const Bytes second = support::sealed(next.event(0x2'0000'0000, "ipoint").bytes());
+    for (const std::size_t stray : {1U, 15U, 17U, 97U, 160U, 1000U}) {
+        Bytes bytes = first;
+        bytes.insert(bytes.end(), stray, std::byte{'Z'});
+        Reading reading = read(bytes);
+        EXPECT_EQ(reading.trusted, 100U) << stray << reading.lines;
+        EXPECT_EQ(reading.status, trace::ExitStatus::damaged) << stray;
+        bytes.insert(bytes.end(), second.begin(), second.end());
+        reading = read(bytes);
+        EXPECT_EQ(reading.trusted, 101U) << stray << reading.lines;
+        EXPECT_EQ(reading.chunks.size(), 2U) << stray;
+    }
 }
 
 // Of a file without a header each buffer is scanned as a whole: after one with two places, the second of which takes
