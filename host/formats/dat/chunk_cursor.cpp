@@ -56,9 +56,7 @@ std::optional<tracer::Record> ChunkCursor::look_ahead(std::uint8_t code) const {
 bool ChunkCursor::read_slot(Slot& slot) {
     if (m_held) {
         slot = *std::exchange(m_held, std::nullopt);
-        return true;
-    }
-    if (!m_slots.next(slot, m_ledger.is_skipped())) {
+    } else if (!m_slots.next(slot, m_ledger.is_skipped())) {
         return false;
     }
     if (!slot.compact && slot.index != 0 && begins_chunk(slot.record) && !m_assembler.is_open()) {

@@ -73,6 +73,34 @@ TEST(DamagedEvent, ThatAnotherCutsOffIsIncomplete) {
                             "f:0x40 E-INCOMPLETE a long event is cut off by the end"));
 }
 
+// From a pipe as from a file: the slot that ends the event too early is the first one of the next chunk.
+TEST(DamagedEvent, AtTheEndOfAChunkCostsNothingOfTheNextOne) {
+    ChunkBuilder first(1);
+    first.name("task", 1, "a name of several slots").raw(slot(0x101C, 1000)).raw(slot(0x201C, 1000));
+    const Bytes cut = first.bytes();
+    ChunkBuilder second(2);
+    const Bytes whole = second.event(2000, "ipoint").event(2001, "ipoint").bytes();
+    for (const std::size_t kept : {cut.size(), std::size_t{18 * 16}, std::size_t{5 * 16}, std::size_t{16}}) {
+        Bytes bytes(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(kept));
+        bytes.insert(bytes.end(), whole.begin(), whole.end());
+        for (const bool is_pipe : {false, true}) {
+            const Lines lines = support::reading_by([&](trace::Diagnostics& diagnostics) {
+                return Trace::open({.name = "f",
+                                    .bytes = is_pipe ? support::memory_stream(bytes) : support::memory_source(bytes),
+                                    .keep_open = true},
+                                   {.kind = trace::InputKind::records}, diagnostics);
+            });
+            EXPECT_THAT(
+                lines,
+                testing::Contains(testing::AllOf(testing::StartsWith("200"), testing::HasSubstr(" ok "))).Times(2))
+                << kept << is_pipe;
+            EXPECT_THAT(lines, testing::Contains(testing::AllOf(testing::StartsWith("chunk of f"),
+                                                                testing::HasSubstr("described 1 2 0 0 2 0 17 2"))))
+                << kept << is_pipe << testing::PrintToString(lines);
+        }
+    }
+}
+
 // Of a chunk's header only its second slot is left; the end of the preamble states how many records follow.
 TEST(DamagedEvent, ThatIsTheHeaderOfAChunkCostsTheHeaderIfTheEndOfThePreambleIsThere) {
     ChunkBuilder chunk;
