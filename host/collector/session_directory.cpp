@@ -29,6 +29,15 @@ namespace {
 
 using Failure = trace::Failure<lib::Error>;
 
+// Says by errno why a directory or a file in it cannot be used.
+Failure unusable_by_errno(std::string_view text) {
+    return {write_error() == lib::Error::no_space ? lib::Error::no_space : lib::Error::refused, std::string(text)};
+}
+
+Failure no_lock() {
+    return unusable_by_errno(fmt::format("{}: {}", kLockName, std::strerror(errno)));
+}
+
 // Returns only digits, because another program may have written the file.
 std::string holder_of(int file) {
     std::array<char, 16> text{};
@@ -63,7 +72,7 @@ lib::Result<void, Failure> DirectoryLock::take(int directory) {
         struct stat found {};
 
         if (!file || ::fstat(file.number(), &found) != 0) {
-            return Failure{lib::Error::refused, fmt::format("{}: {}", kLockName, std::strerror(errno))};
+            return no_lock();
         }
         if (!S_ISREG(found.st_mode)) {
             return Failure{lib::Error::refused, fmt::format("{} in it is no regular file", kLockName)};
@@ -73,7 +82,7 @@ lib::Result<void, Failure> DirectoryLock::take(int directory) {
         }
         if (is_named(directory, found)) {
             if (!write_holder(file.number())) {
-                return Failure{lib::Error::refused, fmt::format("{}: {}", kLockName, std::strerror(errno))};
+                return no_lock();
             }
             m_directory = directory;
             m_file = std::move(file);
@@ -142,7 +151,8 @@ SessionDirectory::Opened SessionDirectory::open(const std::string& path, OldSess
     std::filesystem::create_directories(path, code);
     trace::Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory) {
-        return unusable(code ? code.message() : std::strerror(errno));
+        errno = code ? code.value() : errno; // of the system's category
+        return unusable_by_errno(std::strerror(errno));
     }
     auto opened = std::make_shared<SessionDirectory>(std::move(directory), path);
     if (const auto taken = opened->take(old); !taken) {

@@ -155,7 +155,8 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
     }
     const auto locked = collector::SessionDirectory::open(options.directory, collector::OldSession::leave);
     if (!locked) {
-        return complain(text::escaped(locked.error().text));
+        complain(text::escaped(locked.error().text));
+        return trace::status_of(locked.error().cause);
     }
     const auto old = formats::dat::load_manifest(options.directory);
     const bool has_manifest = old.ok() || old.error().cause != lib::Error::not_found;

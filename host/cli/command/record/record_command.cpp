@@ -187,8 +187,9 @@ std::string publishing_fault(const RecordOptions& options) {
 }
 
 // Opens the directory, or returns why it cannot be used.
-lib::Result<std::shared_ptr<collector::SessionDirectory>, std::string> open_directory(const RecordOptions& options,
-                                                                                      Context context) {
+lib::Result<std::shared_ptr<collector::SessionDirectory>, trace::Failure<lib::Error>>
+open_directory(const RecordOptions& options, Context context) {
+    using Failure = trace::Failure<lib::Error>;
     using collector::ReliableSessions;
     const bool serve = !options.serve.empty();
     const auto old = serve           ? collector::OldSession::leave
@@ -203,10 +204,11 @@ lib::Result<std::shared_ptr<collector::SessionDirectory>, std::string> open_dire
         directory = collector::SessionDirectory::open(path, collector::OldSession::replace);
     }
     if (!directory) {
-        return directory_error(path, directory.error());
+        return Failure{directory.error().cause, directory_error(path, directory.error())};
     }
     if (const std::string fault = serve ? ReliableSessions::prepare(path) : ""; !fault.empty()) {
-        return fmt::format("{} (what is acknowledged is kept there first)", text::escaped(fault));
+        return Failure{lib::Error::refused,
+                       fmt::format("{} (what is acknowledged is kept there first)", text::escaped(fault))};
     }
     return directory.value();
 }
@@ -245,7 +247,7 @@ ExitStatus record(const RecordOptions& options, Context context) {
     }
     const auto directory = open_directory(options, context);
     if (!directory) {
-        return refuse(context, directory.error());
+        return refuse(context, directory.error().text, trace::status_of(directory.error().cause));
     }
     if (!socket.granted_enough()) {
         context.err.print("remora record: the receive buffer is {} KiB of {} KiB wanted; if packets are lost: "

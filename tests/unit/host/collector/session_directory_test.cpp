@@ -7,9 +7,12 @@
 
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <set>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,6 +74,33 @@ TEST(SessionDirectory, TakesOverTheLockOfACollectorThatWasKilled) {
     ASSERT_EQ(status, 0);
     ASSERT_TRUE(std::filesystem::exists(directory / kLockName));
     EXPECT_TRUE(SessionDirectory::open(directory.path(), OldSession::keep).ok());
+}
+
+// Only who may mount a file system can fill one.
+TEST(SessionDirectory, DistinguishesAFullDiskFromOneThatRefuses) {
+    constexpr int kNotMounted = 77;
+    const TemporaryDirectory directory;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const std::string user = std::to_string(::geteuid());
+        const std::string group = std::to_string(::getegid());
+        const bool alone = ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
+        std::ofstream("/proc/self/setgroups") << "deny";
+        std::ofstream("/proc/self/uid_map") << "0 " + user + " 1";
+        std::ofstream("/proc/self/gid_map") << "0 " + group + " 1";
+        const bool mounted = alone && ::mount("full", directory.path().c_str(), "tmpfs", 0, "size=4k,nr_inodes=1") == 0;
+        const auto taken = SessionDirectory::open(directory.path(), OldSession::keep);
+        const auto made = SessionDirectory::open(directory / "new", OldSession::keep);
+        const bool known = !taken && taken.error().cause == lib::Error::no_space && !made &&
+                           made.error().cause == lib::Error::no_space;
+        ::_exit(!mounted ? kNotMounted : known ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    if (WEXITSTATUS(status) == kNotMounted) {
+        GTEST_SKIP() << "no file system may be mounted here";
+    }
+    EXPECT_EQ(status, 0);
 }
 
 TEST(SessionDirectory, FollowsNoLinkAndReplacesNoFile) {
