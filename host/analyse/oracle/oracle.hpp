@@ -111,8 +111,8 @@ class Oracle {
 
     [[nodiscard]] const Verdicts& verdicts() const { return m_verdicts; }
 
-    // Returns the families of which a filter was set.
-    [[nodiscard]] trace::Families filtered() const { return m_filters.used(); }
+    // Returns the families of Filters::kParts of which a filter was set.
+    [[nodiscard]] trace::Families filtered() const { return m_filters.used() & trace::Filters::kParts; }
 
     // Returns why a part of the trace was not judged although nothing of it is missing; empty if all was. Valid after
     // finish().

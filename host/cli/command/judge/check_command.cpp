@@ -255,8 +255,7 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
         const auto limit = duration(options.timeout_s).value_or(std::chrono::milliseconds(0));
         OutcomesOfTrace asked = options.outcomes(
             fulfilled.expectations, {.path = options.input.path, .open = options.input.options, .limit = limit},
-            {verdicts,
-             verdict.lossless ? trace::filters_text(oracle.filtered() & trace::Filters::kParts) : verdict.text});
+            {verdicts, verdict.lossless ? trace::filters_text(oracle.filtered()) : verdict.text});
         fulfilled.outcomes = std::move(asked.outcomes);
         status = worse(status, asked.status);
     }
