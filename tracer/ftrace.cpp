@@ -4,6 +4,7 @@
 #include "tracer/ftrace.hpp"
 
 #include "tracer/ftrace_call.hpp"
+#include "tracer/ftrace_statements.hpp"
 #include "tracer/instance.hpp"
 
 #include <algorithm>
@@ -156,10 +157,13 @@ int FTrace_enable() {
     if (!call.locked()) {
         return -1;
     }
+    if (instance().control.enabled()) {
+        return 0;
+    }
     if (!instance().control.enable()) {
         return call.fail("no chunk is selected");
     }
-    instance().instructions.report_gap();
+    tracer::detail::state_enabled();
     return 0;
 }
 
@@ -419,7 +423,7 @@ void FTrace_set_filter(BYTE family, int status) {
         call.fail("family", family, "use an FTrace_filter_* constant");
         return;
     }
-    tracer::log_published(family, static_cast<WORD>(status), 0);
+    tracer::detail::state_filter(family);
 }
 
 FTrace_Error FTrace_last_error() {

@@ -101,11 +101,13 @@ struct FTrace_Error {
     ::tracer::log_published_fast(::tracer::detail::cut_to<::WORD>(type), ::tracer::detail::cut_to<::WORD>(par1),       \
                                  ::tracer::detail::cut_to<::DWORD>(par2))
 
-// Starts recording into the selected chunk.
+// Starts recording into the selected chunk. The filters in force are recorded, as FTrace_set_filter() records them; if
+// recording was enabled before, a trace_start precedes them, which states that records may be missing before it.
 // -1: no chunk is selected.
 int FTrace_enable();
 
-// Stops recording; further records are refused and counted. The selection stays.
+// Stops recording: TRACER_LOGEVENT then leaves nothing, as if its family were filtered, and FAST_TRACER_LOGEVENT is
+// counted as refused. The selection stays.
 // -1: another call is in progress.
 int FTrace_disable();
 
@@ -200,7 +202,8 @@ void FTrace_disk_writer(FTrace_Chunk_Ptr c);
 // flow is open.
 int FTrace_OSD_init_udp(int flag, const char* l_ip, const char* t_ip);
 
-// Filters a family of events.
+// Filters a family of events. The call is recorded; if recording is disabled or a trigger has stopped it, the filters
+// in force are recorded when it continues.
 // family: an FTrace_filter_* constant; any other value changes nothing, and FTrace_last_error() reports it.
 // status: 1: the events of this family are no longer recorded; 0: they are recorded again.
 void FTrace_set_filter(BYTE family, int status);
@@ -211,7 +214,8 @@ void FTrace_set_filter(BYTE family, int status);
 // chunk, and recording continues in the next one, if there is one; the history before the trigger is what the chunk
 // holds (a cyclic one holds its newest records). The window extends from chunk to chunk; a blackout_end in it counts as
 // one of its records, and it ends before a long event that does not fit whole. A record that finds no space fires no
-// trigger.
+// trigger. If START is set while recording is enabled, a trace_stop states it; if recording continues that a trigger
+// refused, a trace_start does. The filters in force follow each. An armed trigger neither refuses nor counts these.
 // action: FTRACE_TRIGGER_START, _STOP or _FREEZE.
 // type: an FTrace_EVT_* constant.
 // par1: 0 to 65535, or FTRACE_ANY.
@@ -221,7 +225,7 @@ void FTrace_set_filter(BYTE family, int status);
 // into is written compactly.
 int FTrace_trigger_arm(int action, WORD type, int par1, long long par2, DWORD records_after);
 
-// Removes the trigger; recording that it stopped continues.
+// Removes the trigger; recording that it refused continues, with a trace_start and the filters in force.
 // -1: another call is in progress.
 int FTrace_trigger_disarm();
 

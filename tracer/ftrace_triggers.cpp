@@ -2,6 +2,7 @@
 // Implements the published-style interface of triggers: checks arguments and reports reasons; the rules are in Control.
 #include "tracer/ftrace.hpp"
 #include "tracer/ftrace_call.hpp"
+#include "tracer/ftrace_statements.hpp"
 
 #include <limits>
 
@@ -20,6 +21,12 @@ const char* arm_text(lib::Error error) {
     return error == lib::Error::unsupported
                ? "a chunk that may be recorded into is compact: its records cannot be counted"
                : "no record carries this type, or it has no par1 and par2 to compare";
+}
+
+// Returns whether records are refused that would be recorded without a trigger.
+bool refuses() {
+    const tracer::Control& control = instance().control;
+    return control.enabled() && (control.awaits_start() || control.has_stopped());
 }
 
 template <typename T>
@@ -54,12 +61,19 @@ int FTrace_trigger_arm(int action, WORD type, int par1, long long par2, DWORD re
     if (action == FTRACE_TRIGGER_START && records_after != 0) {
         return call.fail("records_after", records_after, "must be 0: recording continues after a start");
     }
+    const bool refused = refuses();
     const auto armed = instance().control.arm({.action = static_cast<tracer::TriggerAction>(action),
                                                .code = static_cast<std::uint8_t>(type),
                                                .par1 = optional_of<WORD>(par1),
                                                .par2 = optional_of<DWORD>(par2),
                                                .records_after = records_after});
-    return armed ? 0 : call.fail("type", type, arm_text(armed.error()));
+    if (!armed) {
+        return call.fail("type", type, arm_text(armed.error()));
+    }
+    if (refused || refuses()) {
+        tracer::detail::state_gap();
+    }
+    return 0;
 }
 
 int FTrace_trigger_disarm() {
@@ -67,7 +81,11 @@ int FTrace_trigger_disarm() {
     if (!call.locked()) {
         return -1;
     }
+    const bool refused = refuses();
     instance().control.disarm();
+    if (refused) {
+        tracer::detail::state_gap();
+    }
     return 0;
 }
 

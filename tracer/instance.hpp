@@ -52,6 +52,12 @@ struct WaitHook {
     void* context = nullptr;
 };
 
+// Holds what the records state of pauses and filters (ftrace_statements.hpp).
+struct Statements {
+    bool begun = false;        // recording was enabled before
+    std::uint32_t filters = 0; // those that the records state, by family
+};
+
 struct Instance {
     struct Storage {
         ChunkStore::Slots& slots;
@@ -81,6 +87,7 @@ struct Instance {
     SinkProvider* sinks = nullptr;                       // null: FTrace_OSD_init_udp and FTrace_init_disk_writer fail
     WaitHook wait;
     InstructionTrace instructions;
+    Statements statements;
     LastError last_error;
 };
 

@@ -19,7 +19,7 @@ int chunk(int slots, FTrace_flags mode) {
 
 void begin(int first) {
     filter_the_kernel();
-    ASSERT(FTrace_actual_chunk_select(first) == 0 && FTrace_enable() == 0);
+    ASSERT(FTrace_actual_chunk_select(first) == 0 && enable_bare());
 }
 
 void log_numbers(std::uint32_t from, std::uint32_t to) {

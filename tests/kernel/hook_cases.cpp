@@ -87,7 +87,7 @@ void record(void (*scenario)()) {
         ASSERT(number >= 0 && FTrace_actual_chunk_select(number) == 0);
         cast_size = 0;
         enter('m', kernel::task_self());
-        FTrace_enable();
+        ASSERT(enable_bare());
         scenario();
         FTrace_disable();
         recording.read(number);

@@ -45,6 +45,11 @@ class Recording {
     std::size_t m_size = 0;
 };
 
+// Enables recording without the records that state filters and pauses, for a case that counts every record.
+[[nodiscard]] inline bool enable_bare() {
+    return tracer::instance().control.enable().ok();
+}
+
 // Records only the families general, ipoint and user from now on.
 inline void filter_the_kernel() {
     for (const BYTE family :

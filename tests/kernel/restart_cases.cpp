@@ -201,7 +201,7 @@ void prepare(const Situation& situation, int first, int second) {
     const bool link_early = situation.start.next == Next::linked || situation.start.next == Next::full ||
                             situation.start.next == Next::cyclic;
     ASSERT(!link_early || FTrace_chunk_link(first, second) == 0);
-    ASSERT(FTrace_actual_chunk_select(first) == 0 && FTrace_enable() == 0);
+    ASSERT(FTrace_actual_chunk_select(first) == 0 && enable_bare());
     for (int i = 0; i < situation.start.filled; ++i) {
         TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, static_cast<std::uint32_t>(i));
     }
@@ -233,7 +233,7 @@ void clean_up(int first, int second) {
     tracer::instance().control.disarm();
     parking = parking >= 0 ? parking : make_chunk(4, kStop, 4);
     ASSERT(FTrace_set_chunk_flags(parking, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_STOP) == 0);
-    ASSERT(FTrace_actual_chunk_select(parking) == 0 && FTrace_enable() == 0);
+    ASSERT(FTrace_actual_chunk_select(parking) == 0 && enable_bare());
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, 0);
     FTrace_disable();
     ASSERT(FTrace_chunk_delete(first) == 0 && (second < 0 || FTrace_chunk_delete(second) == 0));

@@ -107,7 +107,7 @@ void prepare(const Situation& situation, Layout layout) {
         start_chunk(g_next, g_next_area, layout, g_next_area.size());
     }
     select_fresh(g_parking);
-    ASSERT(FTrace_enable() == 0);
+    ASSERT(enable_bare());
     tracer::write_shared(cpu.active, &g_chunk);
     const std::uint64_t dropped = cpu.dropped_bytes;
     for (int i = 0; i < 3 || (fills && cpu.dropped_bytes == dropped); ++i) {

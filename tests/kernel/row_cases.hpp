@@ -13,7 +13,7 @@ inline constinit Recording recording;
 inline int begin(int slots = 250, FTrace_flags mode = FTRACE_CHUNK_FLAG_STOP) {
     const int number = FTrace_chunk_create(slots * kRecordBytes, 8 * kRecordBytes,
                                            static_cast<FTrace_flags>(FTRACE_CHUNK_FLAG_FREE | mode));
-    ASSERT(number >= 0 && FTrace_actual_chunk_select(number) == 0 && FTrace_enable() == 0);
+    ASSERT(number >= 0 && FTrace_actual_chunk_select(number) == 0 && enable_bare());
     return number;
 }
 

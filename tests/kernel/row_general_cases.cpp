@@ -20,12 +20,16 @@ int on_and_off(const kernel::AppArguments&) {
     const auto gone = context_of(ended);
     must(kernel::task_kill(ended));
     kernel::root::tracing_enable();
+    FTrace_disable();
+    FTrace_set_filter(FTrace_filter_user, 1);
+    check(FTrace_enable() == 0, "recording continues");
     kernel::root::tracing_end();
     recording.read(number);
     const auto main = context_of(kernel::task_self());
     const std::uint32_t khz = arch::tick_rate().khz;
     expect(FTrace_EVT_cycles_per_msec, 0, khz);
-    expect(FTrace_EVT_trace_start, main, khz);
+    check(count(FTrace_EVT_trace_start, main, khz) == 2, "trace_start states the beginning and the pause");
+    expect(FTrace_filter_user, 1, 0);
     expect(FTrace_EVT_trace_stop, main, khz);
     expect(FTrace_EVT_id, main, kernel::task_self().value);
     expect(FTrace_EVT_id, context_of({0}), 0); // the idle task

@@ -45,7 +45,7 @@ struct Lone {
 Lone alone(int slots, FTrace_flags mode) {
     const int number = chunk(slots, mode);
     const std::uint64_t dropped = tracer::totals(0).dropped;
-    ASSERT(FTrace_actual_chunk_select(number) == 0 && FTrace_enable() == 0);
+    ASSERT(FTrace_actual_chunk_select(number) == 0 && enable_bare());
     log_numbers();
     FTrace_disable();
     Lone lone;

@@ -211,7 +211,7 @@ void round(FTrace_flags mode) {
     const std::uint64_t flags = arch::irq_save();
     const tracer::Totals before = tracer::totals(0);
     const std::uint64_t attempted_before = attempted_slots();
-    ASSERT(FTrace_enable() == 0);
+    ASSERT(enable_bare());
     const std::uint64_t taken_before = kernel::interrupt_counters().taken;
     release_storm_irq_off();
     arch::irq_restore(flags);

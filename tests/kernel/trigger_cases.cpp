@@ -17,7 +17,7 @@ int begin(int slots, FTrace_flags mode) {
     filter_the_kernel();
     const int number = FTrace_chunk_create(slots * kRecordBytes, 4 * kRecordBytes,
                                            static_cast<FTrace_flags>(FTRACE_CHUNK_FLAG_FREE | mode));
-    ASSERT(number >= 0 && FTrace_actual_chunk_select(number) == 0 && FTrace_enable() == 0);
+    ASSERT(number >= 0 && FTrace_actual_chunk_select(number) == 0 && enable_bare());
     return number;
 }
 
@@ -54,7 +54,7 @@ int stop_after(const kernel::AppArguments&) {
 }
 
 int start_with(const kernel::AppArguments&) {
-    const int chunk = begin(16, FTRACE_CHUNK_FLAG_STOP);
+    const int chunk = begin(32, FTRACE_CHUNK_FLAG_STOP);
     check(FTrace_trigger_arm(FTRACE_TRIGGER_START, FTrace_EVT_user_event_0, FTRACE_ANY, 50, 0) == 0, "armed");
     log_numbers(0, 60);
     FTrace_disable();

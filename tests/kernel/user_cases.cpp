@@ -34,7 +34,7 @@ int begin(int slots, FTrace_flags mode) {
                                            static_cast<FTrace_flags>(FTRACE_CHUNK_FLAG_FREE | mode));
     ASSERT(number >= 0);
     filter_the_kernel();
-    ASSERT(FTrace_actual_chunk_select(number) == 0 && FTrace_enable() == 0);
+    ASSERT(FTrace_actual_chunk_select(number) == 0 && enable_bare());
     return number;
 }
 

@@ -167,27 +167,34 @@ lib::Result<void> Control::arm(const TriggerRequest& request) {
                      .key2 = request.par2.value_or(0),
                      .mask2 = request.par2 ? 0xFFFF'FFFFU : 0U,
                      .after_bytes = std::uint64_t{request.records_after} * kRecordBytes};
-    // The trigger cannot match yet, so a record of an interrupt can at most move the flag to the next chunk, and
-    // setting it again is harmless. A flag that remains in a chunk that was left has no effect. Each repetition
-    // requires that another chunk has filled up, so there are few.
+    watch(); // the trigger cannot match yet
+    write_shared(m_cpu.trigger.key1, m_cpu.trigger.key1 & ~kInertKey);
+    return {};
+}
+
+// A record of an interrupt can at most move the flag to the next chunk, and setting it again is harmless. A flag that
+// remains in a chunk that was left has no effect. Each repetition requires that another chunk has filled up, so there
+// are few.
+void Control::watch() {
     ChunkControl* watched = nullptr;
     for (std::size_t turn = 0; watched != recording_into() && turn < kChunksMax; ++turn) {
         watched = recording_into();
         set_shared_bits(watched->word, TRACER_WORD_ARMED);
     }
     ASSERT(watched != nullptr);
-    write_shared(m_cpu.trigger.key1, m_cpu.trigger.key1 & ~kInertKey);
-    return {};
 }
 
-void Control::disarm() {
-    // The flag is cleared first where records go, until no record has moved on from there: after that the flag is not
-    // handed on.
+// Clears the flag where records go, until no record has moved on from there: after that the flag is not handed on.
+void Control::unwatch() {
     ChunkControl* watched = nullptr;
     for (std::size_t turn = 0; watched != recording_into() && turn < kChunksMax; ++turn) {
         watched = recording_into();
         clear_shared_bits(watched->word, kTriggerFlags);
     }
+}
+
+void Control::disarm() {
+    unwatch();
     for (Chunk& chunk : m_store.slots()) {
         if (chunk.exists) {
             clear_shared_bits(chunk.control.word, kTriggerFlags);
@@ -210,6 +217,14 @@ TriggerState Control::trigger_state() const {
         }
     }
     return TriggerState::done;
+}
+
+bool Control::awaits_start() const {
+    return m_cpu.trigger.action == TriggerAction::start && trigger_state() == TriggerState::armed;
+}
+
+bool Control::has_stopped() const {
+    return m_cpu.trigger.action == TriggerAction::stop && trigger_state() == TriggerState::done;
 }
 
 // Hands a trigger over to an empty chunk by the rule of the record path's jump, while recording is disabled.

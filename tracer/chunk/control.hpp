@@ -104,7 +104,7 @@ class Control {
     // Enables recording; enabling twice is allowed. refused: no chunk is selected.
     [[nodiscard]] lib::Result<void> enable();
 
-    // Disables recording: further records are refused and counted. The selection stays.
+    // Disables recording: a further record is filtered, or refused if it passes the filters. The selection stays.
     void disable();
 
     [[nodiscard]] bool enabled() const { return read_shared(m_cpu.mask) != 0; }
@@ -126,10 +126,18 @@ class Control {
     // counted.
     [[nodiscard]] lib::Result<void> arm(const TriggerRequest& request);
 
-    // Removes the trigger; recording that it stopped continues.
+    // Removes the trigger; recording that it refused continues.
     void disarm();
 
     [[nodiscard]] TriggerState trigger_state() const;
+
+    // Return whether the trigger refuses records: all until its event comes (start), or all after its window (stop).
+    [[nodiscard]] bool awaits_start() const;
+    [[nodiscard]] bool has_stopped() const;
+
+    // Let records pass as if no trigger were set, and set it again. Precondition: it is armed.
+    void unwatch();
+    void watch();
 
     // Returns the totals, which are exact if nothing is recorded meanwhile (disabled, or interrupts off).
     [[nodiscard]] Totals totals() const;

@@ -23,7 +23,7 @@ class ChunkCompress : public testing::Test {
         const int number = FTrace_chunk_create(slots * 16, emergency, static_cast<FTrace_flags>(mode | 1));
         EXPECT_GE(number, 0);
         EXPECT_EQ(FTrace_actual_chunk_select(number), 0);
-        EXPECT_EQ(FTrace_enable(), 0);
+        EXPECT_TRUE(m_fixture.tracer().control.enable().ok());
         for (unsigned i = 0; i < records; ++i) {
             tracer::log<"task_schedule">(static_cast<std::uint16_t>(i / 4 % 3), i / 4 % 3);
             ++m_attempts;
@@ -147,7 +147,7 @@ TEST_F(ChunkCompress, IsSmallerAndPlainAgainWhenItIsReused) {
     ASSERT_EQ(FTrace_compress_chunk(number, FTRACE_CHUNK_FLAG_STOP | FTRACE_CHUNK_FLAG_FREE), 0);
     ASSERT_EQ(FTrace_actual_chunk_select(number), 0);
     EXPECT_EQ(flags(number) & FTRACE_CHUNK_FLAG_COMPR, 0);
-    ASSERT_EQ(FTrace_enable(), 0);
+    ASSERT_TRUE(m_fixture.tracer().control.enable().ok());
     tracer::log<"ipoint">(1, 2);
     ++m_attempts;
     EXPECT_EQ(FTrace_disable(), 0);
@@ -165,13 +165,13 @@ TEST_F(ChunkCompress, RefusesAndChangesNothing) {
     const int number = recorded(400, 300, FTRACE_CHUNK_FLAG_STOP);
     expect_refused(FTrace_compress_chunk(number, 0x0C), "new_flags", "exclude");
     expect_refused(FTrace_compress_chunk(number, FTRACE_CHUNK_FLAG_BUSY), "new_flags", "BUSY");
-    ASSERT_EQ(FTrace_enable(), 0) << "still selected";
+    ASSERT_TRUE(m_fixture.tracer().control.enable().ok()) << "still selected";
     expect_refused(FTrace_compress_chunk(number, 0), "number", "recorded into");
     ASSERT_EQ(FTrace_disable(), 0);
     // Too few records: header and map would cost more than they save.
     const int small = recorded(4, 2, FTRACE_CHUNK_FLAG_STOP);
     expect_refused(FTrace_compress_chunk(small, 0), "number", "smaller");
-    ASSERT_EQ(FTrace_enable(), 0) << "it is still selected";
+    ASSERT_TRUE(m_fixture.tracer().control.enable().ok()) << "it is still selected";
     tracer::log<"ipoint">(1, 2);
     ++m_attempts;
     ASSERT_EQ(FTrace_disable(), 0);
@@ -188,7 +188,7 @@ TEST_F(ChunkCompress, LeavesAClosedChunkClosedWhenItRefuses) {
     const int second = FTrace_chunk_create(160, 0, kFree);
     ASSERT_EQ(FTrace_chunk_link(first, second), 0);
     ASSERT_EQ(FTrace_actual_chunk_select(first), 0);
-    ASSERT_EQ(FTrace_enable(), 0);
+    ASSERT_TRUE(m_fixture.tracer().control.enable().ok());
     tracer::log<"ipoint">(1, 1);
     ASSERT_TRUE(m_fixture.tracer().control.close_active().ok());
     tracer::log<"ipoint">(1, 2);

@@ -119,8 +119,8 @@ TEST_F(FTrace, FastRecordsPassFiltersAndSaySo) {
     ASSERT_EQ(FTrace_enable(), 0);
     TRACER_LOGEVENT(FTrace_EVT_ipoint, 1, 0);
     FAST_TRACER_LOGEVENT(FTrace_EVT_ipoint, 2, 0);
-    ASSERT_EQ(main_records(chunk(number)).size(), 1U);
-    EXPECT_EQ(main_records(chunk(number))[0].code, 0x8001);
+    ASSERT_EQ(main_records(chunk(number)).size(), 2U); // the first one states the filter
+    EXPECT_EQ(main_records(chunk(number))[1].code, 0x8001);
 }
 
 TEST_F(FTrace, EnableWithoutAChunkFails) {
@@ -343,7 +343,7 @@ TEST_F(FTrace, AChunkMayBeWrittenCompactlyFromTheStart) {
     ASSERT_EQ(FTrace_actual_chunk_select(number), 0); // and it starts empty
     ASSERT_EQ(FTrace_enable(), 0);
     TRACER_LOGEVENT(FTrace_EVT_task_schedule, 1, 1);
-    EXPECT_EQ(tracer::ChunkStore::contents(chunk(number)).events(), 2U); // blackout_end, and the event
+    EXPECT_EQ(tracer::ChunkStore::contents(chunk(number)).events(), 3U); // blackout_end, trace_start, and the event
 }
 
 // A mode of 0 is CYC, which is invalid for a chunk that is written compactly: reported immediately, not after sending.
