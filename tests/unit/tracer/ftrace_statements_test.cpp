@@ -197,6 +197,7 @@ TEST_F(Statements, ATriggerOfStartStatesThePauseBeforeIt) {
     log(kMark, 3);
     log(kEvent, 4);
     EXPECT_EQ(FTrace_trigger_disarm(), 0) << "nothing is refused any more";
+    EXPECT_EQ(gaps(), 1) << "what is recorded of a gap would be refused";
     EXPECT_THAT(lines(), ElementsAre(std::pair(kEvent, 1), std::pair(kStop, kContext), std::pair(kTask, 1),
                                      std::pair(kMark, 3), std::pair(kEvent, 4)));
 }
