@@ -128,10 +128,11 @@ inline BasePriorities::Key BasePriorities::key_of(std::uint32_t context) const {
     }
     case Queue::fixed: {
         const auto server = task.server ? m_servers.find(*task.server) : m_servers.end();
-        if (server != m_servers.end() && server->second.throttles) {
+        if (server != m_servers.end() && server->second.throttles.value_or(false)) {
             return {task.level, true, server->second.period_ns.has_value(), server->second.period_ns.value_or(0)};
         }
-        return {task.level, true, true, task.changed_ns.value_or(task.relative_ns)};
+        const std::uint64_t relative_ns = task.changed_ns.value_or(task.relative_ns);
+        return {task.level, true, relative_ns != 0, relative_ns}; // 0: it has a server that no record states
     }
     case Queue::last:
         return {task.level, true, true};
@@ -160,15 +161,22 @@ Order BasePriorities::order(std::uint32_t a, std::uint32_t b) const {
 
 std::optional<std::uint32_t> BasePriorities::used_up(std::uint32_t number) const {
     const auto server = m_servers.find(number);
-    const bool is_used_up =
-        server != m_servers.end() && server->second.throttles && server->second.budget.at(m_forgotten) == 0U;
+    const bool is_used_up = server != m_servers.end() && server->second.throttles.value_or(false) &&
+                            server->second.budget.at(m_forgotten) == 0U;
     return is_used_up ? std::optional(number) : std::nullopt;
 }
 
 bool BasePriorities::may_be_throttled(std::uint32_t context) const {
-    const auto server = context < m_tasks.size() && m_tasks[context].server ? m_servers.find(*m_tasks[context].server)
-                                                                            : m_servers.end();
-    return server != m_servers.end() && server->second.throttles && !server->second.budget.at(m_forgotten);
+    if (context >= m_tasks.size()) {
+        return false;
+    }
+    const Task& task = m_tasks[context];
+    if (!task.server) {
+        return task.queue == Queue::fixed && task.relative_ns == 0; // the record of its server is lost
+    }
+    const auto found = m_servers.find(*task.server);
+    return found == m_servers.end() || !found->second.throttles ||
+           (*found->second.throttles && !found->second.budget.at(m_forgotten));
 }
 
 } // namespace host::schedule

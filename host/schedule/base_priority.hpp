@@ -51,7 +51,7 @@ class BasePriorities {
         return context < m_tasks.size() && m_tasks[context].server ? used_up(*m_tasks[context].server) : std::nullopt;
     }
 
-    // Returns whether the task has such a server whose budget a loss has hidden.
+    // Returns whether the task may have such a server whose budget, or whose description, a loss has hidden.
     [[nodiscard]] bool may_be_throttled(std::uint32_t context) const;
 
   private:
@@ -79,7 +79,7 @@ class BasePriorities {
     };
 
     struct Server {
-        bool throttles = false; // a polling or deferrable server
+        std::optional<bool> throttles{}; // a polling or deferrable server
         std::optional<std::uint64_t> period_ns{};
         Transient<std::uint32_t> budget{};
     };

@@ -59,7 +59,8 @@ class EventStream {
     // call. The time of a call is proportional to the input that it consumes; memory is bounded for any input. A batch
     // of one may be any event. The events of a larger batch are plain: valid records of ours, simple ones of our table,
     // without metadata, of one chunk image and so of one processor; no stamp is less than the one before it; none of
-    // them begins or ends a gap (blackout_*, trace_start). So a reader examines what they have in common only once.
+    // them begins or ends a gap (blackout_*, trace_start, trace_stop). So a reader examines what they have in common
+    // only once.
     [[nodiscard]] std::span<const Event> next_batch() {
         const std::span<Event> batch = read_batch();
         if (!batch.empty() && is_judged(batch.front())) { // within a batch nothing is missing

@@ -113,7 +113,8 @@ struct TraceFacts {
 // Finds where the reader got fewer records than the chunks hold: slots that are empty or could not be decoded, and
 // chunks that end early. The missing records may have changed any state, so a check that continued across a hole would
 // report false violations. There is one before and after a chunk whose checksum is wrong. Whole chunks may be missing
-// before any chunk that is not the next one by its number, unless it is known that all are there.
+// before any chunk that is not the next one by its number, unless it is known that all are there; and after trace_stop,
+// which states that recording pauses.
 class Holes {
   public:
     // Returns whether records are missing between the previous event of the same processor and this one. Must be called
@@ -121,6 +122,22 @@ class Holes {
     // they are at the event.
     [[nodiscard]] bool before(const Event& event, const TraceFacts& facts) {
         Latest& latest = m_processors[event.cpu];
+        const bool was_paused = std::exchange(latest.paused, event.code == kCodeOf<"trace_stop">);
+        return is_lost_before(event, facts, latest) || was_paused;
+    }
+
+  private:
+    static constexpr std::size_t kLatestChunks = 256;
+
+    struct Latest {
+        bool begun = false;           // the processor had an event
+        bool paused = false;          // its latest event is trace_stop
+        std::uint32_t source = 0;     // the chunk of the processor's latest event
+        std::uint32_t generation = 0; // number of the part, of a chunk that is read in parts
+        std::uint64_t lost = 0;       // lost in that chunk, up to the event
+    };
+
+    [[nodiscard]] bool is_lost_before(const Event& event, const TraceFacts& facts, Latest& latest) {
         const ChunkReport& here = facts.chunks[event.source];
         const std::uint64_t lost_here = lost(here);
         if (latest.begun && latest.source == event.source && latest.generation == event.generation) [[likely]] {
@@ -133,19 +150,13 @@ class Holes {
         const bool lacks_chunks =
             before != nullptr && before != &here &&
             (here.description.overwritten != 0 || (lacks_parts(facts) && !follows(*before, here, facts)));
-        latest = {.begun = true, .source = event.source, .generation = event.generation, .lost = lost_here};
+        latest = {.begun = true,
+                  .paused = latest.paused,
+                  .source = event.source,
+                  .generation = event.generation,
+                  .lost = lost_here};
         return ended_early || lacks_chunks || here.damaged || lost_here != 0;
     }
-
-  private:
-    static constexpr std::size_t kLatestChunks = 256;
-
-    struct Latest {
-        bool begun = false;           // the processor had an event
-        std::uint32_t source = 0;     // the chunk of the processor's latest event
-        std::uint32_t generation = 0; // number of the part, of a chunk that is read in parts
-        std::uint64_t lost = 0;       // lost in that chunk, up to the event
-    };
 
     [[nodiscard]] static std::uint64_t lost(const ChunkReport& chunk) {
         return chunk.missing + chunk.unused + chunk.skipped + chunk.gaps + (chunk.damaged ? 1 : 0);

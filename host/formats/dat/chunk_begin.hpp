@@ -195,9 +195,10 @@ inline constexpr std::uint64_t kStrayTicks = std::uint64_t{1} << 32;
 // The rows by code; null if the code is not plain.
 inline constexpr auto kPlainRows = [] {
     constexpr auto kNoted = std::to_array<std::uint8_t>(
-        {trace::kCodeOf<"cycles_per_msec">, trace::kCodeOf<"trace_start">, trace::kCodeOf<"id">,
-         trace::kCodeOf<"task_create">, trace::kCodeOf<"numevents">, trace::kCodeOf<"blackout_start">,
-         trace::kCodeOf<"blackout_end">, trace::kCodeOf<"clock_compensated">, trace::kCodeOf<"compensation_count">});
+        {trace::kCodeOf<"cycles_per_msec">, trace::kCodeOf<"trace_start">, trace::kCodeOf<"trace_stop">,
+         trace::kCodeOf<"id">, trace::kCodeOf<"task_create">, trace::kCodeOf<"numevents">,
+         trace::kCodeOf<"blackout_start">, trace::kCodeOf<"blackout_end">, trace::kCodeOf<"clock_compensated">,
+         trace::kCodeOf<"compensation_count">});
     std::array<const tracer::EventRow*, 256> rows{};
     for (const tracer::EventRow& row : tracer::kEvents) {
         const bool plain =

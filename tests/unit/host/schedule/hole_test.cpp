@@ -37,14 +37,13 @@ Accounts accounts_of(const std::vector<Event>& events, std::uint32_t khz) {
     return accounts;
 }
 
-// Interference and blocking are one figure: the record that states the place of a task may be missing until it is
-// dispatched again.
 std::string text_of(const JobAccount& account) {
-    return fmt::format("release {}, ready {}, start {}, response {}: jitter {}, execution {}, delay {}, suspension {}",
+    return fmt::format("release {}, ready {}, start {}, response {}: jitter {}, execution {}, interference {}, "
+                       "blocking {}, suspension {}",
                        account.job.release->ticks.value, account.ready.ticks.value,
                        account.job.start ? account.job.start->ticks.value : 0, account.response().value,
                        account.part(Part::jitter).value, account.part(Part::execution).value,
-                       (account.part(Part::interference) + account.part(Part::blocking)).value,
+                       account.part(Part::interference).value, account.part(Part::blocking).value,
                        account.part(Part::suspension).value);
 }
 

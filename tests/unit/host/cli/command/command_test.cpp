@@ -472,6 +472,15 @@ TEST_F(Commands, SayWhyASessionIsEmpty) {
     EXPECT_THAT(m_err, HasSubstr("no record of a known event: no packet came"));
 }
 
+TEST_F(Commands, KnowNoLateJobWhereAFilterHidesStates) {
+    ChunkBuilder chunk = sample();
+    const std::string trace = write(chunk.event(7000, "filter_mutex", 1).event(7100, "filter_mutex", 0).bytes());
+    EXPECT_EQ(remora({"why", trace}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("no job that is whole missed its deadline, but filters hid records: filter_mutex\n"));
+    EXPECT_EQ(remora({"summary", trace}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("unknown    filters hid records: filter_mutex\n"));
+}
+
 TEST_F(Commands, PrintARowOfManyColumnsAsABlock) {
     const std::string trace = write(two_tasks(1'000'000, 500'000).bytes());
     ASSERT_EQ(remora({"sql", trace, "select * from jobs limit 2"}), 0) << m_err;

@@ -197,6 +197,16 @@ TEST_F(Session, HasAHoleWhereOneOfManyChunksInAFileLostRecords) {
         << "the records of the second come after those that the first announces";
 }
 
+// A trigger of start refuses the records from there on until its event.
+TEST_F(Session, HasAHoleAfterAStopOfTracing) {
+    support::ChunkBuilder chunk;
+    for (std::uint64_t stamp = 1000; stamp < 1020; ++stamp) {
+        chunk.event(stamp, stamp == 1010 ? "trace_stop" : "ipoint", 1);
+    }
+    m_directory.write("stopped.dat", chunk.bytes());
+    EXPECT_EQ(stamps_after_holes("stopped.dat"), std::vector<std::uint64_t>{1011});
+}
+
 TEST_F(Session, IsItsFilesInTheOrderOfTime) {
     list("2trace.dat", chunk_of(2, 900, true));
     const Lines lines = read();
