@@ -114,6 +114,8 @@ class Known:
         self.holds = []  # (mutex, task), the latest last
         self.unlocked = {}  # task: the mutex that it has unlocked, until it leaves the processor
         self.unlocked_for_place = set()  # those who unlocked what the task of their place waited for; until a decision
+        # Whoever runs may hold what the gap has hidden. Nothing is hidden where the trace begins with the machine.
+        self.lost = former is not None and (former.lost or former.current is not None)
         self.deadline = {}
         self.released, self.undated = {}, set()  # task: r of its job; tasks whose jobs have no deadline yet
         self.budget = {}
@@ -201,7 +203,8 @@ class Known:
     def lent_for(self, runs):
         """The mutex for which a task runs in another place: just unlocked for that one, else acquired last."""
         last = self.acquired_last(runs)
-        return self.unlocked.get(runs) if last is None or runs in self.unlocked_for_place else last
+        is_known = runs in self.unlocked_for_place or (last is None and not self.lost)
+        return self.unlocked.get(runs) if is_known else last
 
     def chain(self, mutex):
         found = []
