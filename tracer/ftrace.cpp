@@ -160,7 +160,7 @@ int FTrace_enable() {
     if (instance().control.enabled()) {
         return 0;
     }
-    if (!instance().control.enable()) {
+    if (!instance().control.enter()) {
         return call.fail("no chunk is selected");
     }
     tracer::detail::state_enabled();

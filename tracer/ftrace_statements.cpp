@@ -13,6 +13,7 @@ constexpr std::uint16_t kFilterCodes = 0xF0;
 template <typename Write>
 void pass_trigger(Write write) {
     Control& control = instance().control;
+    control.hold();
     const bool armed = control.trigger_state() == TriggerState::armed;
     if (armed) {
         control.unwatch();
@@ -21,6 +22,12 @@ void pass_trigger(Write write) {
     if (armed) {
         control.watch();
     }
+    control.admit();
+}
+
+void record_context(std::uint16_t code) {
+    const StepHooks& hooks = instance().instructions.hooks();
+    record(code, hooks.context != nullptr ? hooks.context() : std::uint16_t{0}, instance().exporter.setup().tsc_khz);
 }
 
 [[nodiscard]] std::uint16_t filtered(unsigned family) {
@@ -61,14 +68,21 @@ void state_enabled() {
 void state_gap() {
     const bool waits = instance().control.awaits_start();
     pass_trigger([waits] {
-        const StepHooks& hooks = instance().instructions.hooks();
-        record(waits ? event_code("trace_stop") : event_code("trace_start"),
-               hooks.context != nullptr ? hooks.context() : std::uint16_t{0}, instance().exporter.setup().tsc_khz);
+        record_context(waits ? event_code("trace_stop") : event_code("trace_start"));
         state_filters();
     });
     if (!waits) {
         instance().instructions.report_gap();
     }
+}
+
+void state_stop() {
+    instance().control.hold();
+    record_context(event_code("trace_stop"));
+}
+
+void state_stopped() {
+    pass_trigger(&state_filters);
 }
 
 void state_filter(std::uint8_t filter_code) {

@@ -8,7 +8,8 @@
 //
 // These records pass the filters and a trigger that is armed, which they do not fire (that of a call of
 // FTrace_set_filter fires it, like any other event). While a trigger has stopped recording, nothing is stated before
-// its removal. Context: task or irq-off, with the tracer's lock.
+// its removal. While something is stated all families are filtered, so that no record of an interrupt precedes it as if
+// it were of the time before the pause. Context: task or irq-off, with the tracer's lock.
 #pragma once
 
 #include "tracer/instance.hpp"
@@ -17,11 +18,15 @@
 
 namespace tracer::detail {
 
-// Must be called when recording was enabled.
+// Must be called after Control::enter().
 void state_enabled();
 
-// Must be called if records were refused until now, or are refused from now on. Precondition: recording is enabled.
+// Must be called if records were refused until now, after Control::hold(). Precondition: recording is enabled.
 void state_gap();
+
+// Must be called before and after a trigger is set that refuses records from now on. Precondition: none were refused.
+void state_stop();
+void state_stopped();
 
 // Must be called after each change of a filter.
 void state_filter(std::uint8_t filter_code);

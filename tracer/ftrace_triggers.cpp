@@ -61,17 +61,28 @@ int FTrace_trigger_arm(int action, WORD type, int par1, long long par2, DWORD re
     if (action == FTRACE_TRIGGER_START && records_after != 0) {
         return call.fail("records_after", records_after, "must be 0: recording continues after a start");
     }
-    const bool refused = refuses();
-    const auto armed = instance().control.arm({.action = static_cast<tracer::TriggerAction>(action),
-                                               .code = static_cast<std::uint8_t>(type),
-                                               .par1 = optional_of<WORD>(par1),
-                                               .par2 = optional_of<DWORD>(par2),
-                                               .records_after = records_after});
-    if (!armed) {
-        return call.fail("type", type, arm_text(armed.error()));
+    tracer::Control& control = instance().control;
+    const tracer::TriggerRequest request{.action = static_cast<tracer::TriggerAction>(action),
+                                         .code = static_cast<std::uint8_t>(type),
+                                         .par1 = optional_of<WORD>(par1),
+                                         .par2 = optional_of<DWORD>(par2),
+                                         .records_after = records_after};
+    if (const auto checked = control.check(request); !checked) {
+        return call.fail("type", type, arm_text(checked.error()));
     }
-    if (refused || refuses()) {
+    const bool ends_pause = refuses();
+    const bool begins_pause = action == FTRACE_TRIGGER_START && control.enabled() && !ends_pause;
+    if (ends_pause) {
+        control.hold();
+    } else if (begins_pause) {
+        tracer::detail::state_stop();
+    }
+    const auto armed = control.arm(request);
+    ASSERT(armed.ok());
+    if (ends_pause) {
         tracer::detail::state_gap();
+    } else if (begins_pause) {
+        tracer::detail::state_stopped();
     }
     return 0;
 }
@@ -82,6 +93,9 @@ int FTrace_trigger_disarm() {
         return -1;
     }
     const bool refused = refuses();
+    if (refused) {
+        instance().control.hold();
+    }
     instance().control.disarm();
     if (refused) {
         tracer::detail::state_gap();

@@ -11,18 +11,29 @@ lib::Result<void> Control::enable() {
     if (enabled()) {
         return {};
     }
+    const auto entered = enter();
+    if (entered) {
+        admit();
+    }
+    return entered;
+}
+
+lib::Result<void> Control::enter() {
     if (m_cpu.selected == nullptr) {
         return lib::Error::refused;
     }
     ASSERT(read_shared(m_cpu.active) == &null_chunk && m_cpu.mask == 0);
     write_shared(m_cpu.active, m_cpu.selected);
     m_cpu.selected = nullptr;
-    write_shared(m_cpu.mask, (0xFFFF & ~m_cpu.filter) | kUnfilteredMask);
     return {};
 }
 
+void Control::admit() {
+    write_shared(m_cpu.mask, (0xFFFF & ~m_cpu.filter) | kUnfilteredMask);
+}
+
 void Control::disable() {
-    write_shared(m_cpu.mask, std::uint32_t{0});
+    hold();
     ChunkControl* const left = exchange_shared(m_cpu.active, &null_chunk);
     if (left != &null_chunk) {
         settle(*left);
@@ -69,7 +80,7 @@ lib::Result<void> Control::set_filter(std::uint8_t filter_code, bool suppress) {
     const std::uint32_t bit = 1U << (filter_code & 0x0F);
     m_cpu.filter = suppress ? m_cpu.filter | bit : m_cpu.filter & ~bit;
     if (enabled()) {
-        write_shared(m_cpu.mask, (0xFFFF & ~m_cpu.filter) | kUnfilteredMask);
+        admit();
     }
     return {};
 }
@@ -142,7 +153,7 @@ bool takes_parameters(const EventRow& row) {
 
 } // namespace
 
-lib::Result<void> Control::arm(const TriggerRequest& request) {
+lib::Result<void> Control::check(const TriggerRequest& request) const {
     const EventRow* const row = find_event(request.code);
     const bool known_action = request.action == TriggerAction::start || request.action == TriggerAction::stop ||
                               request.action == TriggerAction::freeze;
@@ -159,6 +170,13 @@ lib::Result<void> Control::arm(const TriggerRequest& request) {
     }
     if (records_compactly()) {
         return lib::Error::unsupported;
+    }
+    return {};
+}
+
+lib::Result<void> Control::arm(const TriggerRequest& request) {
+    if (const auto checked = check(request); !checked) {
+        return checked;
     }
     disarm();
     m_cpu.trigger = {.action = request.action,

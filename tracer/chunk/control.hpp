@@ -107,7 +107,15 @@ class Control {
     // Disables recording: a further record is filtered, or refused if it passes the filters. The selection stays.
     void disable();
 
-    [[nodiscard]] bool enabled() const { return read_shared(m_cpu.mask) != 0; }
+    [[nodiscard]] bool enabled() const { return read_shared(m_cpu.active) != &null_chunk; }
+
+    // Let only what passes every filter be recorded, until admit(): what a caller states about a pause is before
+    // the records of an interrupt. enter() enables recording so; hold(): it is enabled.
+    [[nodiscard]] lib::Result<void> enter();
+
+    void hold() { write_shared(m_cpu.mask, std::uint32_t{0}); }
+
+    void admit();
 
     // Selects the chunk for records from now on, or from enable() on. refused: it is not FREE; busy: it is queued.
     [[nodiscard]] lib::Result<void> select(Chunk& chunk);
@@ -125,6 +133,9 @@ class Control {
     // code is filtered; unsupported: a chunk that may be recorded into is written compactly, so its records cannot be
     // counted.
     [[nodiscard]] lib::Result<void> arm(const TriggerRequest& request);
+
+    // Returns what arm() would.
+    [[nodiscard]] lib::Result<void> check(const TriggerRequest& request) const;
 
     // Removes the trigger; recording that it refused continues.
     void disarm();

@@ -2,9 +2,12 @@
 // Tests that no call leaves an absence of records that the trace does not state: pauses and filters.
 #include "tests/support/tracer/fixture.hpp"
 #include "tracer/ftrace.hpp"
+#include "tracer/record/record_path.hpp"
 
 #include <gmock/gmock.h>
 
+#include <csignal>
+#include <ucontext.h>
 #include <utility>
 
 namespace ftrace_statements_test {
@@ -240,6 +243,73 @@ TEST_F(Statements, ATriggerThatReplacesOneThatStoppedStatesThePause) {
     EXPECT_EQ(arm(FTRACE_TRIGGER_START, 0x0C), -1) << "a refused call leaves nothing";
     EXPECT_THAT(lines(), ElementsAre(std::pair(kEvent, 1), std::pair(kMark, 2), std::pair(kStart, kContext),
                                      std::pair(kMark, 4), std::pair(kStop, kContext)));
+}
+
+int s_steps = 0;
+int s_interrupt_at = 0;
+
+// Is an interrupt that records, and rewinds the record path like every entry stub.
+void on_step(int, siginfo_t*, void* context) {
+    if (s_steps++ != s_interrupt_at) {
+        return;
+    }
+    greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+    constexpr greg_t kTrapFlag = 0x100;
+    registers[REG_EFL] &= ~kTrapFlag;
+    TRACER_LOGEVENT(kMark, 9, 0);
+    const auto address = reinterpret_cast<const char*>(registers[REG_RIP]);
+    if (address >= &tracer_region_begin && address < &tracer_region_end && address != &tracer_region_exit) {
+        registers[REG_RIP] = reinterpret_cast<greg_t>(&tracer_region_restart);
+    }
+}
+
+// Makes the call, with an interrupt after so many instructions. Returns false if there are fewer.
+bool interrupted(int instructions, int (*call)()) {
+    struct sigaction action = {};
+    struct sigaction former = {};
+    action.sa_sigaction = &on_step;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGTRAP, &action, &former);
+    s_steps = 0;
+    s_interrupt_at = instructions;
+    asm volatile("pushfq; orq $0x100, (%%rsp); popfq" : : : "cc", "memory");
+    call();
+    asm volatile("pushfq; andq $~0x100, (%%rsp); popfq" : : : "cc", "memory");
+    sigaction(SIGTRAP, &former, nullptr);
+    return s_steps > instructions;
+}
+
+// Between what was recorded before a pause and what is recorded after it, the pause is stated.
+TEST_F(Statements, PrecedeTheRecordsOfAnInterruptThatComesMeanwhile) {
+    constexpr int kStride = 23; // no instruction alone decides it
+    const auto precedes = [this](const char* what, auto before, int (*call)()) {
+        for (int instructions = 0;; instructions += kStride) {
+            const int former = std::exchange(m_number, select_new(32, FTRACE_CHUNK_FLAG_STOP));
+            ASSERT_EQ(FTrace_chunk_delete(former), 0);
+            begin();
+            before();
+            const std::size_t kept = lines().size();
+            const bool is_interrupted = interrupted(instructions, call);
+            const Lines all = lines();
+            ASSERT_GT(all.size(), kept);
+            ASSERT_EQ(all[kept], std::pair(kStart, kContext)) << what << instructions;
+            FTrace_disable();
+            if (!is_interrupted) {
+                ASSERT_GT(instructions, 20 * kStride);
+                break;
+            }
+        }
+    };
+    FTrace_set_filter(FTrace_filter_task, 1);
+    precedes(
+        "enable ", [] { FTrace_disable(); }, &FTrace_enable);
+    precedes(
+        "disarm ",
+        [] {
+            ASSERT_EQ(arm(FTRACE_TRIGGER_STOP, kEvent), 0);
+            log(kEvent, 1);
+        },
+        &FTrace_trigger_disarm);
 }
 
 } // namespace ftrace_statements_test
