@@ -313,7 +313,8 @@ void Schedule::follow_gap(const trace::Event& event) {
         add({.kind = Kind::lost, .object = event.par2});
         break;
     case kCodeOf<"trace_start">:
-        if (running(event.cpu) != kUnknownContext) { // tracing was off meanwhile
+        // Tracing was off meanwhile, unless no task has run yet.
+        if (event.par1 != 0 || running(event.cpu) != kUnknownContext) {
             begin_gap(at(event.cpu));
             forget_tasks();
         }

@@ -193,6 +193,14 @@ TEST_F(ScheduleTest, ARestartOfTracingIsAGapAndItsFirstStartIsNone) {
     EXPECT_THAT(after("switch 3, trace_start"), ElementsAre("gap (3)", "forget 3 (ready)"));
 }
 
+// After a pause the running task is unknown until a switch; another pause before it hides the end of a handler, too.
+TEST_F(ScheduleTest, ARestartOfTracingEndsHandlersWhileTheRunningTaskIsUnknown) {
+    const std::string gap = fmt::format("gap ({})", kUnknownContext);
+    EXPECT_THAT(after("switch 3, trace_start 3, irq 240, activate 4, trace_start 3"),
+                ElementsAre("-240", gap, "forget 4 (next job)"));
+    EXPECT_EQ(schedule.processor(0).depth, 0U);
+}
+
 TEST_F(ScheduleTest, WhatHasEndedIsNotForgotten) {
     EXPECT_THAT(after("switch 3, end 4, lost 1"), ElementsAre("gap (3)", "forget 3 (ready)", "lost 1"));
     EXPECT_EQ(schedule.state(4), TaskState::unknown);
