@@ -74,6 +74,7 @@ void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFa
                                             "there has an unknown start",
                                             description.chunk, description.overwritten));
         m_has_jobs = false;
+        m_losses[description.cpu].open = false; // its end may have been overwritten
         begin_stretch(description.cpu);
     }
 }
@@ -88,6 +89,7 @@ void StructureCheck::begin_after_hole(const trace::Event& event, const trace::Tr
         m_relaxations.push_back(std::move(reason));
     }
     m_has_jobs = false;
+    m_losses[event.cpu].open = false; // its end may be missing
     begin_stretch(event.cpu);
 }
 
@@ -307,8 +309,9 @@ void StructureCheck::check_losses(const trace::TraceFacts& facts) {
     const auto fault = [&](std::string text) {
         violate(Violation{.rule = Rule::blackouts, .event = nullptr, .file = {}, .task = {}, .text = std::move(text)});
     };
-    const bool overwritten = std::ranges::any_of(facts.chunks, [](const trace::ChunkReport& chunk) {
-        return !chunk.described || chunk.description.overwritten != 0;
+    const bool has_holes = std::ranges::any_of(facts.chunks, [](const trace::ChunkReport& chunk) {
+        return !chunk.described || chunk.damaged ||
+               (chunk.description.overwritten | chunk.missing | chunk.unused | chunk.skipped | chunk.gaps) != 0;
     });
     std::uint64_t reported = 0;
     bool open = false;
@@ -324,8 +327,8 @@ void StructureCheck::check_losses(const trace::TraceFacts& facts) {
     const std::uint64_t dropped = facts.export_end->dropped;
     if (reported > dropped) {
         fault(fmt::format("blackouts report {} lost records, the export counts {}", reported, dropped));
-    } else if (overwritten || facts.export_end->overwritten != 0) {
-        return; // a blackout_end may have been overwritten
+    } else if (has_holes || facts.export_end->overwritten != 0) {
+        return; // a blackout_end may be missing
     } else if (!open && reported != dropped) {
         fault(fmt::format("{} records were lost, but blackouts report only {}", dropped, reported));
     }

@@ -317,6 +317,27 @@ TEST_F(StructureChecking, SeesABlackoutInsideAnother) {
     EXPECT_THAT(check(with_total(chunk, 7)), ElementsAre("blackouts"));
 }
 
+TEST_F(StructureChecking, TakesABlackoutWhoseEndMayBeOverwrittenOrMissing) {
+    ChunkBuilder before(0);
+    before.event(10, "blackout_start");
+    for (const bool is_cyclic : {true, false}) {
+        ChunkBuilder after(is_cyclic ? 1 : 2);
+        after.begin.overwritten = is_cyclic ? 5 : 0;
+        after.event(20, "ipoint", 1).event(30, "blackout_start").event(40, "blackout_end", 0, 7);
+        support::Bytes bytes = before.bytes();
+        const support::Bytes more = after.bytes();
+        bytes.insert(bytes.end(), more.begin(), more.end());
+        EXPECT_THAT(check(bytes), IsEmpty()) << is_cyclic;
+    }
+}
+
+// The hole may hold a blackout and its end.
+TEST_F(StructureChecking, ComparesNoLossesIfRecordsAreMissing) {
+    ChunkBuilder chunk;
+    chunk.event(10, "ipoint", 1).raw(tracer::Record{}).event(30, "ipoint", 1);
+    EXPECT_THAT(check(with_total(chunk, 7)), testing::Not(testing::Contains("blackouts")));
+}
+
 TEST_F(StructureChecking, RelaxesABlackoutWithoutItsStart) {
     ChunkBuilder chunk;
     chunk.event(10, "ipoint", 1).event(20, "blackout_end", 0, 7);
