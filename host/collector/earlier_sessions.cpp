@@ -87,17 +87,22 @@ std::string ReliableSessions::journals_in(const std::string& served) {
     return served + '/' + std::string(kJournalsName);
 }
 
-std::string ReliableSessions::prepare(const std::string& served) {
+lib::Result<void, trace::Failure<lib::Error>> ReliableSessions::prepare(const std::string& served) {
     const std::string journals = journals_in(served);
     const std::string earlier = journals_of(served);
     std::error_code code;
     if (!filesystem::exists(journals, code) && filesystem::is_directory(filesystem::symlink_status(earlier, code)) &&
         ::rename(earlier.c_str(), journals.c_str()) != 0) {
-        return fmt::format("{} holds what an earlier collector has acknowledged and cannot be moved to {}: {}", earlier,
-                           journals, std::strerror(errno));
+        return trace::Failure<lib::Error>{
+            lib::Error::refused,
+            fmt::format("{} holds what an earlier collector has acknowledged and cannot be moved to {}: {}", earlier,
+                        journals, std::strerror(errno))};
     }
     reliable::FileStores files(journals);
-    return files.make() ? std::string() : files.why();
+    if (const auto made = files.make(); !made) {
+        return trace::Failure<lib::Error>{made.error(), files.why()};
+    }
+    return {};
 }
 
 bool ReliableSessions::can_continue(const std::string& directory) {

@@ -90,8 +90,8 @@ class ReliableSessions final : private reliable::StoreProvider {
     [[nodiscard]] static std::string journals_in(const std::string& served);
 
     // Makes the directory of the journals of `record --serve`, so that a collector that can acknowledge nothing does
-    // not start. What an earlier version left in DIR.journal is moved there. Returns what is wrong; empty: nothing.
-    [[nodiscard]] static std::string prepare(const std::string& served);
+    // not start. What an earlier version left in DIR.journal is moved there. Causes: no_space, refused.
+    [[nodiscard]] static lib::Result<void, trace::Failure<lib::Error>> prepare(const std::string& served);
 
     // Returns whether the journal also holds the unfinished session in this directory: a collector that was killed left
     // both. Then nothing is lost if the files are written again from the journal.

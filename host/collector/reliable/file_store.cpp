@@ -219,24 +219,27 @@ FileStores::FileStores(std::string directory, const Limits& limits, Report repor
 
 FileStores::~FileStores() = default;
 
-bool FileStores::make() {
+lib::Result<void> FileStores::make() {
     if (m_place->directory) {
-        return true;
+        return {};
     }
     const bool made = ::mkdir(m_directory.c_str(), 0755) == 0 || errno == EEXIST;
     Descriptor directory(made ? ::open(m_directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1);
     if (!directory) {
+        const bool is_full = errno == ENOSPC || errno == EDQUOT;
         m_why = fmt::format("{}: {}", m_directory, std::strerror(errno));
-    } else if (::flock(directory.number(), LOCK_EX | LOCK_NB) != 0) {
-        m_why = fmt::format("{}: another process journals there", m_directory);
-    } else {
-        m_place->directory = std::move(directory);
-        if (m_flushes == Flushes::aside) {
-            m_place->event = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-            m_place->flusher = std::make_unique<Flusher>(*m_place);
-        }
+        return is_full ? lib::Error::no_space : lib::Error::refused;
     }
-    return static_cast<bool>(m_place->directory);
+    if (::flock(directory.number(), LOCK_EX | LOCK_NB) != 0) {
+        m_why = fmt::format("{}: another process journals there", m_directory);
+        return lib::Error::refused;
+    }
+    m_place->directory = std::move(directory);
+    if (m_flushes == Flushes::aside) {
+        m_place->event = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        m_place->flusher = std::make_unique<Flusher>(*m_place);
+    }
+    return {};
 }
 
 int FileStores::event() const {

@@ -21,6 +21,7 @@
 #include "lib/assert.hpp"
 #include "lib/crc32c.hpp"
 #include "lib/endian.hpp"
+#include "lib/result.hpp"
 #include "tracer/reliable/packet.hpp"
 
 #include <array>
@@ -111,9 +112,9 @@ class FileStores final : public StoreProvider {
     FileStores& operator=(const FileStores&) = delete;
     ~FileStores() override; // no store may exist any more
 
-    // Makes the directory, if it does not exist, and locks it, which open() does otherwise. Returns false if that
-    // fails; why() states the reason.
-    [[nodiscard]] bool make();
+    // Makes the directory, if it does not exist, and locks it, which open() does otherwise. If that fails, why() states
+    // the reason. Errors: no_space, refused.
+    [[nodiscard]] lib::Result<void> make();
 
     // Returns null if a file is damaged or no regular file, the disk fails, or another process uses the directory;
     // why() states the reason. With Flushes::aside, what is wrong with the files is reported, and the store fails.

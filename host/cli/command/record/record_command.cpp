@@ -206,9 +206,9 @@ open_directory(const RecordOptions& options, Context context) {
     if (!directory) {
         return Failure{directory.error().cause, directory_error(path, directory.error())};
     }
-    if (const std::string fault = serve ? ReliableSessions::prepare(path) : ""; !fault.empty()) {
-        return Failure{lib::Error::refused,
-                       fmt::format("{} (what is acknowledged is kept there first)", text::escaped(fault))};
+    if (const auto prepared = serve ? ReliableSessions::prepare(path) : lib::Result<void, Failure>(); !prepared) {
+        return Failure{prepared.error().cause, fmt::format("{} (what is acknowledged is kept there first)",
+                                                           text::escaped(prepared.error().text))};
     }
     return directory.value();
 }

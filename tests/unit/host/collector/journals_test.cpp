@@ -143,11 +143,11 @@ TEST_F(Machines, JournalBesideTheDirectoryOfTheirSessions) {
 TEST_F(Machines, JournalInAServedDirectory) {
     const std::string served = m_directory / "all";
     filesystem::create_directory(served);
-    EXPECT_EQ(ReliableSessions::prepare(served), "");
+    EXPECT_TRUE(ReliableSessions::prepare(served).ok());
     EXPECT_TRUE(filesystem::is_directory(served + "/journal"));
     filesystem::remove(served + "/journal");
     leave(0xA, Bytes(160), true); // beside it, as earlier versions did
-    EXPECT_EQ(ReliableSessions::prepare(served), "");
+    EXPECT_TRUE(ReliableSessions::prepare(served).ok());
     EXPECT_FALSE(filesystem::exists(m_path));
     EXPECT_TRUE(filesystem::exists(served + "/journal/000000000000000a-7f000001-10000.journal"));
 }
@@ -162,7 +162,10 @@ TEST_F(Machines, FollowNoLinkToTheirJournals) {
     EXPECT_TRUE(filesystem::is_empty(m_directory / "elsewhere"));
     filesystem::create_directory(m_directory / "all");
     filesystem::create_directory_symlink(m_directory / "elsewhere", m_directory / "all/journal");
-    EXPECT_THAT(ReliableSessions::prepare(m_directory / "all"), testing::HasSubstr("all/journal"));
+    const auto prepared = ReliableSessions::prepare(m_directory / "all");
+    ASSERT_FALSE(prepared.ok());
+    EXPECT_THAT(prepared.error().text, testing::HasSubstr("all/journal"));
+    EXPECT_EQ(prepared.error().cause, lib::Error::refused);
 }
 
 // --- reports ------------------------------------------------------------------------------------------------------

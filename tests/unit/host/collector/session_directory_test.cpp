@@ -2,6 +2,7 @@
 // Tests the directory of a collector: what it may replace, and that no second one writes to it.
 #include "host/collector/session_directory.hpp"
 
+#include "host/collector/reliable_sessions.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
@@ -91,8 +92,10 @@ TEST(SessionDirectory, DistinguishesAFullDiskFromOneThatRefuses) {
         const bool mounted = alone && ::mount("full", directory.path().c_str(), "tmpfs", 0, "size=4k,nr_inodes=1") == 0;
         const auto taken = SessionDirectory::open(directory.path(), OldSession::keep);
         const auto made = SessionDirectory::open(directory / "new", OldSession::keep);
+        const auto journals = ReliableSessions::prepare(directory.path());
         const bool known = !taken && taken.error().cause == lib::Error::no_space && !made &&
-                           made.error().cause == lib::Error::no_space;
+                           made.error().cause == lib::Error::no_space && !journals &&
+                           journals.error().cause == lib::Error::no_space;
         ::_exit(!mounted ? kNotMounted : known ? 0 : 1);
     }
     int status = 0;
