@@ -13,6 +13,7 @@
 #include <array>
 #include <concepts>
 #include <limits>
+#include <set>
 #include <simdjson.h>
 #include <utility>
 
@@ -262,6 +263,16 @@ void ManifestReader::take_description(Object& row, tracer::ChunkBegin& descripti
     }
 }
 
+// A manifest that lists one file thousands of times would have it read as often.
+void refuse_repeated(const std::vector<ManifestChunk>& chunks) {
+    std::set<std::string_view> files;
+    for (const ManifestChunk& chunk : chunks) {
+        if (!files.insert(chunk.file).second) {
+            throw trace::Refusal{fmt::format("the file {} is listed twice", chunk.file)};
+        }
+    }
+}
+
 ManifestChunk ManifestReader::take_chunk(Object row) {
     ManifestChunk chunk;
     take(row, "file", chunk.file);
@@ -347,6 +358,7 @@ Manifest ManifestReader::take_manifest(Object& object) {
     for (auto row : at(object, "chunks").get_array()) {
         manifest.chunks.push_back(take_chunk(row.get_object()));
     }
+    refuse_repeated(manifest.chunks);
     return manifest;
 }
 

@@ -262,6 +262,8 @@ TEST(ManifestText, IsRefusedForWhatItIsNot) {
               "it was written by a newer version");
     EXPECT_EQ(reread(replaced(std::string(kText), "3TRACE.DAT", "../3trace.dat")),
               "file name \"../3trace.dat\" is not of the form Ntrace.dat");
+    EXPECT_EQ(reread(replaced(std::string(kText), "3TRACE.DAT", "12trace.dat")),
+              "the file 12trace.dat is listed twice");
     EXPECT_THAT(reread(""), HasSubstr("parse error: "));
     EXPECT_THAT(reread("[]"), HasSubstr("parse error in line 1: "));
     EXPECT_THAT(reread(kText.substr(0, 100)), HasSubstr("parse error"));
