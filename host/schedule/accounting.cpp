@@ -15,6 +15,8 @@ namespace {
 using Kind = Change::Kind;
 using trace::kCodeOf;
 
+constexpr trace::Families kSwitches = trace::families({tracer::Family::attribute}); // each trace has them
+
 Culprit interference(const Executor& executor) {
     return {.part = Part::interference, .by = executor.by, .who = executor.who};
 }
@@ -24,7 +26,8 @@ Culprit interference(const Executor& executor) {
 Accounting::Accounting(Sink sink, PieceSink pieces)
     : m_sink(std::move(sink))
     , m_pieces(std::move(pieces))
-    , m_jobs([this](const Job& job) { end_job(job); }) {}
+    , m_jobs([this](const Job& job) { end_job(job); })
+    , m_expected(kSwitches) {}
 
 void Accounting::add_tasks(std::uint32_t context) {
     m_tasks.resize(std::size_t{context} + 1);
@@ -88,6 +91,12 @@ void Accounting::follow(const trace::Event& event, std::span<const Change> chang
     if (Open* const open = event.code == kCodeOf<"task_epilogue"> ? open_of(event.par1) : nullptr) {
         open->rests = false; // the record only states that the task has the processor
     }
+    if (m_lost && kEndsJob[event.code]) {
+        end_lost_job(event);
+    }
+    if (event.code == kCodeOf<"trace_start"> && event.par1 == 0) {
+        m_expected = 0; // the trace begins with the machine
+    }
     m_waits.take(event, changes, schedule);
     for (const Change& change : changes) {
         if (change.concerns_task()) {
@@ -97,6 +106,9 @@ void Accounting::follow(const trace::Event& event, std::span<const Change> chang
             m_priorities.forget();
             m_waits.forget();
             m_lost = true;
+            if (!trace::kSetsFilter[event.code]) {
+                m_expected |= std::exchange(m_seen, 0) | kSwitches;
+            }
         }
     }
     if (Jobs::kConcerns[event.code]) {
@@ -154,6 +166,7 @@ void Accounting::add_jitter(Open& open, const trace::Event& event, lib::Ticks re
     lib::Ticks begin = release;
     if (const auto last_end = task(event.par1).last_end; last_end && *last_end > release) {
         begin = std::min(*last_end, m_now);
+        open.unsure = task(event.par1).is_end_of_lost;
         give({By::backlog, event.par1}, release, begin);
     }
     history.within(begin, m_now, [&](const ExecutorHistory::Stretch& stretch) {
@@ -293,6 +306,28 @@ Inversion Accounting::inversion(const Culprit& culprit, std::uint32_t context, c
     return Inversion::unknown;
 }
 
+// Its release is lost.
+void Accounting::end_lost_job(const trace::Event& event) {
+    if (open_of(event.par1) == nullptr) {
+        task(event.par1).last_end = event.ticks;
+        task(event.par1).is_end_of_lost = true;
+    }
+}
+
+// If anything is lost, the record of a filter may be. It hides no family of which a record has come since. None is
+// expected of a family that had none before, if nothing that it concerns has a name.
+bool Accounting::may_be_filtered(const trace::Names& names) const {
+    const auto has = [&](tracer::Unit unit) {
+        const auto* const named = names.entries(unit);
+        return named != nullptr && !named->empty();
+    };
+    const trace::Families named =
+        (has(tracer::Unit::mutex) || has(tracer::Unit::semaphore) ? trace::families({tracer::Family::mutex}) : 0) |
+        (has(tracer::Unit::server) ? trace::families({tracer::Family::server}) : 0);
+    constexpr trace::Families kFrequent = trace::Filters::kParts & ~trace::families({tracer::Family::general});
+    return m_expected != 0 && ((m_expected | named) & kFrequent & ~m_seen) != 0;
+}
+
 inline void Accounting::end_piece(Open& open, const ExecutorHistory& history) {
     const std::uint64_t records = history.records();
     if (open.since < m_now) {
@@ -350,6 +385,7 @@ void Accounting::add(Open& open, lib::Ticks end, std::uint64_t records, Executor
 
 void Accounting::end_job(const Job& job) {
     task(job.context).last_end = job.end ? std::optional(job.end->ticks) : std::nullopt;
+    task(job.context).is_end_of_lost = false;
     Open* const open = open_of(job.context);
     if (open == nullptr) {
         return;
@@ -359,7 +395,7 @@ void Accounting::end_job(const Job& job) {
     account.job = job;
     if (job.doubtful) {
         account.unaccounted = Unaccounted::damaged;
-    } else if (!job.end || open->unsure || m_hidden) {
+    } else if (!job.end || open->unsure || m_hidden || may_be_filtered(*m_event->names)) {
         account.unaccounted = Unaccounted::no_end;
     } else if (open->fell) {
         account.unaccounted = Unaccounted::stamps_fell;

@@ -112,6 +112,7 @@ class Accounting {
             note_filter(event, schedule);
         }
         m_lost = m_lost && (event.code != trace::kCodeOf<"trace_start"> || event.par1 != 0);
+        note_family(event);
         m_jobs.restore(event, khz);
         m_priorities.take(event, m_jobs.times());
         const bool executes_another = history(event.cpu).take(event, schedule, m_now);
@@ -152,6 +153,7 @@ class Accounting {
 
     struct alignas(32) Task {                 // a power of two as size makes indexing fast
         std::uint32_t open = 0;               // the position of its open job in m_open, from 1; 0: it has none
+        bool is_end_of_lost = false;          // a loss has hidden the release of that job, or an earlier end
         std::optional<lib::Ticks> last_end{}; // the end of its latest job
     };
 
@@ -167,9 +169,21 @@ class Accounting {
         trace::kAnyOf<"task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "job_deadline",
                       "set_priority", "deadline_change", "server_budget">;
 
+    // Each of these events ends the job in progress, or the loop of a task whose job was aborted before.
+    static constexpr const auto& kEndsJob = trace::kAnyOf<"task_end_cycle", "task_disable", "job_abort">;
+
     [[nodiscard]] std::span<Open> open_jobs() { return std::span(m_open).first(m_opened); }
 
     void note_fall();
+
+    // Notes of which family there is a record. Of interrupts only handlers matter, which a kernel that counts
+    // interrupts does not record.
+    void note_family(const trace::Event& event) {
+        const tracer::Family family = event.row->family();
+        if (family != tracer::Family::interrupt || event.code == trace::kCodeOf<"interrupt_start">) {
+            m_seen |= trace::families({family});
+        }
+    }
 
     void note_filter(const trace::Event& event, const Schedule& schedule) {
         m_hidden = schedule.is_hidden(trace::Filters::kParts);
@@ -186,6 +200,8 @@ class Accounting {
     void begin_job(const trace::Event& event, std::uint16_t context);
     void add_jitter(Open& open, const trace::Event& event, lib::Ticks release);
     void end_job(const Job& job);
+    void end_lost_job(const trace::Event& event);
+    [[nodiscard]] bool may_be_filtered(const trace::Names& names) const;
     void switched(const trace::Event& event, const Change& change, const Schedule& schedule);
     void reclassify(const trace::Event& event, const Schedule& schedule);
     void end_piece(Open& open, const ExecutorHistory& history);
@@ -215,9 +231,11 @@ class Accounting {
     std::vector<Task> m_tasks;                                  // by context
     std::vector<std::unique_ptr<ExecutorHistory>> m_processors; // by number; null: the processor had no event
     MutexWaits m_waits;
-    lib::Ticks m_now;      // never decreases
-    bool m_lost = true;    // records are missing, or the trace began after the machine did
-    bool m_hidden = false; // a filter hides what the parts of a response time follow from
+    lib::Ticks m_now;               // never decreases
+    bool m_lost = true;             // records are missing, or the trace began after the machine did
+    bool m_hidden = false;          // a filter hides what the parts of a response time follow from
+    trace::Families m_seen = 0;     // families of which there is a record since the latest loss
+    trace::Families m_expected = 0; // those of which there was one before it; 0: nothing is lost
     const trace::Event* m_event = nullptr;
 };
 

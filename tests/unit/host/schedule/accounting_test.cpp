@@ -214,7 +214,7 @@ TEST(Accounting, AGapForgetsTheBudget) {
 TEST(Accounting, AHandlerEndsWhereAGapBegins) {
     Scene scene(R"(0 switch idle; 10 irq 32; 12 blackout; 40 lost 4; 41 switch low
                    50 activate high, release high at 11, low -> high
-                   60 complete high)");
+                   55 irq 32; 55 iret 32; 60 complete high)");
     EXPECT_THAT(scene.shares(kHigh), ElementsAre("R 49", "jitter interrupt 32: 1", "jitter unknown ?: 29",
                                                  "jitter task 3: 9", "execution self: 10"));
 }
@@ -238,6 +238,31 @@ TEST(Accounting, ANewTaskHasNoBacklogOfTheOldOne) {
                    170 release low at 100, idle -> low; 180 complete low)");
     EXPECT_THAT(scene.shares(kLow), ElementsAre("R 150", "execution self: 150", "R 80", "jitter task 3: 50",
                                                 "jitter task 1: 20", "execution self: 10"));
+}
+
+TEST(Accounting, AJobWhoseReleaseIsLostMayBeTheBacklogOfTheNextOne) {
+    const auto next = [](std::string_view ends) {
+        return Scene(fmt::format(R"(0 switch low, release low; 10 filter_CPU 1 0; 20 filter_CPU 0 0; 21 switch low
+                                    22 choose low; {}; 152 release low at 100, begin low; 180 complete low)",
+                                 ends))
+            .m_accounts.back();
+    };
+    EXPECT_FALSE(next("100 activate low, job_queued low 1; 150 complete low").is_known());
+    EXPECT_TRUE(next("90 complete low; 100 activate low, job_queued low 1").is_known()) << "the one before had ended";
+}
+
+// A filter may have been set in a gap.
+TEST(Accounting, AfterALossNoFamilyIsReliedOnBeforeARecordOfIt) {
+    const auto job = [](std::string_view gap, std::string_view record) {
+        return Scene(fmt::format(R"(0 switch low, acquire low 7; 2 unlock low 7; {}; 50 activate high, release high
+                                    51 low -> high{}; 60 complete high)",
+                                 gap, record))
+            .m_accounts.back();
+    };
+    constexpr std::string_view kGap = "10 blackout; 20 lost 4; 21 switch low; 22 choose low";
+    EXPECT_FALSE(job(kGap, "").is_known()) << "records of mutexes may be hidden";
+    EXPECT_TRUE(job(kGap, ", acquire high 8").is_known());
+    EXPECT_TRUE(job("10 filter_CPU 1 0; 20 filter_CPU 0 0; 21 switch low; 22 choose low", "").is_known()) << "no loss";
 }
 
 // The task that runs after a loss may do so in the place of another one, which the next decision names.
