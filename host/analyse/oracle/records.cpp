@@ -4,6 +4,8 @@
 
 #include "host/text/format.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace host::analyse::oracle {
@@ -48,6 +50,7 @@ void Records::forget() {
     m_expected.reset();
     m_refilling = true;
     m_before = 0;
+    m_dropping = false;
     m_awaited.reset();
     m_current.reset();
     m_dispatched.reset();
@@ -59,6 +62,7 @@ void Records::forget() {
 void Records::event(const trace::Event& event, bool strict) {
     judge_clock(event, strict);
     judge_handlers(event);
+    m_dropping = m_dropping || event.code == kCodeOf<"blackout_start">;
     if (!is_of_schedule(event.row->family()) || event.code == kCodeOf<"server_bandwidth">) {
         return; // a change of the bandwidth may be recorded within a piece
     }
@@ -125,6 +129,7 @@ void Records::judge_pieces(const trace::Event& event) {
     judge_decision(event);
     judge_mutexes(event);
     judge_servers(event);
+    judge_exceptions(event);
     switch (event.code) {
     case kCodeOf<"job_deadline">:
         expect(m_priority, event, event.par1, {kCodeOf<"set_priority">});
@@ -247,6 +252,20 @@ void Records::judge_servers(const trace::Event& event) {
         break;
     default:
         break;
+    }
+}
+
+// What a task does wrong is recorded, then the kernel's reaction. Faults of the processor are not of the schedule.
+void Records::judge_exceptions(const trace::Event& event) {
+    constexpr std::array<std::uint8_t, 4> kCauses = {0, kCodeOf<"task_deadline_miss">, kCodeOf<"task_wcet_violation">,
+                                                     kCodeOf<"activation_violation">};
+    if (event.code == kCodeOf<"task_exception">) {
+        const std::uint32_t exception = event.par2 >> 16;
+        if (exception != 0 && exception < kCauses.size()) {
+            judge_after(m_exception, m_before == kCauses[exception] && m_subject_before == event.par1, event);
+        }
+    } else if (!m_dropping && std::ranges::find(kCauses, event.code) != kCauses.end()) {
+        expect(m_exception, event, event.par1, {kCodeOf<"task_exception">});
     }
 }
 

@@ -67,6 +67,7 @@ class Records : public Theory {
     [[nodiscard]] bool is_free(std::uint32_t id) const;
     void judge_mutexes(const trace::Event& event);
     void judge_servers(const trace::Event& event);
+    void judge_exceptions(const trace::Event& event);
     void judge_turns(const trace::Event& event);
     void judge_handlers(const trace::Event& event);
     void judge_causes(const trace::Event& event);
@@ -85,12 +86,14 @@ class Records : public Theory {
     Habit m_inherit;             // set_mutex_block and set_mutex_inherit
     Habit m_refill;              // server_active or server_replenish, server_budget, server_deadline
     Habit m_answer;              // task_activate or task_timer of a busy task, and what becomes of it
+    Habit m_exception;           // what a task did wrong, and task_exception
     Habit m_turn;                // task_dispatch and task_epilogue
     Habit m_handler;             // the begin and the end of a handler
     Habit m_cause;               // task_activate or task_timer, and job_release
     Habit m_end;                 // the end of a job, and job_release
     std::uint64_t m_events = 0;
-    bool m_moved = false; // two stamps differ
+    bool m_moved = false;    // two stamps differ
+    bool m_dropping = false; // in a blackout: records that are important are there without those that follow
     std::optional<std::uint64_t> m_stamp;
     std::optional<Expected> m_expected;
     bool m_refilling = true;                   // server_budget and server_deadline may belong to an arrival or a refill

@@ -152,6 +152,25 @@ TEST_F(OracleEdgeCases, AServerMayTakeItsPlaceAgainBetweenALockAndTheAcquisition
     EXPECT_TRUE(violates(Rule::record_order, locks("server_budget 3 100")));
 }
 
+// Once it has held, each overrun has the reaction to it, and each reaction what it is to. In a blackout only the
+// records that are important are kept.
+TEST_F(OracleEdgeCases, WhatATaskDidWrongAndTheReactionComeInOnePiece) {
+    const auto then = [](std::string_view next) {
+        Scene scene = running();
+        for (unsigned i = 0; i < 4; ++i) {
+            scene.play("overrun 12, task_exception 12 0x20000");
+        }
+        return scene.play(next);
+    };
+    EXPECT_FALSE(violates(Rule::record_order, then("miss 12, task_exception 12 0x10002, task_exception 12 0x40002")));
+    for (const std::string_view forged :
+         {"overrun 12, begin 12", "task_exception 12 0x20001", "overrun 12, task_exception 12 0x10000",
+          "overrun 12, task_exception 13 0x20000", "activation_violation 12 0, begin 12"}) {
+        EXPECT_TRUE(violates(Rule::record_order, then(forged))) << forged;
+    }
+    EXPECT_FALSE(violates(Rule::record_order, then("blackout, miss 12, miss 13, lost 4")));
+}
+
 TEST_F(OracleEdgeCases, AnArrivalWithoutARecordOfItsBudgetIsJudgedByItsDeadline) {
     const auto arrives = [](std::uint32_t deadline) {
         Scene scene = server(1);

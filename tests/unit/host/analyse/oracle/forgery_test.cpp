@@ -122,6 +122,7 @@ void add_left_out(std::vector<Forgery>& all) {
     all.push_back({"left out", "set_mutex_inherit", erase, "record-order", after("set_mutex_block"), kHabit / 2});
     all.push_back({"left out", "server_budget", erase, "record-order", after("server_active", "server_replenish")});
     all.push_back({"left out", "server_exhaust", erase, "record-order", before("server_replenish")});
+    all.push_back({"left out", "task_exception", erase, "record-order", {}, kHabit / 2});
     for (const std::string_view record :
          {"task_end_cycle", "task_unblock", "slice_end", "set_mutex_unlock", "set_mutex_wait", "task_wcet_violation",
           "task_deadline_miss", "task_activate"}) {
@@ -137,7 +138,7 @@ void add_twice(std::vector<Forgery>& all) {
     all.push_back({"twice", "set_mutex_acquire", repeat, "mutex-owner"});
     all.push_back({"twice", "set_mutex_unlock", repeat, "mutex-owner"});
     all.push_back({"twice", "job_release", repeat, "release-cause release-period"});
-    all.push_back({"twice", "task_wcet_violation", repeat, "wcet-violation"});
+    all.push_back({"twice", "task_wcet_violation", repeat, "wcet-violation record-order"});
 }
 
 void add_of_another(std::vector<Forgery>& all) {
@@ -145,6 +146,7 @@ void add_of_another(std::vector<Forgery>& all) {
          {"task_dispatch", "task_epilogue", "context_switch", "set_priority", "interrupt_end"}) {
         all.push_back({"of another", record, add_to_par1(1), "record-order"});
     }
+    all.push_back({"of another", "task_exception", add_to_par1(1), "record-order", {}, kHabit / 2});
     const std::string_view places = "block-state level-order edf-order rm-order rr-order fifo-order pi-return "
                                     "pi-inheritance shadow-chain server-budget record-order";
     all.push_back({"of another", "task_schedule", add_to_par1(1), places});
