@@ -110,6 +110,11 @@ std::string loss_of(const formats::Trace& trace, const Accounts& accounts) {
     return {};
 }
 
+std::string unrecorded(const Accounts& accounts, trace::Families filtered) {
+    return accounts.dropped != 0 ? fmt::format("the tracer dropped {} records", accounts.dropped)
+                                 : trace::filters_text(filtered & trace::Filters::kStates);
+}
+
 Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
     if (std::string loss = loss_of(trace, accounts); !loss.empty()) {
         return {false, Style::bad, std::move(loss)};

@@ -6,6 +6,7 @@
 #include "host/analyse/crash.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/formats/trace.hpp"
+#include "host/trace/filters.hpp"
 
 #include <cstdint>
 #include <span>
@@ -39,6 +40,10 @@ struct Verdict {
 // Returns in words which records are known to be missing or damaged; empty: none, by what the trace itself states. The
 // files of a session are not compared with its manifest.
 [[nodiscard]] std::string loss_of(const formats::Trace& trace, const Accounts& accounts);
+
+// Returns in words which records the machine has not recorded, although loss_of() says that none are missing; empty if
+// there are none. filtered: the families of which a filter was set.
+[[nodiscard]] std::string unrecorded(const Accounts& accounts, trace::Families filtered);
 
 [[nodiscard]] Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts);
 

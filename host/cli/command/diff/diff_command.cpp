@@ -39,12 +39,18 @@ ExitStatus read_run(const TraceInput& input, Context context, analyse::Phrases& 
     return with_trace(input, context, "reading", [&](formats::Trace& trace) {
         RunInput reader(phrases, run, input.selection);
         analyse::CrashWatch ends;
+        trace::Filters filters;
         trace.for_each([&](const trace::Event& event) {
+            filters.take(event);
             ends.take(event);
             reader.add(event, trace.facts().clock.khz);
         });
         reader.finish(trace.facts().names);
         crashes = crashes_in(ends, trace);
+        if (const std::string hidden = unrecorded(accounts_of(trace), filters.used()); !hidden.empty()) {
+            context.err.print("remora diff: {}: {}: the runs may differ because of that\n", text::escaped(input.path),
+                              hidden);
+        }
         return status_of("diff", reader.selection(), trace, context);
     });
 }

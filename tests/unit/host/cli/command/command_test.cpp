@@ -479,6 +479,8 @@ TEST_F(Commands, KnowNoLateJobWhereAFilterHidesStates) {
     EXPECT_THAT(m_out, HasSubstr("no job that is whole missed its deadline, but filters hid records: filter_mutex\n"));
     EXPECT_EQ(remora({"summary", trace}), 0) << m_err;
     EXPECT_THAT(m_out, HasSubstr("unknown    filters hid records: filter_mutex\n"));
+    EXPECT_EQ(remora({"diff", trace, trace}), 0) << m_err;
+    EXPECT_THAT(m_err, HasSubstr(": filters hid records: filter_mutex: the runs may differ because of that\n"));
 }
 
 TEST_F(Commands, PrintARowOfManyColumnsAsABlock) {
