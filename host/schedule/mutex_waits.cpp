@@ -14,6 +14,10 @@ void MutexWaits::note_wait(const trace::Event& event, const Change& change) {
 }
 
 void MutexWaits::follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule) {
+    if (event.code == kCodeOf<"trace_start">) {
+        m_lost = m_lost && event.par1 != 0;
+        return;
+    }
     Task& task = this->task(event.par1);
     if (event.code == kCodeOf<"set_mutex_acquire">) {
         m_held[event.par2] = {event.par1, ++m_acquisitions};

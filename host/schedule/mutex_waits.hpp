@@ -67,7 +67,7 @@ class MutexWaits {
 
     static constexpr std::uint64_t kFree = 0; // the order of a mutex that has been unlocked and not acquired again
 
-    static constexpr const auto& kConcerns = trace::kAnyOf<"set_mutex_acquire", "set_mutex_unlock",
+    static constexpr const auto& kConcerns = trace::kAnyOf<"trace_start", "set_mutex_acquire", "set_mutex_unlock",
                                                            "set_mutex_owner_died", "task_schedule", "task_epilogue">;
 
     void follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule);
@@ -78,7 +78,7 @@ class MutexWaits {
     std::vector<Task> m_tasks;            // by context
     std::map<std::uint32_t, Held> m_held; // by mutex
     std::uint64_t m_acquisitions = 0;
-    bool m_lost = false; // forget() was called
+    bool m_lost = true; // forget() was called, or the trace began after the machine did
 };
 
 } // namespace host::schedule

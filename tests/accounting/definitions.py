@@ -115,7 +115,7 @@ class Known:
         self.unlocked = {}  # task: the mutex that it has unlocked, until it leaves the processor
         self.unlocked_for_place = set()  # those who unlocked what the task of their place waited for; until a decision
         # Whoever runs may hold what the gap has hidden. Nothing is hidden where the trace begins with the machine.
-        self.lost = former is not None and (former.lost or former.current is not None)
+        self.lost = former is None or former.lost or former.current is not None
         self.deadline = {}
         self.released, self.undated = {}, set()  # task: r of its job; tasks whose jobs have no deadline yet
         self.budget = {}
@@ -429,7 +429,9 @@ class Calculation:
                 self.whole = code == TRACE_START and par1 == 0
                 if code in FILTERS:
                     (self.filters.add if par1 else self.filters.discard)(code)
+                begins = self.whole and self.known.current is None
                 self.known = Known(self.trace, self.known)
+                self.known.lost = self.known.lost and not begins
                 self.open = {}
                 self.last_end = {}
             self.take_job(stamp, code, par1, par2)

@@ -93,6 +93,21 @@ TEST(Accounting, AMutexForWhichNoneWaitsAnyMoreIsNotNamedWhenItIsUnlocked) {
     EXPECT_THAT(scene.shares(kHigh), testing::Contains("blocking task 3 mutex 8 of 3 bounded: 30"));
 }
 
+TEST(MutexWaits, NameNoUnlockedMutexOfATraceThatBeginsAfterTheMachine) {
+    const auto named_after = [](std::string_view begin) {
+        support::SceneReader reader;
+        Schedule schedule;
+        MutexWaits waits;
+        for (const trace::Event& event :
+             reader.read(fmt::format("{}; 1 switch low, acquire low 7; 5 unlock low 7", begin))) {
+            waits.take(event, schedule.take(event), schedule);
+        }
+        return waits.mutex_of(kLow);
+    };
+    EXPECT_EQ(named_after("0 trace_start"), 7U);
+    EXPECT_EQ(named_after("0 trace_start 2"), 0U) << "it may hold one of before";
+}
+
 // The protocol none hands the mutex over in the unlock.
 TEST(Accounting, NoTaskIsBlockedByAMutexThatIsFree) {
     for (const std::string_view freed : {"set_mutex_unlock", "set_mutex_owner_died"}) {
