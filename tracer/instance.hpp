@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An Instance is the tracer as one object, which the FTrace_* functions and the kernel's composition root use. The
-// kernel has one instance, in kernel_instance.cpp, the tracer's only file with global state; each test builds its own.
+// An Instance is the tracer of one processor as one object, which the FTrace_* functions and the kernel's composition
+// root use. black_box/memory.hpp makes it.
 #pragma once
 
 #include "tracer/chunk/compact_chunk.hpp"
@@ -59,24 +59,29 @@ struct Statements {
 };
 
 struct Instance {
+    // black_box/memory.hpp has the sizes.
     struct Storage {
-        ChunkStore::Slots& slots;
-        Exporter::Preamble& preamble;
+        ChunkStore::Slots slots;
+        std::span<ExportJob> jobs;
+        std::span<std::byte> preamble; // empty: no sink can be attached
         std::span<std::byte> arena;
-        compact::Encoder& encoder;
+        compact::Encoder* encoder; // null: no chunk can be compressed
+        SteppedTasks* stepped;     // null: no task can run in steps
     };
 
-    constexpr explicit Instance(const Storage& storage, NameRegistry& registry)
-        : store(storage.slots, storage.arena, cpu)
+    constexpr Instance(const Storage& storage, NameRegistry& registry, CpuTrace& processor)
+        : cpu(processor)
+        , store(storage.slots, storage.arena, cpu)
         , control(cpu, store)
         , names(registry)
-        , exporter({store, control, lock, cpu, registry, storage.preamble})
-        , compressor(store, storage.encoder) {}
+        , exporter({store, control, lock, cpu, registry, storage.jobs, storage.preamble})
+        , compressor(store, storage.encoder)
+        , instructions(storage.stepped) {}
 
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
 
-    CpuTrace cpu;
+    CpuTrace& cpu; // to which GS leads on its processor
     ChunkStore store;
     Control control;
     ControlLock lock;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernel's one tracer, in the only file of the tracer with global state. The arena, and what a reader of
-// the memory needs beside it (black_box/descriptor.hpp), have sections of their own, which the linker script places at
-// 32 MiB, neither loaded nor cleared, so that they survive a reset. Everything else is zero-initialised (.bss); no
-// constructor runs before start().
+// Defines the kernel's one tracer, in the only file of the tracer with global state. Its memory (memory.hpp) has a
+// section of its own, which the linker script places at 32 MiB, neither loaded nor cleared, so that it survives a
+// reset. No constructor runs before start().
 #include "tracer/black_box/black_box.hpp"
+#include "tracer/black_box/memory.hpp"
 #include "tracer/instance.hpp"
 
 #include <array>
@@ -14,26 +14,16 @@ namespace tracer {
 namespace {
 
 constexpr std::size_t kArenaBytes = std::size_t{16} * 1024 * 1024;
+constexpr black_box::Sizes kSizes{};
+constexpr black_box::Places kPlaces = places_of(kSizes);
 
-// The attribute's tail makes the section @nobits in the object file too: its 16 MiB need not be stored.
-[[gnu::section(".arena,\"aw\",@nobits#")]] alignas(64) std::byte arena[kArenaBytes]; // NOLINT(modernize-avoid-c-arrays)
-
-// Before clear() these hold what an earlier boot left: their initial values, all zeros, are not loaded.
-[[gnu::section(".arena.black_box,\"aw\",@nobits#")]] constinit ChunkStore::Slots slots{};
-[[gnu::section(".arena.black_box,\"aw\",@nobits#")]] constinit NameRegistry names;
-// The linker script places it first, at black_box::kAddress.
-[[gnu::section(".arena.descriptor,\"aw\",@nobits#"),
-  gnu::aligned(black_box::kAlignment)]] constinit black_box::Descriptor descriptor{};
-constinit Exporter::Preamble preamble{};
-constinit compact::Encoder encoder;
-// start() constructs it: the counts of the processor and of retired chunks survive with the rest.
+// The attribute's tail makes the section @nobits in the object file too: its 16 MiB need not be stored. The linker
+// script places it first, at black_box::kAddress. Before clear() it holds what an earlier boot left.
 [[gnu::section(".arena.black_box,\"aw\",@nobits#"),
-  gnu::aligned(alignof(Instance))]] constinit std::array<std::byte, sizeof(Instance)>
-    place_of_instance{};
+  gnu::aligned(black_box::kAlignment)]] constinit std::array<std::byte, kPlaces.arena + kArenaBytes>
+    g_bytes{};
 
-void construct() {
-    ::new (place_of_instance.data()) Instance({slots, preamble, arena, encoder}, names);
-}
+constinit black_box::Memory g_memory(g_bytes, kSizes, kPlaces);
 
 // Holds what the instance of the last boot counted outside of its chunks, if there was one.
 struct Counts {
@@ -48,7 +38,7 @@ constinit Counts former_counts{};
 } // namespace
 
 Instance& instance() {
-    return *std::launder(static_cast<Instance*>(static_cast<void*>(place_of_instance.data())));
+    return g_memory.instance();
 }
 
 namespace black_box {
@@ -56,10 +46,11 @@ namespace black_box {
 void start() {
     const CpuTrace& cpu = instance().cpu;
     former_counts = {cpu.dropped_bytes, cpu.refused_bytes, cpu.reported_bytes, instance().store.retired()};
-    construct();
+    g_memory.construct(g_memory.construct_names());
 }
 
 std::optional<Former> recover_former() {
+    const Descriptor& descriptor = g_memory.descriptor();
     if (std::string_view(descriptor.magic.data(), descriptor.magic.size()) != kMagic ||
         descriptor.state == State::carried) {
         return std::nullopt;
@@ -75,7 +66,7 @@ std::optional<Former> recover_former() {
         return former;
     }
     former.setup = setup_of(descriptor);
-    names.recover();
+    tracer.names.recover();
     former.recovered = recover_chunks(tracer.store);
     tracer.store.continue_from(former_counts.retired);
     tracer.cpu.dropped_bytes = former_counts.dropped_bytes;
@@ -85,22 +76,20 @@ std::optional<Former> recover_former() {
 }
 
 void clear() {
-    construct();
-    ::new (&descriptor) Descriptor();
-    ::new (&slots) ChunkStore::Slots();
-    ::new (&names) NameRegistry();
+    g_memory.clear();
+    g_memory.construct(g_memory.construct_names());
 }
 
 void publish() {
-    describe(instance(), descriptor);
+    describe(instance(), g_memory.descriptor());
 }
 
 void mark_ended() {
-    descriptor.state = State::ended;
+    g_memory.descriptor().state = State::ended;
 }
 
 void mark_carried() {
-    descriptor.state = State::carried;
+    g_memory.descriptor().state = State::carried;
 }
 
 } // namespace black_box

@@ -5,6 +5,7 @@
 #include "host/formats/memory/memory.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "tracer/black_box/black_box.hpp"
+#include "tracer/black_box/memory.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/log.hpp"
 
@@ -36,16 +37,12 @@ constexpr int kRounds = 5;
 constexpr double kMega = 1e6;
 
 struct World {
-    World()
-        : tracer({slots, preamble, arena, encoder}, names) {}
+    static constexpr tracer::black_box::Places kPlaces = tracer::black_box::places_of({});
 
-    alignas(tracer::black_box::kAlignment) tracer::black_box::Descriptor descriptor;
-    tracer::ChunkStore::Slots slots{};
-    tracer::NameRegistry names;
-    tracer::Exporter::Preamble preamble{};
-    tracer::compact::Encoder encoder;
-    tracer::Instance tracer;
-    alignas(64) std::array<std::byte, kArenaBytes> arena;
+    alignas(tracer::black_box::kAlignment) std::array<std::byte, kPlaces.arena + kArenaBytes> bytes;
+    tracer::black_box::Memory memory{bytes, {}, kPlaces};
+    tracer::Instance& tracer = memory.construct(memory.construct_names());
+    tracer::black_box::Descriptor& descriptor = memory.descriptor();
 };
 
 World* g_world = nullptr;
@@ -95,7 +92,7 @@ void measure_capacity(int file) {
         follow_s = std::min(follow_s, processor_time_s() - begin);
         records = each->records();
         begin = processor_time_s();
-        std::memcpy(copied.data(), g_world->arena.data(), copied.size());
+        std::memcpy(copied.data(), g_world->tracer.store.arena().data(), copied.size());
         copy_s = std::min(copy_s, processor_time_s() - begin);
     }
     const double rate = static_cast<double>(records) / kMega / follow_s;

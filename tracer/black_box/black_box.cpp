@@ -57,8 +57,8 @@ void describe(const Instance& tracer, Descriptor& out) {
            .kernel = setup.build.kernel,
            .compiler = setup.build.compiler,
            .application = setup.build.application,
-           .processors = table(std::span(&tracer.cpu, 1)),
-           .chunks = table(std::span<const Chunk>(tracer.store.slots())),
+           .processors = table(std::span<const CpuTrace>(&tracer.cpu, 1)),
+           .chunks = table(tracer.store.slots()),
            .arena = area(tracer.store.arena()),
            .names = table(names.entries),
            .names_order = area(names.order),
@@ -214,7 +214,7 @@ std::string_view contents_defect(const Chunk& chunk) {
     return records_whole(contents.emergency, before) ? std::string_view{} : "records of its emergency area";
 }
 
-bool overlaps_earlier(const ChunkStore::Slots& slots, const Chunk& chunk) {
+bool overlaps_earlier(std::span<const Chunk> slots, const Chunk& chunk) {
     const auto begin = reinterpret_cast<std::uintptr_t>(chunk.control.data);
     for (const Chunk& other : slots) {
         if (&other == &chunk) {

@@ -97,11 +97,11 @@ lib::Result<Chunk*> ChunkStore::create(std::uint32_t size_bytes, std::uint32_t e
         return lib::Error::too_small;
     }
     std::size_t number = 0;
-    while (number < kChunksMax && m_slots[number].exists) {
+    while (number < m_slots.size() && m_slots[number].exists) {
         ++number;
     }
     const auto gap = find_gap(allocated(size_bytes) + allocated(emergency_bytes));
-    if (number == kChunksMax || !gap) {
+    if (number == m_slots.size() || !gap) {
         return lib::Error::no_space;
     }
     Chunk& chunk = m_slots[number];
@@ -293,7 +293,7 @@ lib::Result<void> ChunkStore::freeze(Chunk& chunk) {
 }
 
 lib::Result<Chunk*> ChunkStore::find(int number_untrusted) {
-    if (number_untrusted < 0 || number_untrusted >= static_cast<int>(kChunksMax)) {
+    if (number_untrusted < 0 || number_untrusted >= static_cast<int>(m_slots.size())) {
         return lib::Error::invalid_argument;
     }
     Chunk& chunk = m_slots[static_cast<std::size_t>(number_untrusted)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keeps up to 256 chunks in one static arena: creates, links, empties and deletes them. Recording is the record path's
+// Keeps up to 256 chunks in one arena: creates, links, empties and deletes them. Recording is the record path's
 // task, control.hpp selects the chunk that records go to, and exporter.hpp sends.
 //
 //   arena   |chunk 0 main|emergency|  free  |chunk 2 main|emergency| free ...     first fit
@@ -88,10 +88,10 @@ struct ChunkContents {
 
 class ChunkStore {
   public:
-    using Slots = std::array<Chunk, kChunksMax>;
+    using Slots = std::span<Chunk>;
 
-    // The slots are zero-initialised; the arena is 16-byte aligned and need not be cleared.
-    constexpr ChunkStore(Slots& slots, std::span<std::byte> arena, CpuTrace& cpu)
+    // There are 1 to kChunksMax slots, value-initialised; the arena is 16-byte aligned and need not be cleared.
+    constexpr ChunkStore(Slots slots, std::span<std::byte> arena, CpuTrace& cpu)
         : m_slots(slots)
         , m_arena(arena)
         , m_cpu(cpu) {}
@@ -101,7 +101,7 @@ class ChunkStore {
 
     // Creates a chunk in the first gap of the arena that holds both areas: size is 16..kAreaBytesMax bytes, emergency
     // 0..kAreaBytesMax. With COMPR it is written compactly in this layout. invalid_argument: a size or the flags are
-    // invalid; no_space: there are 256 chunks, or no gap is large enough; unsupported: COMPR with CYC, because a wrap
+    // invalid; no_space: each slot has a chunk, or no gap is large enough; unsupported: COMPR with CYC, because a wrap
     // would overwrite the beginning of the oldest event; too_small: COMPR, and less than compact_chunk_bytes_min().
     [[nodiscard]] lib::Result<Chunk*> create(std::uint32_t size_bytes, std::uint32_t emergency_bytes, ChunkFlags flags,
                                              compact::Layout layout = compact::Layout::a);
@@ -127,15 +127,15 @@ class ChunkStore {
     // Ends recording into the chunk, emergency area included. refused: it is active.
     [[nodiscard]] lib::Result<void> freeze(Chunk& chunk);
 
-    // Returns the chunk with this number. invalid_argument: it is outside 0..255; not_found: there is none.
+    // Returns the chunk with this number. invalid_argument: it is outside the slots; not_found: there is none.
     [[nodiscard]] lib::Result<Chunk*> find(int number_untrusted);
 
     // Returns the first chunk that has ANY of these flags, or with 0 the first whose mode is CYC; else not_found.
     [[nodiscard]] lib::Result<Chunk*> first_with(ChunkFlags flags);
 
-    [[nodiscard]] Slots& slots() { return m_slots; }
+    [[nodiscard]] Slots slots() { return m_slots; }
 
-    [[nodiscard]] const Slots& slots() const { return m_slots; }
+    [[nodiscard]] std::span<const Chunk> slots() const { return m_slots; }
 
     [[nodiscard]] std::span<const std::byte> arena() const { return m_arena; }
 
@@ -174,7 +174,7 @@ class ChunkStore {
     void retire(Chunk& chunk);
     void deselect(Chunk& chunk);
 
-    Slots& m_slots;
+    Slots m_slots;
     std::span<std::byte> m_arena;
     CpuTrace& m_cpu;
     ChunkCounts m_retired;

@@ -159,6 +159,9 @@ constexpr std::size_t whole_slots(std::size_t bytes) {
 } // namespace
 
 lib::Result<void> ChunkCompressor::begin(Chunk& chunk, compact::Layout layout) {
+    if (m_encoder == nullptr) {
+        return lib::Error::unsupported;
+    }
     if (chunk.busy || m_store.is_active(chunk)) {
         return lib::Error::busy;
     }
@@ -180,14 +183,14 @@ lib::Result<void> ChunkCompressor::begin(Chunk& chunk, compact::Layout layout) {
 lib::Result<void> ChunkCompressor::measure() {
     ASSERT(m_chunk != nullptr && m_chunk->busy); // frozen: the records stay as they are
     const ChunkContents contents = ChunkStore::contents(*m_chunk);
-    m_encoder.begin(m_layout);
+    m_encoder->begin(m_layout);
     for (const auto part : {contents.older, contents.newer}) {
-        if (const auto counted = m_encoder.count(part); !counted) {
+        if (const auto counted = m_encoder->count(part); !counted) {
             return counted;
         }
     }
     m_records_bytes = contents.older.size() + contents.newer.size();
-    m_stream_bytes = m_encoder.plan();
+    m_stream_bytes = m_encoder->plan();
     if (whole_slots(m_stream_bytes) >= m_records_bytes) {
         return lib::Error::no_space;
     }
@@ -207,15 +210,15 @@ lib::Result<void> ChunkCompressor::reserve() {
 lib::Result<void> ChunkCompressor::encode() {
     ASSERT(m_region.size() >= whole_slots(m_stream_bytes));
     const ChunkContents contents = ChunkStore::contents(*m_chunk);
-    if (const auto started = m_encoder.start(m_region.first(m_stream_bytes)); !started) {
+    if (const auto started = m_encoder->start(m_region.first(m_stream_bytes)); !started) {
         return started;
     }
     for (const auto part : {contents.older, contents.newer}) {
-        if (const auto written = m_encoder.write(part); !written) {
+        if (const auto written = m_encoder->write(part); !written) {
             return written;
         }
     }
-    const auto bytes = m_encoder.finish();
+    const auto bytes = m_encoder->finish();
     if (!bytes) {
         return bytes.error();
     }
@@ -231,7 +234,7 @@ void ChunkCompressor::finish() {
     m_store.replace_areas({.present = true,
                            .layout = m_layout,
                            .stream_bytes = static_cast<std::uint32_t>(m_stream_bytes),
-                           .records = m_encoder.records(),
+                           .records = m_encoder->records(),
                            .counts = ChunkStore::counts(*m_chunk)});
 }
 

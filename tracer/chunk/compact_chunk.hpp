@@ -45,7 +45,8 @@ namespace tracer {
 
 class ChunkCompressor {
   public:
-    constexpr ChunkCompressor(ChunkStore& store, compact::Encoder& encoder)
+    // Without an encoder every compression is unsupported.
+    constexpr ChunkCompressor(ChunkStore& store, compact::Encoder* encoder)
         : m_store(store)
         , m_encoder(encoder) {}
 
@@ -53,7 +54,8 @@ class ChunkCompressor {
     ChunkCompressor& operator=(const ChunkCompressor&) = delete;
 
     // Freezes the chunk. busy: it is BUSY or being recorded into, or another one is being compressed; exists: it is
-    // already compact; not_found: it is FREE, or its main area is empty. The caller holds the lock.
+    // already compact; not_found: it is FREE, or its main area is empty; unsupported: there is no encoder. The caller
+    // holds the lock.
     [[nodiscard]] lib::Result<void> begin(Chunk& chunk, compact::Layout layout);
 
     // Counts in a first pass. corrupt: a stamp is less than the one before; no_space: the result would not be smaller.
@@ -76,7 +78,7 @@ class ChunkCompressor {
 
   private:
     ChunkStore& m_store;
-    compact::Encoder& m_encoder;
+    compact::Encoder* m_encoder;
     Chunk* m_chunk = nullptr;
     compact::Layout m_layout{};
     std::size_t m_records_bytes = 0;

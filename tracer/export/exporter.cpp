@@ -30,6 +30,9 @@ void write_formats(MetadataWriter& writer, std::string_view formats) {
 } // namespace
 
 lib::Result<void> Exporter::attach(ChunkSink& sink, SinkTime time) {
+    if (m_parts.preamble.empty()) {
+        return lib::Error::unsupported;
+    }
     for (Sink& place : m_sinks) {
         if (place.sink == &sink) {
             return {};
@@ -64,7 +67,7 @@ lib::Result<void> Exporter::request_for(Chunk& chunk, ChunkFlags new_flags, Sink
     if (ChunkStore::contents(chunk).events() == 0) {
         return m_parts.store.set_flags(chunk, new_flags);
     }
-    ExportJob& job = m_jobs[chunk.number];
+    ExportJob& job = m_parts.jobs[chunk.number];
     if (job.uses != chunk.uses || job.carried == 0) {
         // This is the first sink of these contents, so the contents of the preamble are fixed now, for all sinks.
         job = {};
@@ -130,8 +133,8 @@ bool Exporter::begin_chunk() {
     Chunk* oldest = nullptr;
     std::size_t sink = 0;
     for (Chunk& chunk : m_parts.store.slots()) {
-        const ExportJob& job = m_jobs[chunk.number];
-        if (!chunk.exists || !chunk.busy || (oldest != nullptr && job.order >= m_jobs[oldest->number].order)) {
+        const ExportJob& job = m_parts.jobs[chunk.number];
+        if (!chunk.exists || !chunk.busy || (oldest != nullptr && job.order >= m_parts.jobs[oldest->number].order)) {
             continue;
         }
         for (std::size_t i = 0; i < kSinksMax; ++i) {
@@ -150,8 +153,8 @@ bool Exporter::begin_chunk() {
     m_sink = sink;
     m_sealed_bytes = 0;
     m_sealed_crc32c = 0;
-    build_image(*oldest, m_jobs[oldest->number]);
-    if (m_jobs[oldest->number].sealed) {
+    build_image(*oldest, m_parts.jobs[oldest->number]);
+    if (m_parts.jobs[oldest->number].sealed) {
         submit_chunk();
     } else {
         write_shared(m_work, Work::sealing);
@@ -171,7 +174,7 @@ void Exporter::seal_piece() {
     if (m_sealed_bytes != m_image.size_bytes()) {
         return;
     }
-    ExportJob& job = m_jobs[m_chunk->number];
+    ExportJob& job = m_parts.jobs[m_chunk->number];
     job.crc32c = m_sealed_crc32c;
     job.sealed = true;
     m_image.description.crc32c = job.crc32c;
@@ -228,7 +231,8 @@ void Exporter::end_transfer(SinkState state) {
         give_up(place, place.sink->last_error());
     } else if (!was_chunk) {
         place.report.finished = true;
-    } else if ((m_jobs[m_chunk->number].pending & sink_bit(m_sink)) != 0) { // not yet settled by an interrupted step
+    } else if ((m_parts.jobs[m_chunk->number].pending & sink_bit(m_sink)) !=
+               0) { // not yet settled by an interrupted step
         ++place.report.chunks;
         place.report.records += m_image.description.records;
         place.report.events += m_image.description.events;
@@ -248,7 +252,7 @@ void Exporter::give_up(Sink& place, lib::Error error) {
     place.report.error = error;
     const auto sink = static_cast<std::size_t>(&place - m_sinks.data());
     for (Chunk& chunk : m_parts.store.slots()) {
-        if (chunk.exists && chunk.busy && (m_jobs[chunk.number].pending & sink_bit(sink)) != 0) {
+        if (chunk.exists && chunk.busy && (m_parts.jobs[chunk.number].pending & sink_bit(sink)) != 0) {
             ++place.report.chunks_lost;
             settle(chunk, sink_bit(sink), Outcome::failed);
         }
@@ -257,7 +261,7 @@ void Exporter::give_up(Sink& place, lib::Error error) {
 
 // Notes that one sink has finished with a chunk; after the last one the chunk is released.
 void Exporter::settle(Chunk& chunk, SinkSet sink, Outcome outcome) {
-    ExportJob& job = m_jobs[chunk.number];
+    ExportJob& job = m_parts.jobs[chunk.number];
     ASSERT(chunk.busy && (job.pending & sink) == sink && (job.carried & sink) == 0);
     job.pending = static_cast<SinkSet>(job.pending & ~sink);
     SinkSet& place = outcome == Outcome::carried ? job.carried : job.failed;
@@ -367,7 +371,7 @@ std::size_t Exporter::export_unsent() {
     for (Chunk& chunk : m_parts.store.slots()) {
         if (chunk.exists && chunk.busy) {
             // The chunk may be queued since before a sink was opened: that sink gets it, too.
-            ExportJob& job = m_jobs[chunk.number];
+            ExportJob& job = m_parts.jobs[chunk.number];
             const auto missing = static_cast<SinkSet>(sinks_without(chunk) & ~job.pending);
             job.pending = static_cast<SinkSet>(job.pending | missing);
             queued += missing != 0 ? 1 : 0;
@@ -406,7 +410,7 @@ lib::Result<void> Exporter::outcome(const Chunk& chunk) const {
     return {};
 }
 
-Exporter::SinkSet Exporter::deferred_sinks() const {
+SinkSet Exporter::deferred_sinks() const {
     SinkSet sinks = 0;
     for (std::size_t i = 0; i < kSinksMax; ++i) {
         if (m_sinks[i].sink != nullptr && m_sinks[i].time == SinkTime::after_exit) {
@@ -417,7 +421,7 @@ Exporter::SinkSet Exporter::deferred_sinks() const {
 }
 
 // Returns the sinks that could still take the chunk's present contents.
-Exporter::SinkSet Exporter::sinks_without(const Chunk& chunk) const {
+SinkSet Exporter::sinks_without(const Chunk& chunk) const {
     const ExportJob* const job = known_job(chunk);
     SinkSet sinks = 0;
     for (std::size_t i = 0; i < kSinksMax; ++i) {
@@ -436,8 +440,8 @@ bool Exporter::may_work(std::size_t sink) const {
 }
 
 // Returns the job for the chunk's present contents, or null if there is none.
-const Exporter::ExportJob* Exporter::known_job(const Chunk& chunk) const {
-    const ExportJob& job = m_jobs[chunk.number];
+const ExportJob* Exporter::known_job(const Chunk& chunk) const {
+    const ExportJob& job = m_parts.jobs[chunk.number];
     return job.uses == chunk.uses && job.uses != 0 ? &job : nullptr;
 }
 

@@ -49,6 +49,25 @@ enum class StepResult : std::uint8_t {
     more, // call again
 };
 
+using SinkSet = std::uint8_t; // one bit per attached sink
+
+// Describes one chunk on its way to the sinks. It is valid if `uses` equals that of the chunk, else it is about
+// earlier contents.
+struct ExportJob {
+    std::uint32_t uses = 0;
+    SinkSet pending = 0;
+    SinkSet carried = 0;
+    SinkSet failed = 0;
+    ChunkFlags new_flags = 0;
+    std::uint32_t order = 0; // requests are served in this order
+    std::uint32_t names = 0; // frozen with the chunk
+    std::uint32_t declarations = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t refused = 0;
+    bool sealed = false; // the checksum is known
+    std::uint32_t crc32c = 0;
+};
+
 class Exporter {
   public:
     static constexpr std::size_t kSinksMax = 2;
@@ -58,9 +77,9 @@ class Exporter {
 
     // The longest possible preamble has slots for chunk_begin, build, trace_cost, cycles_per_msec, numevents; id, name
     // and parameters for each entry of a full registry; and the declarations.
-    static constexpr std::size_t kPreambleSlotsMax = 15 + 28 + 3 + 2 + NameRegistry::kCapacity * (1 + 9 + 8) +
-                                                     NameRegistry::kDeclarationsMax * EncodedDeclaration::kSlotsMax;
-    using Preamble = std::array<std::byte, kPreambleSlotsMax * kRecordBytes>;
+    [[nodiscard]] static constexpr std::size_t preamble_bytes(std::size_t names, std::size_t declarations) {
+        return (15 + 28 + 3 + 2 + names * (1 + 9 + 8) + declarations * EncodedDeclaration::kSlotsMax) * kRecordBytes;
+    }
 
     struct Parts {
         ChunkStore& store;
@@ -68,7 +87,8 @@ class Exporter {
         ControlLock& lock;
         const CpuTrace& cpu;
         const NameRegistry& names;
-        Preamble& preamble;
+        std::span<ExportJob> jobs;     // one for each slot of the store
+        std::span<std::byte> preamble; // preamble_bytes(), for the capacities of the registry
     };
 
     constexpr explicit Exporter(const Parts& parts)
@@ -81,7 +101,8 @@ class Exporter {
 
     [[nodiscard]] const Setup& setup() const { return m_setup; }
 
-    // Attaches a sink; attaching it again is allowed. no_space: kSinksMax are attached.
+    // Attaches a sink; attaching it again is allowed. no_space: kSinksMax are attached;
+    // unsupported: there is no memory for preambles.
     [[nodiscard]] lib::Result<void> attach(ChunkSink& sink, SinkTime time);
 
     // Queues a chunk for every attached sink that has not carried its present contents, and freezes it; it gets
@@ -139,30 +160,12 @@ class Exporter {
     [[nodiscard]] const SinkReport& report(std::size_t index) const { return m_sinks[index].report; }
 
   private:
-    using SinkSet = std::uint8_t; // one bit per attached sink
     static constexpr SinkSet kAllSinks = 0xFF;
 
     struct Sink {
         ChunkSink* sink = nullptr;
         SinkTime time = SinkTime::at_once;
         SinkReport report;
-    };
-
-    // Describes one chunk on its way to the sinks. It is valid if `uses` equals that of the chunk, else it is about
-    // earlier contents.
-    struct ExportJob {
-        std::uint32_t uses = 0;
-        SinkSet pending = 0;
-        SinkSet carried = 0;
-        SinkSet failed = 0;
-        ChunkFlags new_flags = 0;
-        std::uint32_t order = 0; // requests are served in this order
-        std::uint32_t names = 0; // frozen with the chunk
-        std::uint32_t declarations = 0;
-        std::uint64_t dropped = 0;
-        std::uint64_t refused = 0;
-        bool sealed = false; // the checksum is known
-        std::uint32_t crc32c = 0;
     };
 
     enum class Outcome : std::uint8_t {
@@ -197,7 +200,6 @@ class Exporter {
     Parts m_parts;
     Setup m_setup;
     std::array<Sink, kSinksMax> m_sinks{};
-    std::array<ExportJob, kChunksMax> m_jobs{};
     ChunkImage m_image;
     lib::Ticks m_image_stamp;          // of its preamble
     std::size_t m_sealed_bytes = 0;    // of the image, so far

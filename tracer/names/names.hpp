@@ -9,8 +9,8 @@
 
 #include "tracer/names/user_fields.hpp"
 
+#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -65,13 +65,24 @@ struct NameEntry {
 // is put at its head after it was published, by one compare-and-exchange that is repeated only if another context has
 // put one there meanwhile. One that was published and is in no chain (its task was killed) is added again as a
 // duplicate.
-template <typename Entry, std::size_t Capacity>
+template <typename Entry>
 class AppendOnlyList {
   public:
-    static_assert(Capacity < 0xFFFF);
-    static constexpr std::size_t kNone = Capacity;
+    static constexpr std::size_t kNone = 0xFFFF;
+    static constexpr std::size_t kCapacityMax = kNone - 1;
 
-    constexpr AppendOnlyList() = default;
+    // The memory of a list: four tables of one length, 1 to kCapacityMax, all zeros. The first two may also be those of
+    // an earlier boot, for recover().
+    struct Tables {
+        std::span<Entry> entries;
+        std::span<std::uint16_t> order;   // index in entries plus 1, in the order of publication; 0: free
+        std::span<std::uint16_t> next;    // by index in the order: index of the one before it in its bucket plus 1
+        std::span<std::uint16_t> buckets; // index of the latest plus 1; 0: empty
+    };
+
+    constexpr explicit AppendOnlyList(const Tables& tables)
+        : m_tables(tables) {}
+
     AppendOnlyList(const AppendOnlyList&) = delete;
     AppendOnlyList& operator=(const AppendOnlyList&) = delete;
 
@@ -79,29 +90,31 @@ class AppendOnlyList {
     // is full.
     std::size_t add(const Entry& entry) {
         std::uint16_t& bucket = bucket_of(entry);
-        for (std::size_t link = __atomic_load_n(&bucket, __ATOMIC_ACQUIRE); link != 0; link = m_next[link - 1]) {
-            if (m_entries[place(link - 1)] == entry) {
+        for (std::size_t link = __atomic_load_n(&bucket, __ATOMIC_ACQUIRE); link != 0; link = m_tables.next[link - 1]) {
+            if (m_tables.entries[place(link - 1)] == entry) {
                 return link - 1;
             }
         }
         // The capacity is tested first, so that the counter of entries taken cannot overflow.
-        const std::uint32_t mine = __atomic_load_n(&m_taken, __ATOMIC_RELAXED) < Capacity
+        const std::uint32_t mine = __atomic_load_n(&m_taken, __ATOMIC_RELAXED) < capacity()
                                        ? __atomic_fetch_add(&m_taken, 1, __ATOMIC_RELAXED)
-                                       : Capacity;
-        if (mine >= Capacity) {
+                                       : static_cast<std::uint32_t>(capacity());
+        if (mine >= capacity()) {
             __atomic_fetch_add(&m_lost, 1, __ATOMIC_RELAXED);
             return kNone;
         }
-        m_entries[mine] = entry;
+        m_tables.entries[mine] = entry;
         const std::size_t index = publish(size(), static_cast<std::uint16_t>(mine + 1));
         put_into(bucket, index);
         return index;
     }
 
+    [[nodiscard]] std::size_t capacity() const { return m_tables.entries.size(); }
+
     // Returns the number of entries published so far; their indices are below it.
     [[nodiscard]] std::size_t size() const {
         std::size_t count = __atomic_load_n(&m_size_hint, __ATOMIC_ACQUIRE);
-        while (count < Capacity && __atomic_load_n(&m_order[count], __ATOMIC_ACQUIRE) != 0) {
+        while (count < capacity() && __atomic_load_n(&m_tables.order[count], __ATOMIC_ACQUIRE) != 0) {
             ++count;
         }
         return count;
@@ -111,8 +124,8 @@ class AppendOnlyList {
 
     // Returns an entry. Precondition: index < size().
     [[nodiscard]] const Entry& entry(std::size_t index) const {
-        ASSERT(index < Capacity && m_order[index] != 0);
-        return m_entries[place(index)];
+        ASSERT(index < capacity() && m_tables.order[index] != 0);
+        return m_tables.entries[place(index)];
     }
 
     // Whoever reads this machine's memory from outside (black_box/) needs the store and the order of publication.
@@ -121,51 +134,52 @@ class AppendOnlyList {
         std::span<const std::uint16_t> order;
     };
 
-    [[nodiscard]] Places places() const { return {m_entries, m_order}; }
+    [[nodiscard]] Places places() const { return {m_tables.entries, m_tables.order}; }
 
     // Keeps the entries that an earlier boot left in memory, in their order, up to the first that is not whole or not
     // in the store. Nothing is added to them.
     void recover(bool (*whole)(const Entry& entry_untrusted)) {
         std::size_t count = 0;
-        while (count < Capacity && m_order[count] != 0 && m_order[count] <= Capacity &&
-               whole(m_entries[place(count)])) {
+        while (count < capacity() && m_tables.order[count] != 0 && m_tables.order[count] <= capacity() &&
+               whole(m_tables.entries[place(count)])) {
             ++count;
         }
-        for (std::size_t i = count; i < Capacity; ++i) {
-            m_order[i] = 0;
+        for (std::size_t i = count; i < capacity(); ++i) {
+            m_tables.order[i] = 0;
         }
         m_size_hint = static_cast<std::uint32_t>(count);
-        m_taken = Capacity;
-        m_buckets.fill(0);
+        m_taken = static_cast<std::uint32_t>(capacity());
+        std::ranges::fill(m_tables.buckets, std::uint16_t{0});
         for (std::size_t i = 0; i < count; ++i) {
-            put_into(bucket_of(m_entries[place(i)]), i);
+            put_into(bucket_of(m_tables.entries[place(i)]), i);
         }
     }
 
   private:
-    static constexpr unsigned kBucketBits = std::bit_width(Capacity - 1);
-
-    [[nodiscard]] std::uint16_t& bucket_of(const Entry& entry) { return m_buckets[entry.hash() >> (64 - kBucketBits)]; }
+    // The upper bits of a hash depend on all of the entry.
+    [[nodiscard]] std::uint16_t& bucket_of(const Entry& entry) {
+        return m_tables.buckets[(entry.hash() >> 32) * m_tables.buckets.size() >> 32];
+    }
 
     // Puts an entry at the head of a chain. The release order shows its reader the rest of the chain, and the entry.
     void put_into(std::uint16_t& bucket, std::size_t index) {
         std::uint16_t head = __atomic_load_n(&bucket, __ATOMIC_RELAXED);
         do {
-            m_next[index] = head;
+            m_tables.next[index] = head;
         } while (!__atomic_compare_exchange_n(&bucket, &head, static_cast<std::uint16_t>(index + 1), false,
                                               __ATOMIC_RELEASE, __ATOMIC_RELAXED));
     }
 
     [[nodiscard]] std::size_t place(std::size_t index) const {
-        return __atomic_load_n(&m_order[index], __ATOMIC_ACQUIRE) - std::size_t{1};
+        return __atomic_load_n(&m_tables.order[index], __ATOMIC_ACQUIRE) - std::size_t{1};
     }
 
     // The order has an entry for each one of the store, so the loop finds a free one.
     std::size_t publish(std::size_t from, std::uint16_t place_and_one) {
-        for (std::size_t i = from; i < Capacity; ++i) {
+        for (std::size_t i = from; i < capacity(); ++i) {
             std::uint16_t free = 0;
             // The release order shows the whole entry to whoever acquires the value in place() or size().
-            if (__atomic_compare_exchange_n(&m_order[i], &free, place_and_one, false, __ATOMIC_RELEASE,
+            if (__atomic_compare_exchange_n(&m_tables.order[i], &free, place_and_one, false, __ATOMIC_RELEASE,
                                             __ATOMIC_RELAXED)) {
                 // This hint may decrease when additions interrupt each other; size() searches from there.
                 __atomic_store_n(&m_size_hint, static_cast<std::uint32_t>(i + 1), __ATOMIC_RELEASE);
@@ -176,10 +190,7 @@ class AppendOnlyList {
         return kNone;
     }
 
-    std::array<Entry, Capacity> m_entries{};
-    std::array<std::uint16_t, Capacity> m_order{}; // index in m_entries plus 1, in the order of publication; 0: free
-    std::array<std::uint16_t, std::size_t{1} << kBucketBits> m_buckets{}; // index of the latest plus 1; 0: empty
-    std::array<std::uint16_t, Capacity> m_next{};                         // index of the one before it plus 1
+    Tables m_tables;
     std::uint32_t m_size_hint = 0;
     std::uint32_t m_taken = 0;
     std::uint32_t m_lost = 0;
@@ -208,10 +219,13 @@ struct EncodedDeclaration {
 
 class NameRegistry {
   public:
-    static constexpr std::size_t kCapacity = 512;
-    static constexpr std::size_t kDeclarationsMax = 128;
+    using Names = AppendOnlyList<NameEntry>;
+    using Declarations = AppendOnlyList<EncodedDeclaration>;
 
-    constexpr NameRegistry() = default;
+    constexpr NameRegistry(const Names::Tables& names, const Declarations::Tables& declarations)
+        : m_names(names)
+        , m_declarations(declarations) {}
+
     NameRegistry(const NameRegistry&) = delete;
     NameRegistry& operator=(const NameRegistry&) = delete;
 
@@ -235,7 +249,7 @@ class NameRegistry {
     // Registers a declaration and returns its id; kUndeclared if the registry is full.
     std::uint16_t declare(const EncodedDeclaration& declaration) {
         const std::size_t index = m_declarations.add(declaration);
-        return index == kDeclarationsMax ? kUndeclared : static_cast<std::uint16_t>(index);
+        return index == Declarations::kNone ? kUndeclared : static_cast<std::uint16_t>(index);
     }
 
     [[nodiscard]] std::size_t declarations() const { return m_declarations.size(); }
@@ -263,8 +277,8 @@ class NameRegistry {
     }
 
   private:
-    AppendOnlyList<NameEntry, kCapacity> m_names;
-    AppendOnlyList<EncodedDeclaration, kDeclarationsMax> m_declarations;
+    Names m_names;
+    Declarations m_declarations;
 };
 
 } // namespace tracer

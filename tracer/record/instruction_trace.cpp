@@ -12,12 +12,12 @@ void InstructionTrace::put(Contexts& contexts, std::uint16_t context, bool in) {
 }
 
 bool InstructionTrace::add(std::uint16_t context, Grain grain) {
-    if (is_in(m_traced, context)) {
+    if (m_tasks == nullptr || is_in(m_tasks->traced, context)) {
         return false;
     }
-    put(m_traced, context, true);
-    put(m_new, context, true);
-    put(m_in_blocks, context, grain == Grain::blocks);
+    put(m_tasks->traced, context, true);
+    put(m_tasks->fresh, context, true);
+    put(m_tasks->in_blocks, context, grain == Grain::blocks);
     if (m_wanted == 0 && m_hooks.begin != nullptr) {
         m_hooks.begin();
     }
@@ -27,10 +27,10 @@ bool InstructionTrace::add(std::uint16_t context, Grain grain) {
 }
 
 bool InstructionTrace::remove(std::uint16_t context) {
-    if (!is_in(m_traced, context)) {
+    if (!wants(context)) {
         return false;
     }
-    put(m_traced, context, false);
+    put(m_tasks->traced, context, false);
     --m_wanted;
     log<"instruction_trace_end">(context, static_cast<std::uint32_t>(this_cpu().steps.taken));
     return true;
@@ -57,9 +57,9 @@ bool InstructionTrace::step(std::uint16_t context, std::uint64_t address, bool r
         return false;
     }
     CpuSteps& steps = this_cpu().steps;
-    if (context != steps.context || is_in(m_new, context)) {
+    if (context != steps.context || is_in(m_tasks->fresh, context)) {
         ++steps.taken;
-        put(m_new, context, false);
+        put(m_tasks->fresh, context, false);
         steps.in_block = context != steps.context ? 0 : steps.in_block;
         steps.context = context;
         visit(steps, address, Flow::resumed);
@@ -87,7 +87,7 @@ void InstructionTrace::visit(CpuSteps& steps, std::uint64_t address, Flow flow) 
 
 void InstructionTrace::record(CpuSteps& steps, Flow flow) const {
     const auto low = static_cast<std::uint32_t>(steps.address);
-    if (!is_in(m_in_blocks, steps.context)) {
+    if (!is_in(m_tasks->in_blocks, steps.context)) {
         log<"instruction">(static_cast<std::uint16_t>(flow), low);
         return;
     }

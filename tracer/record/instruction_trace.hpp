@@ -35,21 +35,32 @@ struct StepHooks {
     void (*begin)() = nullptr;                            // the first task starts to run in steps
 };
 
+// Has a bit for each context, in three sets; all zeros at first.
+struct SteppedTasks {
+    using Contexts = std::array<std::uint64_t, 0x1'0000 / 64>;
+
+    Contexts traced{};
+    Contexts in_blocks{}; // of the traced ones
+    Contexts fresh{};     // of the traced ones: no step so far, or none since resumes()
+};
+
 class InstructionTrace {
   public:
-    constexpr InstructionTrace() = default;
+    // tasks: null if there is no memory for it; then no task is added.
+    constexpr explicit InstructionTrace(SteppedTasks* tasks)
+        : m_tasks(tasks) {}
 
     void set_hooks(const StepHooks& hooks) { m_hooks = hooks; }
 
     [[nodiscard]] const StepHooks& hooks() const { return m_hooks; }
 
     // Returns whether this task runs in steps, which is cheap while no task does. Context: any.
-    [[nodiscard]] bool wants(std::uint16_t context) const { return m_wanted != 0 && is_in(m_traced, context); }
+    [[nodiscard]] bool wants(std::uint16_t context) const { return m_wanted != 0 && is_in(m_tasks->traced, context); }
 
     [[nodiscard]] bool in_use() const { return m_wanted != 0; }
 
-    // Notes that the task ran freely since its last step: its next step has the flow `resumed`.
-    void resumes(std::uint16_t context) { put(m_new, context, true); }
+    // Notes that the task ran freely since its last step: its next step has the flow `resumed`. Precondition: in_use().
+    void resumes(std::uint16_t context) { put(m_tasks->fresh, context, true); }
 
     // Must be called after anything that may have cost records. Context: any.
     void report_gap() const {
@@ -58,7 +69,7 @@ class InstructionTrace {
         }
     }
 
-    // Return false if the task was in steps already, or was not.
+    // Return false if the task was in steps already, or was not; add() also if there is no memory for it.
     bool add(std::uint16_t context, Grain grain);
     bool remove(std::uint16_t context);
 
@@ -74,7 +85,7 @@ class InstructionTrace {
     bool step(std::uint16_t context, std::uint64_t address, bool recorded = false);
 
   private:
-    using Contexts = std::array<std::uint64_t, 0x1'0000 / 64>;
+    using Contexts = SteppedTasks::Contexts;
 
     static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
@@ -97,9 +108,7 @@ class InstructionTrace {
     void record(CpuSteps& steps, Flow flow) const;
 
     StepHooks m_hooks;
-    Contexts m_traced{};
-    Contexts m_in_blocks{}; // of the traced ones
-    Contexts m_new{};       // of the traced ones: no step so far, or none since resumes()
+    SteppedTasks* m_tasks;
     std::uint32_t m_wanted = 0;
     std::uint64_t m_begin = 0;
     std::uint64_t m_end = kNowhere;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tests/support/attempts/attempts.hpp"
+#include "tracer/black_box/memory.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/log.hpp"
@@ -59,7 +60,7 @@ class TracerFixture {
 
     [[nodiscard]] tracer::Instance& tracer() { return m_storage->tracer; }
 
-    [[nodiscard]] tracer::NameRegistry& names() { return m_storage->names; }
+    [[nodiscard]] tracer::NameRegistry& names() { return m_storage->tracer.names; }
 
     [[nodiscard]] std::span<std::byte> arena() { return m_storage->arena(); }
 
@@ -106,8 +107,9 @@ class TracerFixture {
   private:
     struct Storage {
         explicit Storage(std::size_t arena_bytes)
-            : memory(arena_bytes / sizeof(Line) + 1)
-            , tracer({slots, preamble, {memory.front().bytes.data(), arena_bytes}, encoder}, names) {
+            : lines((kPlaces.arena + arena_bytes) / sizeof(Line) + 1)
+            , memory({lines.front().bytes.data(), kPlaces.arena + arena_bytes}, {}, kPlaces)
+            , tracer(memory.construct(memory.construct_names())) {
             std::ranges::fill(arena(), kPattern);
         }
 
@@ -115,14 +117,15 @@ class TracerFixture {
             std::array<std::byte, 64> bytes;
         };
 
-        [[nodiscard]] std::span<std::byte> arena() { return {memory.front().bytes.data(), memory.size() * 64}; }
+        [[nodiscard]] std::span<std::byte> arena() {
+            return std::span(lines.front().bytes.data(), lines.size() * sizeof(Line)).subspan(kPlaces.arena);
+        }
 
-        std::vector<Line> memory;
-        tracer::ChunkStore::Slots slots{};
-        tracer::Exporter::Preamble preamble{};
-        tracer::NameRegistry names;
-        tracer::compact::Encoder encoder;
-        tracer::Instance tracer;
+        static constexpr tracer::black_box::Places kPlaces = tracer::black_box::places_of({});
+
+        std::vector<Line> lines;
+        tracer::black_box::Memory memory;
+        tracer::Instance& tracer;
     };
 
     static void set_gs(const void* base) { syscall(SYS_arch_prctl, ARCH_SET_GS, base); }

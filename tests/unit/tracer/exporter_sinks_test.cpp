@@ -144,7 +144,9 @@ TEST_F(ExporterSinks, PutsAsManyFormatsIntoThePreambleAsThereIsRoomFor) {
     const std::size_t found = places_of(records, tracer::event_code("format_text")).size();
     const std::size_t others = slots - 1 - found * kSlots;
     std::size_t expected = 0;
-    while (tracer::Exporter::kPreambleSlotsMax - others - expected * kSlots > tracer::kCombineSlotsMax) {
+    constexpr std::size_t kBytes =
+        tracer::Exporter::preamble_bytes(tracer::black_box::Sizes{}.names, tracer::black_box::Sizes{}.declarations);
+    while (kBytes / tracer::kRecordBytes - others - expected * kSlots > tracer::kCombineSlotsMax) {
         ++expected;
     }
     EXPECT_EQ(found, expected);

@@ -183,7 +183,7 @@ TEST_F(ExporterTest, TheLongestPreambleFits) {
     }
     setup.cost.rounds = 1;
     exporter().configure(setup);
-    for (std::uint16_t i = 0; i < tracer::NameRegistry::kCapacity + 1; ++i) {
+    for (std::uint16_t i = 0; i < tracer::black_box::Sizes{}.names + 1; ++i) {
         m_fixture.names().add_task(i, i, longest, {});
     }
     EXPECT_EQ(m_fixture.names().lost(), 1U);
@@ -191,9 +191,9 @@ TEST_F(ExporterTest, TheLongestPreambleFits) {
     ASSERT_TRUE(exporter().request(filled(4, 1), 0).ok());
     drain();
     const auto records = tests::records_in(sink.chunks.at(0));
-    constexpr std::size_t kDeclarationSlots =
-        tracer::NameRegistry::kDeclarationsMax * tracer::EncodedDeclaration::kSlotsMax; // none is declared here
-    EXPECT_EQ(records.size(), Exporter::kPreambleSlotsMax - kDeclarationSlots + 1);
+    constexpr std::size_t kBytes =
+        Exporter::preamble_bytes(tracer::black_box::Sizes{}.names, 0); // nothing is declared here
+    EXPECT_EQ(records.size(), kBytes / tracer::kRecordBytes + 1);
     EXPECT_EQ(payload_at<tracer::NameOf>(records, 15 + 28 + 3 + 1 + 1).name.view().back(), '~');
 }
 

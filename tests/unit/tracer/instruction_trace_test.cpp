@@ -84,7 +84,8 @@ class InstructionTraceTest : public testing::Test {
   protected:
     InstructionTraceTest() { trace.set_hooks({.code = &code_at}); }
 
-    InstructionTrace trace;
+    tracer::SteppedTasks tasks;
+    InstructionTrace trace{&tasks};
 };
 
 TEST_F(InstructionTraceTest, RecordsEachInstructionAndItsFlow) {

@@ -43,7 +43,23 @@ struct Interruptible {
     [[nodiscard]] std::uint64_t hash() const { return static_cast<std::uint64_t>(value % 3) << 62; }
 };
 
-template <typename List>
+using List = tracer::AppendOnlyList<Interruptible>;
+
+// A list with its memory.
+struct ListOf {
+    explicit ListOf(std::size_t capacity)
+        : entries(capacity)
+        , numbers(3 * capacity)
+        , list({.entries = entries,
+                .order = std::span(numbers).first(capacity),
+                .next = std::span(numbers).subspan(capacity, capacity),
+                .buckets = std::span(numbers).last(capacity)}) {}
+
+    std::vector<Interruptible> entries;
+    std::vector<std::uint16_t> numbers;
+    List list;
+};
+
 std::vector<int> values(const List& list) {
     std::vector<int> found;
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -53,7 +69,8 @@ std::vector<int> values(const List& list) {
 }
 
 TEST(AppendOnlyList, IsWholeAtEveryMomentOfAnInterruptedAddition) {
-    tracer::AppendOnlyList<Interruptible, 8> list;
+    ListOf memory(8);
+    List& list = memory.list;
     EXPECT_EQ(list.add(Interruptible(1)), 0U);
     std::vector<int> seen;
     const std::size_t outer = list.add(Interruptible(2, [&] {
@@ -67,7 +84,8 @@ TEST(AppendOnlyList, IsWholeAtEveryMomentOfAnInterruptedAddition) {
 }
 
 TEST(AppendOnlyList, CountsWhatHasNoRoomAndKeepsTheRest) {
-    tracer::AppendOnlyList<Interruptible, 2> list;
+    ListOf memory(2);
+    List& list = memory.list;
     EXPECT_EQ(list.add(Interruptible(1)), 0U);
     EXPECT_EQ(list.add(Interruptible(2, [&] { EXPECT_EQ(list.add(Interruptible(3)), list.kNone); })), 1U);
     EXPECT_EQ(list.add(Interruptible(4)), list.kNone);
@@ -79,10 +97,11 @@ TEST(AppendOnlyList, CountsWhatHasNoRoomAndKeepsTheRest) {
 TEST(AppendOnlyList, LosesNothingToConcurrentAdditions) {
     constexpr int kEach = 400;
     constexpr int kThreads = 4;
-    const auto list = std::make_unique<tracer::AppendOnlyList<Interruptible, kEach * kThreads>>();
+    ListOf memory(kEach * kThreads);
+    List* const list = &memory.list;
     std::vector<std::thread> threads;
     for (int thread = 0; thread < kThreads; ++thread) {
-        threads.emplace_back([&list, thread] {
+        threads.emplace_back([list, thread] {
             for (int i = 0; i < kEach; ++i) {
                 list->add(Interruptible(1 + thread * kEach + i));
             }
@@ -102,12 +121,13 @@ TEST(AppendOnlyList, LosesNothingToConcurrentAdditions) {
 }
 
 TEST(NameRegistry, KnowsEachNameOnceWhenItIsFull) {
-    tracer::NameRegistry names;
+    tests::TracerFixture fixture;
+    tracer::NameRegistry& names = fixture.names();
     for (int round = 0; round < 2; ++round) {
-        for (std::uint16_t i = 0; i < tracer::NameRegistry::kCapacity; ++i) {
+        for (std::uint16_t i = 0; i < tracer::black_box::Sizes{}.names; ++i) {
             names.add_task(i, 7, "task", {.level = 1});
         }
-        EXPECT_EQ(names.size(), tracer::NameRegistry::kCapacity);
+        EXPECT_EQ(names.size(), tracer::black_box::Sizes{}.names);
         EXPECT_EQ(names.lost(), 0U);
     }
     names.add_task(0, 7, "task", {.level = 2});
@@ -115,7 +135,8 @@ TEST(NameRegistry, KnowsEachNameOnceWhenItIsFull) {
 }
 
 TEST(NameRegistry, ListsWhatWasGivenAndLeavesTheRestEmpty) {
-    tracer::NameRegistry names;
+    tests::TracerFixture fixture;
+    tracer::NameRegistry& names = fixture.names();
     names.add_name(tracer::NameKind::mutex, 7, "bus");
     names.add_task(9, 4711, "idle", {.context = 1, .level = 5});
     ASSERT_EQ(names.size(), 2U);
