@@ -6,7 +6,7 @@ RECORD_PATH_SOURCES := lib/assert_hosted.cpp $(filter-out tracer/kernel_instance
 BENCH := $(BUILD)/bench/record_cost
 BENCH_SOURCES := $(addprefix tests/bench/,record_cost.cpp variants.cpp goals.cpp lttng_peer.cpp uncounted.cpp)
 $(eval $(call linked,$(BENCH),$(call bench_objects,$(BENCH_SOURCES) $(RECORD_PATH_SOURCES)) $(BUILD)/bench/fake_clock.o, \
-  -lbenchmark -lgtest -lfmt -ldl -lpthread))
+  -no-pie $(GS_LDFLAGS) -lbenchmark -lgtest -lfmt -ldl -lpthread))
 
 # The record path again, with a counter in memory as its clock: two symbols are renamed, the others are local.
 $(BUILD)/bench/fake_clock.o: tracer/record/record_path.S tests/bench/fake_clock.h mk/bench.mk
@@ -38,7 +38,7 @@ $(eval $(call linked,$(HOST_BENCH),$(call host_objects,tests/bench/host_speed.cp
 # The follower of a machine's memory, and the kernel's record path as the machine.
 FOLLOW_BENCH := $(BUILD)/bench/follow_speed
 $(eval $(call linked,$(FOLLOW_BENCH),$(call bench_objects,tests/bench/follow_speed.cpp tests/bench/uncounted.cpp \
-  $(RECORD_PATH_SOURCES)) $(TRACE_LIBRARY),$(TRACE_LIBRARY_LIBS) -lpthread))
+  $(RECORD_PATH_SOURCES)) $(TRACE_LIBRARY),-no-pie $(GS_LDFLAGS) $(TRACE_LIBRARY_LIBS) -lpthread))
 
 # Simulated nodes for bench-fleet.
 FLEET_SESSIONS := $(BUILD)/bench/fleet_sessions

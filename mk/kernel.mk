@@ -14,6 +14,8 @@ CODEC_SOURCES := $(wildcard tracer/compact/*.cpp)
 ATTEMPTS_SOURCES := $(wildcard tests/support/attempts/*.cpp tests/support/attempts/*.S)
 ATTEMPTS_LDFLAGS := $(addprefix -Wl$(comma)--wrap=,tracer_record tracer_record_long \
   _ZN6tracer6detail13refuse_recordEv _ZN6tracer7Control12close_activeEv)
+# GS leads to a processor's CpuTrace itself (tracer/log.hpp). linker.ld says the same of the kernel.
+GS_LDFLAGS := -Wl,--defsym=remora_gs=0
 GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp $(ATTEMPTS_SOURCES)
 
 # Sources that serve only the trace, and their replacement.

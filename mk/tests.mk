@@ -12,7 +12,7 @@ TESTED_kernel := $(filter-out kernel/root/% kernel/panic/% kernel/interrupt/% ke
   $(wildcard tests/support/fake_machine/*.cpp)
 TESTED_host := $(filter-out fleet/program/main.cpp,$(FLEET_SOURCES)) $(COMPAT_SOURCES) host/observer/request_log.cpp $(CODEC_SOURCES) \
   $(wildcard tracer/reliable/sender*.cpp)
-LIBRARIES_tracer := $(ATTEMPTS_LDFLAGS)
+LIBRARIES_tracer := $(ATTEMPTS_LDFLAGS) $(GS_LDFLAGS)
 LIBRARIES_host := $(FLEET_LIBS)
 
 TEST_FOLDERS := $(sort $(patsubst %/,%,$(dir $(call DEEP,tests/unit,.cpp))))
@@ -103,7 +103,7 @@ soak-fuzz: test-fuzz ## test: the same, 100000 inputs
 RECORDS := 100000000
 SOAK := $(BUILD)/soak/record_soak
 $(eval $(call linked,$(SOAK),$(call object,$(BUILD)/bench/obj,$(wildcard tests/soak/*.cpp) tests/bench/uncounted.cpp \
-  lib/assert_hosted.cpp $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM)),-lgtest -lfmt -lpthread))
+  lib/assert_hosted.cpp $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM)),-no-pie $(GS_LDFLAGS) -lgtest -lfmt -lpthread))
 
 .PHONY: test-record-path
 test-record-path: $(SOAK) ## test: RECORDS=n records under nested interrupts: none torn, inverted or uncounted

@@ -8,8 +8,9 @@
 // A name that is not in the event table, or that only the tracer itself may write, does not compile. Parameters should
 // be cheap to compute, because they are computed even when the family is filtered.
 //
-// GS must point at this processor's CpuTrace, and the code must be compiled without a red zone (the call is hidden from
-// the compiler). With REMORA_TRACER=0 the calls are empty.
+// GS must point remora_gs bytes before this processor's CpuTrace. remora_gs is a symbol whose value the linker sets, 0
+// in our kernel: a kernel that uses GS itself has the CpuTrace somewhere in its own area. The code must be compiled
+// without a red zone (the call is hidden from the compiler). With REMORA_TRACER=0 the calls are empty.
 #pragma once
 
 #include "lib/fixed_string.hpp"
@@ -53,10 +54,10 @@ concept LoggableEvent = detail::is_loggable_name(Name.view());
 // These families are recorded regardless of the filters.
 inline constexpr std::uint32_t kUnfilteredMask = mask_bit(0x0C) | mask_bit(0xF0);
 
-// Returns this processor's CpuTrace, which GS points to. Context: any that stays on this processor, such as irq-off.
+// Returns this processor's CpuTrace, to which GS leads. Context: any that stays on this processor, such as irq-off.
 [[nodiscard]] inline CpuTrace& this_cpu() {
     CpuTrace* cpu = nullptr;
-    asm volatile("movq %%gs:%c[self], %[cpu]" : [cpu] "=r"(cpu) : [self] "i"(TRACER_CPU_SELF));
+    asm volatile("movq %%gs:remora_gs+%c[self], %[cpu]" : [cpu] "=r"(cpu) : [self] "i"(TRACER_CPU_SELF));
     return *cpu;
 }
 
@@ -64,7 +65,7 @@ namespace detail {
 
 // Takes two instructions: a jump inside the assembler keeps the compiler from turning the flag into a byte and back.
 [[nodiscard, gnu::always_inline]] inline bool family_enabled(std::uint32_t bit) {
-    asm goto("testl %[bit], %%gs:%c[mask]\n\tjz %l[disabled]"
+    asm goto("testl %[bit], %%gs:remora_gs+%c[mask]\n\tjz %l[disabled]"
              :
              : [bit] "ri"(bit), [mask] "i"(TRACER_CPU_MASK)
              : "cc"

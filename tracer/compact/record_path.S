@@ -171,9 +171,9 @@
     mov r10d, (TRACER_EVENT_BLACKOUT_END << 16) | 8
     large_header
     mov dword ptr [rax], 0                  // par1
-    mov rcx, gs:[TRACER_CPU_DROPPED]
+    mov rcx, gs:[remora_gs + TRACER_CPU_DROPPED]
     mov [r8 + TRACER_CHUNK_PENDING_REPORTED], rcx
-    sub rcx, gs:[TRACER_CPU_REPORTED]
+    sub rcx, gs:[remora_gs + TRACER_CPU_REPORTED]
     shr rcx, 4
     mov edx, -1
     cmp rcx, rdx

@@ -67,12 +67,12 @@
 // compare; the code of a long one differs from any code with a par2 to wait for. Clobbers rax.
 .macro match_trigger mismatch
     mov eax, edi
-    xor eax, gs:[TRACER_CPU_TRIGGER_KEY1]
-    test eax, gs:[TRACER_CPU_TRIGGER_MASK1]
+    xor eax, gs:[remora_gs + TRACER_CPU_TRIGGER_KEY1]
+    test eax, gs:[remora_gs + TRACER_CPU_TRIGGER_MASK1]
     jnz \mismatch
     mov eax, esi
-    xor eax, gs:[TRACER_CPU_TRIGGER_KEY2]
-    test eax, gs:[TRACER_CPU_TRIGGER_MASK2]
+    xor eax, gs:[remora_gs + TRACER_CPU_TRIGGER_KEY2]
+    test eax, gs:[remora_gs + TRACER_CPU_TRIGGER_MASK2]
     jnz \mismatch
 .endm
 
@@ -95,7 +95,7 @@ tracer_region_begin:
     js .Lleave                              // closed: sign bit
     test ecx, TRACER_WORD_ARMED
     jz .Lbegun
-    cmp dword ptr gs:[TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_START
+    cmp dword ptr gs:[remora_gs + TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_START
     jne .Lbegun
     match_trigger .Lrefuse                  // recording has not begun: nothing may change
 .Lbegun:
@@ -121,9 +121,9 @@ tracer_region_begin:
 
 .Lresume:
     // Writes blackout_end, whose par2 is the losses not yet reported. The commit adds 16; resume becomes reported.
-    mov rax, gs:[TRACER_CPU_DROPPED]
+    mov rax, gs:[remora_gs + TRACER_CPU_DROPPED]
     mov [r8 + TRACER_CHUNK_PENDING_REPORTED], rax
-    sub rax, gs:[TRACER_CPU_REPORTED]
+    sub rax, gs:[remora_gs + TRACER_CPU_REPORTED]
     shr rax, 4
     mov edx, -1
     cmp rax, rdx
@@ -142,7 +142,7 @@ tracer_region_begin:
 .Lreported:
     // The counts are updated after the record; a blackout that was open here has ended. The commit clears the flag.
     mov rax, [r8 + TRACER_CHUNK_PENDING_REPORTED]
-    mov gs:[TRACER_CPU_REPORTED], rax
+    mov gs:[remora_gs + TRACER_CPU_REPORTED], rax
     mov eax, [r8 + TRACER_CHUNK_PENDING_ENDS]
     mov [r8 + TRACER_CHUNK_ENDS], eax
     and byte ptr [r8 + TRACER_CHUNK_EMERGENCY_WORD + 7], 0x7F
@@ -158,7 +158,7 @@ tracer_region_begin:
     add r10, rax
     cmp r10, [r8 + TRACER_CHUNK_STOP_AT]
     jbe .Lin_window
-    cmp dword ptr gs:[TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_FREEZE
+    cmp dword ptr gs:[remora_gs + TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_FREEZE
     jne .Lstopped
     and ecx, ~TRACER_WORD_FIRED
     or ecx, TRACER_WORD_CLOSED
@@ -180,11 +180,11 @@ tracer_region_begin:
     written_before r8, r9
     event_bytes rax
     add r10, rax
-    add r10, gs:[TRACER_CPU_TRIGGER_AFTER]
+    add r10, gs:[remora_gs + TRACER_CPU_TRIGGER_AFTER]
     mov ecx, r9d
     mov r9, rax
     sub r9, TRACER_WORD_ARMED
-    cmp dword ptr gs:[TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_START
+    cmp dword ptr gs:[remora_gs + TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_START
     je .Lstore_trigger
     add r9, TRACER_WORD_FIRED
     mov [r8 + TRACER_CHUNK_STOP_AT], r10    // unused before fired is set
@@ -279,21 +279,21 @@ tracer_region_begin:
     jl .Lmark
     test ecx, TRACER_WORD_RESUME
     jnz .Lmark
-    mov rdx, gs:[TRACER_CPU_DROPPED]
-    cmp rdx, gs:[TRACER_CPU_REPORTED]
+    mov rdx, gs:[remora_gs + TRACER_CPU_DROPPED]
+    cmp rdx, gs:[remora_gs + TRACER_CPU_REPORTED]
     je .Lswitch
 .Lmark:
     or dword ptr [rax + TRACER_CHUNK_WORD], TRACER_WORD_RESUME // once or twice is the same
 .Lswitch:
     test rdi, rdi
     js .Lswitched
-    mov gs:[TRACER_CPU_ACTIVE], rax         // commit
+    mov gs:[remora_gs + TRACER_CPU_ACTIVE], rax         // commit
     jmp tracer_region_restart
 
 .Lswitched:
     // This must not be done twice (a record of an interrupt may continue from there), so its commit is the last
     // instruction.
-    mov r8, gs:[TRACER_CPU_SELF]
+    mov r8, gs:[remora_gs + TRACER_CPU_SELF]
     add r8, TRACER_CPU_ACTIVE
     mov r9, rax
     sub r9, [r8]
@@ -344,13 +344,13 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lcount_drop:
-    mov r8, gs:[TRACER_CPU_SELF]
+    mov r8, gs:[remora_gs + TRACER_CPU_SELF]
     add r8, TRACER_CPU_DROPPED
     event_bytes r9
     jmp .Lcommit
 
 .Lrefuse:
-    mov r8, gs:[TRACER_CPU_SELF]
+    mov r8, gs:[remora_gs + TRACER_CPU_SELF]
     add r8, TRACER_CPU_REFUSED
     event_bytes r9
     jmp .Lcommit
@@ -371,7 +371,7 @@ tracer_region_restart:
 // --- switch to a given chunk: nothing is recorded between the hand-over and the switch -------------------------------
 
 tracer_switch:
-    mov r8, gs:[TRACER_CPU_ACTIVE]
+    mov r8, gs:[remora_gs + TRACER_CPU_ACTIVE]
     mov ecx, [r8 + TRACER_CHUNK_WORD]
     test ecx, TRACER_WORD_REPORTED
     jnz .Lreported
@@ -386,7 +386,7 @@ tracer_switch:
     .balign 64
     .skip 48, 0x90                          // so that the loop over the slots is within one line of the cache
 tracer_record_long:
-    mov r8, gs:[TRACER_CPU_ACTIVE]
+    mov r8, gs:[remora_gs + TRACER_CPU_ACTIVE]
     mov ecx, [r8 + TRACER_CHUNK_WORD]
     mov r9, rdi
     shr r9, 32
@@ -433,7 +433,7 @@ tracer_region_exit:
 
     .balign 32
 tracer_record:
-    mov r8, gs:[TRACER_CPU_ACTIVE]
+    mov r8, gs:[remora_gs + TRACER_CPU_ACTIVE]
     mov ecx, [r8 + TRACER_CHUNK_WORD]
     cmp ecx, [r8 + TRACER_CHUNK_LIMIT]
     jae .Lslow
