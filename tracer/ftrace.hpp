@@ -101,6 +101,8 @@ struct FTrace_Error {
     ::tracer::log_published_fast(::tracer::detail::cut_to<::WORD>(type), ::tracer::detail::cut_to<::WORD>(par1),       \
                                  ::tracer::detail::cut_to<::DWORD>(par2))
 
+extern "C" {
+
 // Starts recording into the selected chunk. The filters in force are recorded, as FTrace_set_filter() records them; if
 // recording was enabled before, a trace_start precedes them, which states that records may be missing before it.
 // -1: no chunk is selected.
@@ -264,6 +266,8 @@ int FTrace_trigger_state();
 
 // Returns the reason for which the last call returned -1.
 FTrace_Error FTrace_last_error();
+
+} // extern "C"
 
 #else
 

@@ -125,7 +125,7 @@ def declarations(lines, owner=""):
             comment = []
             if ends := [end for begin, end in SKIPPED_TO.items() if line.startswith(begin)]:
                 step = next(n for n, other in enumerate(lines[at:]) if other.startswith(ends[0]))
-            elif re.match("friend |static|extern ", line):
+            elif re.match('friend |static|extern (?!"C" \\{)', line):
                 step = len(gathered(lines, at))
         else:
             code = gathered(lines, at)

@@ -13,32 +13,38 @@ namespace tracer::black_box {
 
 namespace {
 
-std::uint64_t address_of(const void* place) {
-    return reinterpret_cast<std::uintptr_t>(place);
-}
+// Makes physical addresses.
+struct Physical {
+    std::uint64_t virt_minus_phys;
 
-template <typename Entry>
-Table table(std::span<const Entry> entries) {
-    return {.address = address_of(entries.data()),
-            .entries = static_cast<std::uint32_t>(entries.size()),
-            .entry_bytes = sizeof(Entry)};
-}
+    [[nodiscard]] std::uint64_t address(const void* place) const {
+        return reinterpret_cast<std::uintptr_t>(place) - virt_minus_phys;
+    }
 
-template <typename Element>
-Area area(std::span<const Element> elements) {
-    return {.address = address_of(elements.data()), .bytes = elements.size_bytes()};
-}
+    template <typename Entry>
+    [[nodiscard]] Table table(std::span<const Entry> entries) const {
+        return {.address = address(entries.data()),
+                .entries = static_cast<std::uint32_t>(entries.size()),
+                .entry_bytes = sizeof(Entry)};
+    }
+
+    template <typename Element>
+    [[nodiscard]] Area area(std::span<const Element> elements) const {
+        return {.address = address(elements.data()), .bytes = elements.size_bytes()};
+    }
+};
 
 } // namespace
 
-void describe(const Instance& tracer, Descriptor& out) {
+void describe(const Instance& tracer, Descriptor& out, std::uint64_t virt_minus_phys) {
+    const Physical physical{virt_minus_phys};
     const Setup& setup = tracer.exporter.setup();
     ASSERT(setup.tsc_khz != 0);
     const auto names = tracer.names.name_places();
     const auto declarations = tracer.names.declaration_places();
     out = {.version = kVersion,
            .size_bytes = sizeof(Descriptor),
-           .address = address_of(&out),
+           .address = physical.address(&out),
            .boot_id = setup.boot_id,
            .image_id = setup.build.image_id,
            .seed = setup.build.seed,
@@ -57,18 +63,20 @@ void describe(const Instance& tracer, Descriptor& out) {
            .kernel = setup.build.kernel,
            .compiler = setup.build.compiler,
            .application = setup.build.application,
-           .processors = table(std::span<const CpuTrace>(&tracer.cpu, 1)),
-           .chunks = table(tracer.store.slots()),
-           .arena = area(tracer.store.arena()),
-           .names = table(names.entries),
-           .names_order = area(names.order),
-           .declarations = table(declarations.entries),
-           .declarations_order = area(declarations.order),
-           .formats = area(std::span(setup.formats)),
-           .retired = address_of(&tracer.store.retired()),
+           .processors = physical.table(std::span<const CpuTrace>(&tracer.cpu, 1)),
+           .chunks = physical.table(tracer.store.slots()),
+           .arena = physical.area(tracer.store.arena()),
+           .names = physical.table(names.entries),
+           .names_order = physical.area(names.order),
+           .declarations = physical.table(declarations.entries),
+           .declarations_order = physical.area(declarations.order),
+           .formats = physical.area(std::span(setup.formats)),
+           .retired = physical.address(&tracer.store.retired()),
            .chunk = kChunkFields,
            .name = kNameFields,
            .declaration = kDeclarationFields,
+           .cpu = tracer.cpu.cpu,
+           .virt_minus_phys = virt_minus_phys,
            .state = State::running};
     // The checksum is that of the whole, magic included.
     Descriptor whole = out;

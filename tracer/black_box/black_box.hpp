@@ -15,9 +15,10 @@
 
 namespace tracer::black_box {
 
-// Describes the trace. The magic is written last, so that a reader finds a whole descriptor or none. Addresses are
-// those of the objects: memory is mapped one to one. Precondition: the exporter is configured. Context: boot, irq-off.
-void describe(const Instance& tracer, Descriptor& out);
+// Describes the trace. The magic is written last, so that a reader finds a whole descriptor or none. virt_minus_phys
+// is the same for all memory of the tracer; 0: it is mapped one to one. Precondition: the exporter is configured.
+// Context: boot, irq-off.
+void describe(const Instance& tracer, Descriptor& out, std::uint64_t virt_minus_phys = 0);
 
 // --- the kernel's one black box (kernel_instance.cpp) ----------------------------------------------------------------
 

@@ -6,8 +6,10 @@
 //
 //   32 MiB  | descriptor | chunks (ChunkControl in each) | names | ... arena ...
 //
-// All numbers are little-endian, all addresses physical. The version of the descriptor implies the offsets of what the
-// record path changes (record_path_layout.h); the others are stated, field by field.
+// All numbers are little-endian, all addresses of the descriptor physical; those in ChunkControl and CpuTrace are
+// virtual, and differ by virt_minus_phys. The version of the descriptor implies the offsets of what the record path
+// changes (record_path_layout.h); the others are stated, field by field. A kernel that uses the tracer as a library has
+// a descriptor for each processor, on whatever page it likes: the first one leads to the others.
 #pragma once
 
 #include "lib/crc32c.hpp"
@@ -24,7 +26,7 @@ namespace tracer::black_box {
 
 inline constexpr std::uint64_t kAddress = 0x200'0000; // linker.ld places it
 inline constexpr std::size_t kAlignment = 4096;       // a reader without the descriptor's address tries all multiples
-inline constexpr std::uint32_t kVersion = 1;          // also of the layout of ChunkControl and CpuTrace
+inline constexpr std::uint32_t kVersion = 2;          // also of the layout of ChunkControl and CpuTrace
 inline constexpr std::string_view kMagic = "REMORA BLACK BOX";
 
 struct Table {
@@ -113,12 +115,16 @@ struct Descriptor {
     ChunkFields chunk;
     NameFields name;
     DeclarationFields declaration;
+    std::uint32_t cpu = 0; // whose chunks these are
+    std::uint32_t reserved = 0;
+    std::uint64_t virt_minus_phys = 0;
     std::uint32_t crc32c = 0;  // of all bytes before it
-    State state = State::none; // changes; not in the checksum
+    State state = State::none; // changes, as what follows; not in the checksum
+    std::uint64_t next = 0;    // address of the descriptor of a further processor; 0: there is none
 };
 
 static_assert(std::is_trivially_copyable_v<Descriptor> && std::is_standard_layout_v<Descriptor>);
-static_assert(sizeof(Descriptor) == 432 && sizeof(Descriptor) <= kAlignment);
+static_assert(sizeof(Descriptor) == 456 && sizeof(Descriptor) <= kAlignment);
 
 // Computes the checksum of a descriptor. Precondition: there are sizeof(Descriptor) bytes.
 [[nodiscard]] inline std::uint32_t checksum(std::span<const std::byte> bytes) {

@@ -101,6 +101,9 @@ class Exporter {
 
     [[nodiscard]] const Setup& setup() const { return m_setup; }
 
+    // Another exporter may use it while this one has nothing to do.
+    [[nodiscard]] std::span<std::byte> preamble() const { return m_parts.preamble; }
+
     // Attaches a sink; attaching it again is allowed. no_space: kSinksMax are attached;
     // unsupported: there is no memory for preambles.
     [[nodiscard]] lib::Result<void> attach(ChunkSink& sink, SinkTime time);

@@ -31,7 +31,7 @@
     .intel_syntax noprefix
     .section .text.tracer_record, "ax", @progbits
     .globl tracer_region_begin, tracer_region_restart, tracer_region_exit, tracer_region_end
-    .globl tracer_record, tracer_record_long, tracer_switch
+    .globl tracer_record, tracer_record_long, tracer_switch, tracer_region_probe
     .hidden tracer_emergency_bitmap
     .type tracer_record, @function
     .type tracer_record_long, @function
@@ -428,7 +428,9 @@ tracer_record_long:
     add qword ptr [r8], r9                  // the commit of whatever is not one record in an ordinary chunk
 tracer_region_exit:
     ret
-
+tracer_region_probe:                        // only an entry stub that does not rewind returns here
+    xor edi, edi
+    ret
 // --- one record: 12 instructions -------------------------------------------------------------------------------------
 
     .balign 32

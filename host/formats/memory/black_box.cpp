@@ -108,7 +108,8 @@ bool is_inside(const Area& arena, std::uint64_t address, std::uint64_t bytes) {
            bytes <= arena.bytes - (address - arena.address);
 }
 
-ChunkHead decode_head(const tracer::black_box::ChunkFields& at, Bytes entry) {
+ChunkHead decode_head(const Descriptor& of, Bytes entry) {
+    const tracer::black_box::ChunkFields& at = of.chunk;
     const Bytes control = entry.subspan(at.control);
     ChunkHead head;
     head.word = field<std::uint64_t>(control, TRACER_CHUNK_WORD);
@@ -119,8 +120,8 @@ ChunkHead decode_head(const tracer::black_box::ChunkFields& at, Bytes entry) {
     head.stream_bytes = field<std::uint32_t>(entry, at.stream_bytes);
     head.written = field<std::uint64_t>(entry, at.written);
     head.overwritten = field<std::uint64_t>(entry, at.overwritten);
-    head.data = field<std::uint64_t>(control, TRACER_CHUNK_DATA);
-    head.emergency_data = field<std::uint64_t>(control, TRACER_CHUNK_EMERGENCY_DATA);
+    head.data = field<std::uint64_t>(control, TRACER_CHUNK_DATA) - of.virt_minus_phys;
+    head.emergency_data = field<std::uint64_t>(control, TRACER_CHUNK_EMERGENCY_DATA) - of.virt_minus_phys;
     head.size_bytes = field<std::uint32_t>(entry, at.size_bytes);
     head.mode = field<std::uint32_t>(control, TRACER_CHUNK_MODE);
     head.emergency_word = field<std::uint64_t>(control, TRACER_CHUNK_EMERGENCY_WORD);
@@ -227,6 +228,29 @@ lib::Result<BlackBox> BlackBox::open(const trace::NamedSource& input, trace::Dia
     return box;
 }
 
+std::uint64_t BlackBox::next_address() const {
+    std::array<std::byte, sizeof(Descriptor)> bytes{};
+    return m_image.read(m_image.descriptor_address(), bytes) ? field<std::uint64_t>(bytes, offsetof(Descriptor, next))
+                                                             : 0;
+}
+
+lib::Result<BlackBox> BlackBox::open_next(std::string_view file, trace::Diagnostics& diagnostics) const {
+    BlackBox box;
+    box.m_image = m_image;
+    box.m_image.move_to(next_address());
+    if (!read_descriptor(box.m_image, file, box.m_descriptor, diagnostics)) {
+        return lib::Error::corrupt;
+    }
+    if (box.m_descriptor.boot_id != m_descriptor.boot_id || box.m_descriptor.cpu <= m_descriptor.cpu) {
+        diagnostics.report("E-HEADER", {.file = file, .offset_bytes = m_image.offset_of(next_address())},
+                           fmt::format("the descriptor of processor {} leads to that of processor {} of boot {:016x}",
+                                       m_descriptor.cpu, box.m_descriptor.cpu, box.m_descriptor.boot_id));
+        return lib::Error::corrupt;
+    }
+    box.m_held_arena = box.holds_arena();
+    return box;
+}
+
 // Returns whether the file extends to the end of the arena: it may be cut while it is followed.
 bool BlackBox::holds_arena() const {
     std::array<std::byte, 1> last{};
@@ -258,7 +282,7 @@ lib::Result<std::optional<ChunkHead>, trace::Refusal> BlackBox::head(std::uint32
     if (exists > 1) {
         return trace::Refusal{fmt::format("exists {}", exists)};
     }
-    const ChunkHead head = decode_head(m_descriptor.chunk, entry);
+    const ChunkHead head = decode_head(m_descriptor, entry);
     if (exists == 0 || head.uses == 0) {
         return std::optional<ChunkHead>();
     }
@@ -280,7 +304,7 @@ BlackBox::Mark BlackBox::mark(Bytes table, std::uint32_t index) const {
     if (field<std::uint8_t>(entry, m_descriptor.chunk.exists) == 0) {
         return {};
     }
-    const ChunkHead head = decode_head(m_descriptor.chunk, entry);
+    const ChunkHead head = decode_head(m_descriptor, entry);
     return {.uses = head.uses, .word = head.word, .emergency_position = head.emergency_position()};
 }
 
@@ -289,7 +313,7 @@ ProcessorCounts BlackBox::processor(std::uint32_t index) const {
     if (!read_entry(m_descriptor.processors, index, entry)) {
         return {};
     }
-    return {.active = field<std::uint64_t>(entry, TRACER_CPU_ACTIVE),
+    return {.active = field<std::uint64_t>(entry, TRACER_CPU_ACTIVE) - m_descriptor.virt_minus_phys,
             .dropped = field<std::uint64_t>(entry, TRACER_CPU_DROPPED) / tracer::kRecordBytes,
             .refused = field<std::uint64_t>(entry, TRACER_CPU_REFUSED) / tracer::kRecordBytes};
 }

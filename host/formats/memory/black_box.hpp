@@ -48,6 +48,9 @@ class Image {
     // Returns the address of the descriptor's magic.
     [[nodiscard]] std::uint64_t descriptor_address() const { return m_descriptor; }
 
+    // Takes another descriptor of the same memory.
+    void move_to(std::uint64_t descriptor_address) { m_descriptor = descriptor_address; }
+
   private:
     struct Segment {
         std::uint64_t address = 0;
@@ -58,6 +61,7 @@ class Image {
     [[nodiscard]] std::optional<trace::Failure<lib::Error>> take_core();
     [[nodiscard]] bool has_magic(std::uint64_t address) const;
     [[nodiscard]] bool find_base();
+    [[nodiscard]] bool find_in_core();
     [[nodiscard]] const Segment* segment_of(std::uint64_t address) const;
 
     std::shared_ptr<trace::ByteSource> m_source;
@@ -130,6 +134,12 @@ class BlackBox {
     // Any error is reported to diagnostics: E-MAGIC (no black box), E-HEADER (an ELF file or a descriptor that
     // contradicts itself), E-VERSION, E-HCRC.
     [[nodiscard]] static lib::Result<BlackBox> open(const trace::NamedSource& input, trace::Diagnostics& diagnostics);
+
+    // Returns where the descriptor of a further processor is; 0: there is none. Their processors rise.
+    [[nodiscard]] std::uint64_t next_address() const;
+
+    // Opens that one. Errors as of open(). Precondition: next_address() is not 0.
+    [[nodiscard]] lib::Result<BlackBox> open_next(std::string_view file, trace::Diagnostics& diagnostics) const;
 
     [[nodiscard]] const Image& image() const { return m_image; }
 

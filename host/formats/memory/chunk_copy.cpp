@@ -238,6 +238,7 @@ constexpr std::uint64_t kMissingMax = 1U << 27;
 tracer::ChunkBegin begin_of(const Descriptor& of, const ProcessorCounts& counts, const ChunkCopy& copy) {
     tracer::ChunkBegin begin;
     begin.chunk = static_cast<std::uint16_t>(copy.head.number);
+    begin.cpu = static_cast<std::uint16_t>(of.cpu);
     begin.mode = copy.head.flags & tracer::kModeMask;
     begin.clock_mode = static_cast<tracer::ClockMode>(of.clock_mode);
     begin.generation = copy.head.uses - 1;
@@ -324,7 +325,7 @@ std::span<const std::byte> ChunkImage::preamble(const ChunkCopy& copy, bool whol
     for (const tracer::EncodedDeclaration& declaration : declarations) {
         writer.declaration(declaration);
     }
-    for_each_format(formats, of.formats.address, [&writer](const tracer::FormatText& text) {
+    for_each_format(formats, of.formats.address + of.virt_minus_phys, [&writer](const tracer::FormatText& text) {
         writer.combined(trace::kCodeOf<"format_text">, text);
     });
     writer.simple(trace::kCodeOf<"numevents">, 0, begin.records);

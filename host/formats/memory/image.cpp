@@ -17,6 +17,9 @@ namespace {
 using Bytes = std::span<const std::byte>;
 using tracer::black_box::kAddress;
 using tracer::black_box::kMagic;
+using tracer::black_box::kVersion;
+
+constexpr std::size_t kPage = tracer::black_box::kAlignment;
 
 // --- ELF-64 ----------------------------------------------------------------------------------------------------------
 
@@ -53,13 +56,16 @@ bool has_magic_at(trace::ByteSource& source, std::uint64_t offset_bytes) {
     return offset_bytes < source.size_bytes() && read_all(source, offset_bytes, bytes) && begins_with_magic(bytes);
 }
 
-// Returns the address that a descriptor states as its own; nothing if there is no descriptor whose address may be that
-// of the page.
-std::optional<std::uint64_t> stated_address(Bytes page, std::uint64_t offset_bytes) {
-    constexpr std::size_t kAddressAt = offsetof(tracer::black_box::Descriptor, address);
-    const auto address = lib::load_le<std::uint64_t>(page.subspan(kAddressAt));
-    const bool fits = address >= offset_bytes && address % tracer::black_box::kAlignment == 0;
-    return begins_with_magic(page.first(kMagic.size())) && fits ? std::optional(address) : std::nullopt;
+// Returns the address that the descriptor of a first processor states as its own; nothing if the page has none.
+std::optional<std::uint64_t> stated_address(Bytes page) {
+    using tracer::black_box::Descriptor;
+    if (!begins_with_magic(page.first(kMagic.size()))) {
+        return std::nullopt;
+    }
+    const bool of_further = lib::load_le<std::uint32_t>(page.subspan(offsetof(Descriptor, version))) == kVersion &&
+                            lib::load_le<std::uint32_t>(page.subspan(offsetof(Descriptor, cpu))) != 0;
+    const auto address = lib::load_le<std::uint64_t>(page.subspan(offsetof(Descriptor, address)));
+    return of_further || address % kPage != 0 ? std::nullopt : std::optional(address);
 }
 
 struct Found {
@@ -67,14 +73,15 @@ struct Found {
     std::uint64_t address = 0;
 };
 
-std::optional<Found> search(trace::ByteSource& source) {
-    constexpr std::size_t kPage = tracer::black_box::kAlignment;
+// Finds the first descriptor that is accepted, on pages of a part of the file from `begin` on.
+template <typename Accepts>
+std::optional<Found> search(trace::ByteSource& source, std::uint64_t begin, std::uint64_t end, Accepts accepts) {
     std::vector<std::byte> block(std::size_t{1} << 20);
-    const std::uint64_t end = std::min(source.stored_bytes(), Image::kSearchBytesMax);
-    for (std::uint64_t at = 0; at < end; at += block.size()) {
-        const auto count = source.read(at, block);
+    for (std::uint64_t at = begin; at < end; at += block.size()) {
+        const auto count = source.read(at, std::span(block).first(std::min<std::uint64_t>(block.size(), end - at)));
         for (std::size_t page = 0; count && page + kPage <= count.value(); page += kPage) {
-            if (const auto address = stated_address(Bytes(block).subspan(page, kPage), at + page)) {
+            const auto address = stated_address(Bytes(block).subspan(page, kPage));
+            if (address && accepts(at + page, *address)) {
                 return Found{.offset_bytes = at + page, .address = *address};
             }
         }
@@ -83,6 +90,12 @@ std::optional<Found> search(trace::ByteSource& source) {
         }
     }
     return std::nullopt;
+}
+
+// The file may begin at an address that is not 0.
+std::optional<Found> search(trace::ByteSource& source) {
+    return search(source, 0, std::min(source.stored_bytes(), Image::kSearchBytesMax),
+                  [](std::uint64_t offset_bytes, std::uint64_t address) { return address >= offset_bytes; });
 }
 
 } // namespace
@@ -106,12 +119,12 @@ lib::Result<Image, trace::Failure<lib::Error>> Image::open(std::shared_ptr<trace
         if (auto failure = image.take_core()) {
             return *failure;
         }
-        if (!image.has_magic(kAddress)) {
+        if (!image.has_magic(kAddress) && !image.find_in_core()) {
             return trace::Failure<lib::Error>{
                 lib::Error::not_found,
-                fmt::format("the core has no black box at address 0x{:x}: dump that memory too, of a machine on which "
-                            "a kernel with a tracer has started",
-                            kAddress)};
+                fmt::format("the core has no black box, neither at address 0x{:x} nor on a page of the first {} GiB of "
+                            "a segment: dump that memory too, of a machine on which a kernel with a tracer has started",
+                            kAddress, kSearchBytesMax >> 30)};
         }
         return image;
     }
@@ -139,6 +152,23 @@ bool Image::find_base() {
         m_segments.front().address = found->address - found->offset_bytes;
     }
     return found.has_value();
+}
+
+// Finds a descriptor on the page whose address it states.
+bool Image::find_in_core() {
+    for (const Segment& segment : m_segments) {
+        const std::uint64_t before = (kPage - segment.address % kPage) % kPage; // bytes of no whole page
+        const auto found = search(*m_source, segment.offset_bytes + before,
+                                  segment.offset_bytes + std::min(segment.bytes, kSearchBytesMax),
+                                  [&segment](std::uint64_t offset_bytes, std::uint64_t address) {
+                                      return address - segment.address == offset_bytes - segment.offset_bytes;
+                                  });
+        if (found) {
+            m_descriptor = found->address;
+            return true;
+        }
+    }
+    return false;
 }
 
 // Returns the failure, or nothing.

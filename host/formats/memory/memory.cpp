@@ -158,6 +158,32 @@ with_all_chunks(lib::Result<std::unique_ptr<dat::RecordStream>> stream) {
     return stream;
 }
 
+// Appends the chunks of each processor. What fails is reported.
+lib::Result<void> take_processors(BlackBox box, const std::string& file, trace::Spool& spool,
+                                  trace::Diagnostics& diagnostics) {
+    std::uint64_t arena_bytes = 0;
+    for (;;) {
+        arena_bytes += box.descriptor().arena.bytes;
+        if (arena_bytes > BlackBox::kArenaBytesMax) {
+            diagnostics.report(
+                "E-HEADER", {.file = file},
+                fmt::format("the arenas of the processors have more than {} bytes", BlackBox::kArenaBytesMax));
+            return lib::Error::corrupt;
+        }
+        if (const auto taken = Snapshot(box, file, diagnostics).take(spool); !taken) {
+            return unusable(file, taken.error(), diagnostics);
+        }
+        if (box.next_address() == 0) {
+            return {};
+        }
+        auto next = box.open_next(file, diagnostics);
+        if (!next) {
+            return next.error();
+        }
+        box = std::move(next.value());
+    }
+}
+
 } // namespace
 
 lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& input, const trace::OpenOptions& options,
@@ -180,6 +206,11 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
         return box.error();
     }
     const std::string name = input.name + "/chunks";
+    if (options.follow.wanted && box.value().next_address() != 0) {
+        diagnostics.report("E-HEADER", {.file = input.name},
+                           "the trace of several processors cannot be followed: read it without --follow");
+        return lib::Error::unsupported;
+    }
     if (options.follow.wanted) {
         const trace::NamedSource followed{
             .name = name, .bytes = follow(std::move(box.value()), options.follow), .followed = true};
@@ -189,8 +220,8 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
     if (!spool) {
         return unusable(input.name, spool.error(), diagnostics);
     }
-    if (const auto taken = Snapshot(box.value(), input.name, diagnostics).take(spool.value()); !taken) {
-        return unusable(input.name, taken.error(), diagnostics);
+    if (const auto taken = take_processors(std::move(box.value()), input.name, spool.value(), diagnostics); !taken) {
+        return taken.error();
     }
     if (spool.value().size_bytes() == 0) {
         diagnostics.report("E-EMPTY", {.file = input.name}, "no chunk of the black box holds a record");

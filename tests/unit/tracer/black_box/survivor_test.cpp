@@ -279,7 +279,7 @@ TEST_F(SurvivingTrace, ItsDescriptorIsCheckedFieldByField) {
     };
     EXPECT_EQ(descriptor_defect(own, own), "");
     Descriptor other = own;
-    other.version = 2;
+    ++other.version;
     EXPECT_EQ(descriptor_defect(sealed(other), own), "its descriptor has another version");
     other = own;
     other.seed ^= 1;

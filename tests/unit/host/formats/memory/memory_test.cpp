@@ -60,6 +60,60 @@ TEST_F(Memory, IsReadFromEachKindOfFile) {
     EXPECT_EQ(m_lines, "");
 }
 
+// The memory of two processors. That of the second is higher by kShift, mapped at the same virtual addresses as the
+// first one's. change: of its descriptor, before it is sealed.
+constexpr std::uint64_t kShift = 0x40000;
+
+Bytes two_processors(std::uint64_t next, const std::function<void(tracer::black_box::Descriptor&)>& change = {}) {
+    MemoryImage first = two_chunks();
+    MemoryImage second = two_chunks();
+    auto& descriptor = second.descriptor();
+    for (std::uint64_t* const address :
+         {&descriptor.address, &descriptor.processors.address, &descriptor.chunks.address, &descriptor.arena.address,
+          &descriptor.names.address, &descriptor.names_order.address, &descriptor.declarations.address,
+          &descriptor.declarations_order.address, &descriptor.retired}) {
+        *address += kShift;
+    }
+    descriptor.virt_minus_phys = 0 - kShift;
+    descriptor.cpu = 1;
+    if (change) {
+        change(descriptor);
+    }
+    second.seal();
+    first.descriptor().next = next;
+    first.seal();
+    Bytes file = first.saved();
+    file.resize(kShift);
+    const Bytes rest = second.saved();
+    file.insert(file.end(), rest.begin(), rest.end());
+    return file;
+}
+
+TEST_F(Memory, HasTheChunksOfEachProcessor) {
+    const std::string path = m_directory.write("ram", two_processors(MemoryImage::kBase + kShift));
+    trace::Diagnostics diagnostics([](std::string_view line) { FAIL() << line; });
+    const auto opened = Trace::open(path, {}, diagnostics);
+    ASSERT_TRUE(opened.ok());
+    std::array<int, 2> events{};
+    opened.value()->for_each([&](const trace::Event& event) { events.at(event.cpu) += event.metadata ? 0 : 1; });
+    EXPECT_THAT(events, testing::ElementsAre(5, 5));
+}
+
+TEST_F(Memory, AFurtherProcessorIsOfTheSameBootAndComesLater) {
+    using tracer::black_box::Descriptor;
+    constexpr std::uint64_t kNext = MemoryImage::kBase + kShift;
+    EXPECT_EQ(read(two_processors(MemoryImage::kBase)), 0U);
+    EXPECT_THAT(m_lines, HasSubstr("E-HEADER the descriptor of processor 0 leads to that of processor 0"));
+    EXPECT_EQ(read(two_processors(kNext, [](Descriptor& of) { of.boot_id = 1; })), 0U);
+    EXPECT_THAT(m_lines, HasSubstr("leads to that of processor 1 of boot 0000000000000001"));
+    EXPECT_EQ(read(two_processors(kNext, [](Descriptor& of) { of.next = kNext; })), 0U);
+    EXPECT_THAT(m_lines, HasSubstr("E-HEADER the descriptor of processor 1 leads to that of processor 1"));
+    EXPECT_EQ(read(two_processors(kNext << 20)), 0U);
+    EXPECT_THAT(m_lines, HasSubstr("E-TRUNC"));
+    EXPECT_EQ(read(two_processors(kNext, [](Descriptor& of) { of.arena.bytes = std::uint64_t{1} << 30; })), 0U);
+    EXPECT_THAT(m_lines, HasSubstr("E-HEADER the arenas of the processors"));
+}
+
 // The mark may be anywhere by chance: a page whose address cannot be its own is none.
 TEST_F(Memory, IsFoundAfterPagesThatOnlyBeginAsADescriptor) {
     constexpr std::size_t kPage = tracer::black_box::kAlignment;
@@ -302,7 +356,7 @@ TEST_F(Memory, ADescriptorThatContradictsItselfIsRefused) {
     };
 
     const std::vector<Row> rows = {
-        {"version", [](Descriptor& of) { of.version = 2; }, "E-VERSION a black box of version 2"},
+        {"version", [](Descriptor& of) { of.version = 1; }, "E-VERSION a black box of version 1"},
         {"size_bytes", [](Descriptor& of) { of.size_bytes = 4; },
          fmt::format("E-VERSION a black box of version {0} with 4 bytes; this program reads version {0} with {1}: use",
                      tracer::black_box::kVersion, sizeof(Descriptor))},
