@@ -4,6 +4,7 @@
 #     --> build/kernel-<options>/kernel.elf  (freestanding)            mk/kernel.mk
 #     \-> build/uefi/BOOTX64.EFI             (GNU-EFI)                 mk/uefi.mk
 #      -> build/host/remora                  (hosted tools)            mk/host.mk
+#      -> build/port/                        (tracer as a library)     mk/port.mk
 #      -> build/test/<area>-<room>           (GoogleTest, ASan, UBSan) mk/tests.mk
 #      -> build/bench/                       (figures)                 mk/bench.mk
 # How each of them is compiled is in mk/flags.mk, packages and booting are in mk/run.mk.
@@ -15,7 +16,7 @@ MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := help
 comma := ,
 
-include mk/options.mk mk/flags.mk mk/kernel.mk mk/uefi.mk mk/host.mk mk/tests.mk mk/bench.mk mk/run.mk
+include mk/options.mk mk/flags.mk mk/kernel.mk mk/uefi.mk mk/host.mk mk/port.mk mk/tests.mk mk/bench.mk mk/run.mk
 
 .PHONY: help all clean
 # Breaks lines that are wider than a terminal; they continue below the text that two blanks separate from a name.

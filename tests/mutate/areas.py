@@ -56,6 +56,7 @@ AREAS = {
                  "kernel-sched*"), GUEST),
     "root": Area(("kernel/root/*pp", "kernel/interrupt/*pp"), (), ("guest", "golden", "integration"), integration=(
         "boots", "exports", "faults", "protocols", "streaming", "watchdog", "survivor", "black_box")),
+    "port": Area(("port/*pp",), (), ("integration",), integration=("port",)),
     "drivers": Area(("drivers/*pp",), ("drivers*",), ("unit", "guest")),
     "arch": Area(("arch/*pp",), ("arch*",), GUEST, ("arch/uefi/*",)),
     "record_path": Area(("tracer/*record_path.S",), ("tracer", "tracer-*"), GUEST),

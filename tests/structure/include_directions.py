@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Dependencies point one way. Each folder lists the folders that it may include; everything else is an error:
 
-    lib <- tracer <- host        lib <- arch <- kernel <- apps        lib <- drivers
+    lib <- tracer <- host, port        lib <- arch <- kernel <- apps        lib <- drivers
 
 The composition root (kernel/root/) is the only place that sees everything; other kernel code reaches the tracer through
 kernel/trace/ alone. The rooms of the kernel have an order of their own (ORDERED). Own headers are included in quotes,
@@ -23,6 +23,7 @@ ALLOWED = {
     "drivers": {"lib", "drivers"},
     "kernel": {"lib", "arch", "kernel"},
     "apps": {"lib", "kernel", "tracer", "apps"},
+    "port": {"lib", "tracer", "port"},
     "host": {"lib", "tracer", "host"},
     "foreign": {"lib", "tracer", "host", "foreign", "convert"},
     "convert": {"lib", "tracer", "host", "foreign", "convert"},
