@@ -22,7 +22,8 @@ enum class WaitKind : std::uint8_t {
     send = 5,
     suspended = 6,
     signal = 7,
-    mutex = 8, // without a protocol: with one, a task waits in its ready queue
+    mutex = 8,   // without a protocol: with one, a task waits in its ready queue
+    channel = 9, // of a kernel in which a task sleeps on an address: 16 bits of it, or a number
 };
 
 [[nodiscard]] constexpr std::string_view word(WaitKind kind) {
@@ -43,6 +44,39 @@ enum class WaitKind : std::uint8_t {
         return "signal";
     case WaitKind::mutex:
         return "mutex";
+    case WaitKind::channel:
+        return "channel";
+    }
+    return {};
+}
+
+// States in which order a level of a kernel runs its tasks (level_name).
+enum class LevelKind : std::uint8_t {
+    other = 1,          // in an order that is none of these: it is not judged
+    fifo = 2,           // until it waits; first come, first served
+    round_robin = 3,    // a queue; who has used its slice goes to the end
+    scan = 4,           // a table that is searched in a circle
+    fixed_priority = 5, // the shortest relative deadline first
+    edf = 6,            // the earliest absolute deadline first
+    background = 7,     // after all others
+};
+
+[[nodiscard]] constexpr std::string_view word(LevelKind kind) {
+    switch (kind) {
+    case LevelKind::other:
+        return "other";
+    case LevelKind::fifo:
+        return "fifo";
+    case LevelKind::round_robin:
+        return "round_robin";
+    case LevelKind::scan:
+        return "scan";
+    case LevelKind::fixed_priority:
+        return "fixed_priority";
+    case LevelKind::edf:
+        return "edf";
+    case LevelKind::background:
+        return "background";
     }
     return {};
 }

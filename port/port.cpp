@@ -2,6 +2,7 @@
 // The C interface (remora_tracer.h) over an Instance for each processor: memory, processors, names, the usual run.
 #include "port/remora_tracer.h"
 
+#include "lib/wire_numbers.hpp"
 #include "port/port.hpp"
 #include "tracer/black_box/black_box.hpp"
 #include "tracer/black_box/memory.hpp"
@@ -30,6 +31,10 @@ static_assert(REMORA_STOP == kFlagStop && REMORA_CYCLIC == kFlagCyclic);
 static_assert(static_cast<int>(NameKind::interrupt) == REMORA_NAME_INTERRUPT &&
               static_cast<int>(NameKind::port) == REMORA_NAME_PORT);
 static_assert(TRACER_CPU_MASK == 40, "remora_tracer.h tests it");
+static_assert(static_cast<int>(lib::LevelKind::background) == REMORA_LEVEL_BACKGROUND &&
+              static_cast<int>(lib::LevelKind::scan) == REMORA_LEVEL_SCAN);
+static_assert(static_cast<unsigned>(lib::WaitKind::channel) == REMORA_WAIT_CHANNEL &&
+              static_cast<unsigned>(lib::WaitKind::mutex) == REMORA_WAIT_MUTEX);
 
 constexpr remora_sizes kSmall = REMORA_SIZES_SMALL;
 
@@ -69,6 +74,14 @@ const char* memory_defect(const void* memory, std::size_t bytes, const black_box
                                                    : nullptr;
 }
 
+Hooks hooks_of(const remora_config& config) {
+    Hooks hooks;
+    for (const std::uint8_t code : std::span(config.hooks, config.hook_count)) {
+        hooks.add(code);
+    }
+    return hooks;
+}
+
 Setup setup_of(const remora_config& config) {
     return {.tsc_khz = config.khz,
             .tsc_source = TscSource::unknown,
@@ -77,7 +90,8 @@ Setup setup_of(const remora_config& config) {
             .boot_id = config.boot_id != 0 ? config.boot_id : __builtin_ia32_rdtsc(),
             .build = {.kernel = name_of(config.kernel),
                       .compiler = Name(std::string_view("g++ " __VERSION__)),
-                      .application = name_of(config.application)}};
+                      .application = name_of(config.application),
+                      .hooks = hooks_of(config)}};
 }
 
 void begin(Instance& made, const Setup& setup) {
@@ -215,6 +229,12 @@ remora_cpu* remora_cpu_of(unsigned cpu) {
 void remora_name(remora_name_kind kind, std::uint16_t id, const char* name) {
     if (g_instances[0] != nullptr) {
         g_instances[0]->names.add_name(static_cast<NameKind>(kind), id, name);
+    }
+}
+
+void remora_name_level(std::uint16_t level, const char* name, remora_level_kind kind) {
+    if (g_instances[0] != nullptr) {
+        g_instances[0]->names.add_name(NameKind::level, level, name, static_cast<std::uint8_t>(kind));
     }
 }
 

@@ -63,7 +63,17 @@ struct remora_config {
     uint64_t boot_id;          /* differs from boot to boot; 0: made of the time stamp counter */
     const char* kernel;        /* name and version; null: none. Cut at 48 bytes, as all names */
     const char* application;
+    const uint8_t* hooks; /* the codes of the events that the kernel records, FTrace_EVT_...: what has no hook is not */
+    size_t hook_count;    /* judged, and nothing is concluded from its absence. 0: not stated */
 };
+
+/* Lists for `hooks`: static const uint8_t hooks[] = {REMORA_HOOKS_WAITS, FTrace_EVT_set_mutex_lock, ...};
+ * of three hooks, and of all eight. */
+#define REMORA_HOOKS_SWITCHES                                                                                          \
+    FTrace_EVT_task_dispatch, FTrace_EVT_context_switch, FTrace_EVT_interrupt_start, FTrace_EVT_interrupt_end
+#define REMORA_HOOKS_WAITS                                                                                             \
+    REMORA_HOOKS_SWITCHES, FTrace_EVT_task_create, FTrace_EVT_task_end, FTrace_EVT_task_block,                         \
+        FTrace_EVT_task_unblock, FTrace_EVT_task_epilogue
 
 /* Returns how much of the memory the tables take. */
 size_t remora_bytes(const struct remora_sizes* sizes);
@@ -139,6 +149,19 @@ enum remora_name_kind {
 
 void remora_name(enum remora_name_kind kind, uint16_t id, const char* name);
 
+/* In which order a level runs its tasks: `remora check` judges it by that. */
+enum remora_level_kind {
+    REMORA_LEVEL_OTHER = 1,          /* none of these: it is not judged */
+    REMORA_LEVEL_FIFO = 2,           /* until it waits; first come, first served */
+    REMORA_LEVEL_ROUND_ROBIN = 3,    /* a queue; who has used its slice goes to the end */
+    REMORA_LEVEL_SCAN = 4,           /* a table that is searched in a circle */
+    REMORA_LEVEL_FIXED_PRIORITY = 5, /* the shortest relative deadline (deadline_ns) first */
+    REMORA_LEVEL_EDF = 6,            /* the earliest absolute deadline first */
+    REMORA_LEVEL_BACKGROUND = 7      /* after all others */
+};
+
+void remora_name_level(uint16_t level, const char* name, enum remora_level_kind kind);
+
 struct remora_task {
     uint16_t context; /* what the records have: 1 to 65,535, a fresh number for each task; 0 is the boot */
     uint16_t level;
@@ -153,11 +176,11 @@ void remora_name_task(const struct remora_task* task);
 /* ---- the eight hooks that each kernel has --------------------------------------------------------------------- */
 /* They record the published events. Context: any, with interrupts off where the kernel has them off.
  *
- *                      +------------ remora_exec_end(waits = 0) -----------+
+ *                      +------------ exec_end(STAYS_READY) ----------------+
  *                      v                                                   |
  *   task_new --> task_ready --> ready --> exec_begin --> running ----------+
  *                      ^                                    |  |
- *                      +------- waiting <-- exec_end(1) ----+  +--> task_end, exec_end(0)
+ *                      +------- waiting <-- exec_end(wait) -+  +--> task_end, exec_end(STAYS_READY)
  *
  *   isr_enter --> isr_exit      within anything, nested; before the switch that a handler makes
  *   idle                        is exec_begin of the task that runs when nothing else can
@@ -179,16 +202,26 @@ static inline void remora_task_ready(uint16_t context) {
     remora_log_task_unblock(context, 0);
 }
 
+/* What a task waits for: a kind, and the number of the object. */
+#define REMORA_WAIT(kind, object) ((uint32_t)(kind) << 16 | (uint16_t)(object))
+#define REMORA_WAIT_SEMAPHORE 1u
+#define REMORA_WAIT_DELAY 2u
+#define REMORA_WAIT_CONDITION 3u
+#define REMORA_WAIT_MUTEX 8u
+#define REMORA_WAIT_CHANNEL 9u /* sleeps on an address: 16 bits of it, or a number */
+#define REMORA_STAYS_READY 0u
+
 /* The processor belongs to this task from here on. */
 static inline void remora_exec_begin(uint16_t context, uint16_t level) {
     remora_log_task_dispatch(context, level);
     remora_log_context_switch(context);
 }
 
-/* The processor is about to be taken from this task. waits: it is not ready any more. */
-static inline void remora_exec_end(uint16_t context, uint16_t level, int waits) {
-    if (waits) {
-        remora_log_task_block(context, 0);
+/* The processor is about to be taken from this task. wait: REMORA_WAIT(kind, object) if it is not ready any more; else
+ * REMORA_STAYS_READY, also if it has ended. */
+static inline void remora_exec_end(uint16_t context, uint16_t level, uint32_t wait) {
+    if (wait != REMORA_STAYS_READY) {
+        remora_log_task_block(context, wait);
     }
     remora_log_task_epilogue(context, level);
 }
@@ -204,6 +237,16 @@ static inline void remora_isr_enter(uint8_t vector) {
 
 static inline void remora_isr_exit(uint8_t vector) {
     remora_log_interrupt_end(vector);
+}
+
+/* A spin lock belongs to a processor, not to a task: these are for it, set_mutex_... are for locks whose waiters sleep.
+ * waited: ticks of the time stamp counter. */
+static inline void remora_spin_acquire(uint16_t lock, uint32_t waited) {
+    remora_log_spin_acquire(lock, waited);
+}
+
+static inline void remora_spin_release(uint16_t lock) {
+    remora_log_spin_release(lock);
 }
 
 /* ---- the usual run -------------------------------------------------------------------------------------------- */

@@ -79,7 +79,9 @@ static void last(void)
 
 void kmain(void)
 {
-	struct remora_config config = { .memory = memory, .bytes = sizeof memory,
+	static const uint8_t hooks[] = { REMORA_HOOKS_WAITS, FTrace_EVT_set_mutex_lock, FTrace_EVT_set_mutex_acquire,
+					 FTrace_EVT_set_mutex_unlock };
+	struct remora_config config = { .hooks = hooks, .hook_count = sizeof hooks, .memory = memory, .bytes = sizeof memory,
 					.sizes = { .chunks = 4, .names = 64, .declarations = 4 },
 					.virt_minus_phys = KERNBASE, .kernel = "tiny 1", .application = "threads" };
 
@@ -92,9 +94,9 @@ void kmain(void)
 	print(remora_probe(3) == 1 ? "tiny: entries restart records\n" : "tiny: entries do NOT restart records\n");
 	remora_name(REMORA_NAME_INTERRUPT, TIMER_VECTOR, "timer");
 	remora_name(REMORA_NAME_LOCK, lamp.number, "lamp");
-	remora_name(REMORA_NAME_LEVEL, 1, "high");
-	remora_name(REMORA_NAME_LEVEL, 2, "low");
-	remora_name(REMORA_NAME_LEVEL, 9, "background");
+	remora_name_level(1, "high", REMORA_LEVEL_ROUND_ROBIN);
+	remora_name_level(2, "low", REMORA_LEVEL_ROUND_ROBIN);
+	remora_name_level(9, "background", REMORA_LEVEL_BACKGROUND);
 	threads_init();
 	thread_create("sensor", 1, sensor);
 	thread_create("producer", 2, producer);

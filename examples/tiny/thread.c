@@ -72,7 +72,10 @@ void schedule(void)
 	struct thread *from = current;
 	unsigned i;
 
-	remora_exec_end(from->number, from->level, from->state == ASLEEP);
+	remora_exec_end(from->number, from->level,
+			from->state != ASLEEP ? REMORA_STAYS_READY :
+			from->wakeup ? REMORA_WAIT(REMORA_WAIT_DELAY, 0) :
+			REMORA_WAIT(REMORA_WAIT_CHANNEL, (uintptr_t)from->channel >> 2));
 	current = queue[0];
 	nready--;
 	for (i = 0; i < nready; i++)
@@ -172,6 +175,10 @@ void threads_init(void)
 
 void idle(void)
 {
-	for (;;)
+	for (;;) {
+		irq_save();
+		if (nready)
+			yield();
 		__asm__ volatile("sti; hlt");
+	}
 }

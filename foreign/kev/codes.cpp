@@ -35,6 +35,7 @@ constexpr auto kStateOfWait = [] {
     set(lib::WaitKind::suspended, ThreadState::stopped);
     set(lib::WaitKind::signal, ThreadState::signal_wait_info);
     set(lib::WaitKind::mutex, ThreadState::mutex);
+    set(lib::WaitKind::channel, ThreadState::wait_thread);
     return states;
 }();
 static_assert(std::ranges::count(kStateOfWait, 0) == 1, "each kind of wait has its state");

@@ -69,7 +69,7 @@ inline constexpr auto kCodes = std::to_array<CodeRow>({
     {"E-BOMB", Damage::yes},       {"E-COMP", Damage::yes},     {"W-TRAIL", Damage::no},     {"E-METHOD", Damage::yes},
     {"E-PCAP", Damage::yes},       {"E-LINKTYPE", Damage::yes}, {"E-BLOCK", Damage::yes},    {"W-PACKET", Damage::yes},
     {"W-COUNTER", Damage::no},     {"E-LINE", Damage::yes},     {"E-HEADER", Damage::yes},   {"E-FAT", Damage::yes},
-    {"W-NESTING", Damage::no},     {"E-NOTHING", Damage::yes},  {"W-CRC", Damage::yes},
+    {"W-NESTING", Damage::no},     {"E-NOTHING", Damage::yes},  {"W-CRC", Damage::yes},      {"W-NAMES", Damage::no},
 });
 
 // A row of the table, named by its text: report("W-GAP", ...). A text that is not in the table does not compile.

@@ -105,6 +105,18 @@ void Names::set_pid(std::uint16_t context, std::uint32_t pid) {
     }
 }
 
+std::optional<lib::LevelKind> Names::level_kind(std::uint16_t level) const {
+    const auto found = m_content->level_kinds.find(level);
+    return found != m_content->level_kinds.end() ? std::optional(found->second) : std::nullopt;
+}
+
+void Names::set_level_kind(std::uint16_t level, std::uint8_t kind_untrusted) {
+    const auto kind = lib::number_from<lib::LevelKind>(kind_untrusted);
+    if (kind && level_kind(level) != kind) {
+        own().level_kinds[level] = *kind;
+    }
+}
+
 void Names::set_parameters(const tracer::TaskParameters& parameters) {
     const TaskNames* const known = task(parameters.context);
     if (known == nullptr || known->parameters != parameters) {
@@ -201,7 +213,12 @@ bool take_metadata(std::uint8_t code, std::span<const std::byte> payload_untrust
     }
     const tracer::Unit unit = row != kNameEvents.end() ? row->unit : tracer::Unit::context;
     return decode<tracer::NameOf>(payload_untrusted, [&](const tracer::NameOf& of) {
-        for_names([&](Names& names) { names.set(unit, of.id, of.name.view()); });
+        for_names([&](Names& names) {
+            names.set(unit, of.id, of.name.view());
+            if (unit == tracer::Unit::level) {
+                names.set_level_kind(of.id, of.kind);
+            }
+        });
     });
 }
 

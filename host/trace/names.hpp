@@ -8,6 +8,7 @@
 #pragma once
 
 #include "host/trace/event.hpp"
+#include "lib/wire_numbers.hpp"
 #include "tracer/names/metadata.hpp"
 #include "tracer/names/user_fields.hpp"
 #include "tracer/record/event_table.hpp"
@@ -86,6 +87,10 @@ class Names {
     void set_pid(std::uint16_t context, std::uint32_t pid);
     void set_parameters(const tracer::TaskParameters& parameters);
 
+    // Returns the order in which a level runs its tasks; none if the trace does not state it.
+    [[nodiscard]] std::optional<lib::LevelKind> level_kind(std::uint16_t level) const;
+    void set_level_kind(std::uint16_t level, std::uint8_t kind_untrusted);
+
     // Names of the same version give the same results of find(), so callers may keep the results.
     [[nodiscard]] std::uint64_t version() const { return m_version; }
 
@@ -96,6 +101,7 @@ class Names {
     struct Content {
         std::map<std::uint16_t, TaskNames> tasks;
         std::map<std::uint32_t, std::string> formats;
+        std::map<std::uint16_t, lib::LevelKind> level_kinds;
         std::array<Table, kNameEvents.size()> tables;                                          // by row of kNameEvents
         std::map<std::uint16_t, std::shared_ptr<const tracer::EventDeclaration>> declarations; // shared between copies
     };

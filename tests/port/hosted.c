@@ -67,7 +67,7 @@ static void run(unsigned cpu) {
         remora_exec_begin(context, 1);
         remora_isr_enter(32);
         remora_isr_exit(32);
-        remora_exec_end(context, 1, 0);
+        remora_exec_end(context, 1, REMORA_STAYS_READY);
     }
     FTrace_set_filter(0xF1, 1);
     remora_log_ipoint(1, 1);

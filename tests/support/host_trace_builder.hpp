@@ -95,7 +95,7 @@ class ChunkBuilder {
 
     ChunkBuilder& build(std::string_view application, std::uint64_t seed, std::uint64_t image_id = 0) {
         return add_metadata("build",
-                            tracer::Build{name_of("remora 1"), name_of("g++ 12"), application, seed, image_id});
+                            tracer::Build{name_of("remora 1"), name_of("g++ 12"), application, seed, image_id, {}, 0});
     }
 
     ChunkBuilder& format(std::uint32_t id, std::string_view text) {

@@ -77,6 +77,8 @@ void describe(const Instance& tracer, Descriptor& out, std::uint64_t virt_minus_
            .declaration = kDeclarationFields,
            .cpu = tracer.cpu.cpu,
            .virt_minus_phys = virt_minus_phys,
+           .names_lost = physical.address(&tracer.names.names_lost()),
+           .hooks = setup.build.hooks,
            .state = State::running};
     // The checksum is that of the whole, magic included.
     Descriptor whole = out;
@@ -267,7 +269,8 @@ Setup setup_of(const Descriptor& former) {
                       .compiler = former.compiler,
                       .application = former.application,
                       .seed = former.seed,
-                      .image_id = former.image_id},
+                      .image_id = former.image_id,
+                      .hooks = former.hooks},
             .cost = {.enabled_ticks_x256 = former.enabled_ticks_x256,
                      .filtered_ticks_x256 = former.filtered_ticks_x256,
                      .disabled_ticks_x256 = former.disabled_ticks_x256,

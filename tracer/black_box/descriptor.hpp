@@ -118,13 +118,15 @@ struct Descriptor {
     std::uint32_t cpu = 0; // whose chunks these are
     std::uint32_t reserved = 0;
     std::uint64_t virt_minus_phys = 0;
+    std::uint64_t names_lost = 0; // address of a u32: names that the table had no space for
+    Hooks hooks;
     std::uint32_t crc32c = 0;  // of all bytes before it
     State state = State::none; // changes, as what follows; not in the checksum
     std::uint64_t next = 0;    // address of the descriptor of a further processor; 0: there is none
 };
 
 static_assert(std::is_trivially_copyable_v<Descriptor> && std::is_standard_layout_v<Descriptor>);
-static_assert(sizeof(Descriptor) == 456 && sizeof(Descriptor) <= kAlignment);
+static_assert(sizeof(Descriptor) == 496 && sizeof(Descriptor) <= kAlignment);
 
 // Computes the checksum of a descriptor. Precondition: there are sizeof(Descriptor) bytes.
 [[nodiscard]] inline std::uint32_t checksum(std::span<const std::byte> bytes) {

@@ -314,7 +314,7 @@ void Exporter::build_image(const Chunk& chunk, const ExportJob& job) {
     MetadataWriter writer(m_parts.preamble, stamp);
     writer.combined(event_code(ChunkBegin::kEvent), begin);
     const std::size_t begin_slots = writer.slots();
-    writer.combined(event_code(Build::kEvent), m_setup.build);
+    writer.build(m_setup.build, read_shared(m_parts.names.names_lost()));
     if (m_setup.cost.rounds != 0) {
         writer.combined(event_code(TraceCost::kEvent), m_setup.cost);
     }

@@ -78,7 +78,7 @@ class Exporter {
     // The longest possible preamble has slots for chunk_begin, build, trace_cost, cycles_per_msec, numevents; id, name
     // and parameters for each entry of a full registry; and the declarations.
     [[nodiscard]] static constexpr std::size_t preamble_bytes(std::size_t names, std::size_t declarations) {
-        return (15 + 28 + 3 + 2 + names * (1 + 9 + 8) + declarations * EncodedDeclaration::kSlotsMax) * kRecordBytes;
+        return (15 + 34 + 3 + 2 + names * (1 + 9 + 8) + declarations * EncodedDeclaration::kSlotsMax) * kRecordBytes;
     }
 
     struct Parts {

@@ -24,6 +24,7 @@
 #include "lib/crc32c.hpp"
 #include "lib/endian.hpp"
 #include "lib/result.hpp"
+#include "tracer/names/hooks.hpp"
 #include "tracer/record/record.hpp"
 
 #include <array>
@@ -147,12 +148,14 @@ struct ChunkBegin {
 struct NameOf {
     std::uint16_t id = 0;
     Name name;
+    std::uint8_t kind = 0; // of a level: lib::LevelKind; 0: not stated
 
     friend bool operator==(const NameOf&, const NameOf&) = default;
 
     template <typename Self, typename Archive>
     static constexpr void fields(Self& self, Archive&& archive) {
         archive(self.id, self.name);
+        archive.later_if(self.kind != 0, self.kind);
     }
 };
 
@@ -183,11 +186,15 @@ struct Build {
     Name application; // APP=
     std::uint64_t seed = 0;
     std::uint64_t image_id = 0; // of the kernel image that ran, from its build id; 0: not known
+    Hooks hooks;
+    std::uint32_t names_lost = 0; // names that the table had no space for
 
     template <typename Self, typename Archive>
     static constexpr void fields(Self& self, Archive&& archive) {
         archive(self.kernel, self.compiler, self.application, self.seed);
         archive.later(self.image_id);
+        archive.later_if(self.hooks.stated() || self.names_lost != 0, self.hooks.words[0], self.hooks.words[1],
+                         self.hooks.words[2], self.hooks.words[3], self.names_lost);
     }
 };
 
@@ -290,9 +297,7 @@ struct PayloadWriter {
     // Writes such fields, which are left out where they say nothing.
     template <typename... Fields>
     constexpr void later_if(bool present, const Fields&... fields) {
-        if (present) {
-            later(fields...);
-        }
+        present ? later(fields...) : void();
     }
 
     constexpr void put(std::string_view text) {
@@ -303,9 +308,7 @@ struct PayloadWriter {
 
     constexpr void put(const Name& name) {
         out.le(name.size);
-        for (const char character : name.view()) {
-            out.le(static_cast<std::uint8_t>(character));
-        }
+        put(name.view());
     }
 };
 

@@ -53,11 +53,19 @@ class MetadataWriter {
         }
     }
 
+    void build(Build of, std::uint32_t names_lost) {
+        of.names_lost = names_lost;
+        combined(event_code(Build::kEvent), of);
+    }
+
     void name(const NameEntry& entry) {
         if (entry.kind == NameKind::task) {
             simple(event_code("id"), entry.id, entry.pid);
         }
-        combined(name_code(entry.kind), NameOf{entry.id, entry.name});
+        const bool level = entry.kind == NameKind::level;
+        combined(
+            name_code(entry.kind),
+            NameOf{entry.id, entry.name, level ? static_cast<std::uint8_t>(entry.parameters.level) : std::uint8_t{0}});
         if (entry.kind == NameKind::task) {
             combined(event_code(TaskParameters::kEvent), entry.parameters);
         }

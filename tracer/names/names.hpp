@@ -39,7 +39,7 @@ struct NameEntry {
     std::uint16_t id = 0;  // context, vector, mutex, ... as records carry it
     std::uint32_t pid = 0; // tasks only
     Name name;
-    TaskParameters parameters; // tasks only
+    TaskParameters parameters; // tasks only; of a level, `level` is its lib::LevelKind
 
     friend bool operator==(const NameEntry&, const NameEntry&) = default;
 
@@ -121,6 +121,8 @@ class AppendOnlyList {
     }
 
     [[nodiscard]] std::size_t lost() const { return __atomic_load_n(&m_lost, __ATOMIC_RELAXED); }
+
+    [[nodiscard]] const std::uint32_t& lost_count() const { return m_lost; }
 
     // Returns an entry. Precondition: index < size().
     [[nodiscard]] const Entry& entry(std::size_t index) const {
@@ -237,7 +239,13 @@ class NameRegistry {
         m_names.add({NameKind::task, context, pid, name, parameters});
     }
 
-    void add_name(NameKind kind, std::uint16_t id, std::string_view name) { m_names.add({kind, id, 0, name, {}}); }
+    // level_kind: lib::LevelKind, of a level.
+    void add_name(NameKind kind, std::uint16_t id, std::string_view name, std::uint8_t level_kind = 0) {
+        m_names.add({kind, id, 0, name, {.level = level_kind}});
+    }
+
+    // Returns the count of names that lost() counts, for whoever reads the memory.
+    [[nodiscard]] const std::uint32_t& names_lost() const { return m_names.lost_count(); }
 
     [[nodiscard]] std::size_t size() const { return m_names.size(); }
 

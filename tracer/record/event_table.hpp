@@ -188,6 +188,8 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0x14, "to_protected_mode", kNoParameter, kNoParameter, "the processor is back in protected mode"},
     {0x24, "CLI", kNoParameter, kNoParameter, "interrupts go off (outermost section)"},
     {0x34, "STI", kNoParameter, kNoParameter, "interrupts come on (outermost section)"},
+    {0x44, "spin_acquire", detail::kMutex, {"waited", Unit::ticks}, "the processor owns a spin lock"},
+    {0x54, "spin_release", detail::kMutex, kNoParameter, "the processor gives the spin lock up"},
     // 5: attributes
     {0x05, "set_priority", detail::kContext, {"priority", Unit::priority}, "a deadline or priority changed"},
     {0x15, "context_switch", detail::kContext, kNoParameter, "the processor switches to this context"},

@@ -29,6 +29,8 @@ inline constexpr std::array<std::string_view, 2> kStatusNames = {"off", "on"};
         return Unit::port;
     case lib::WaitKind::mutex:
         return Unit::mutex;
+    case lib::WaitKind::channel:
+        return Unit::number;
     case lib::WaitKind::delay:
     case lib::WaitKind::suspended:
     case lib::WaitKind::signal:

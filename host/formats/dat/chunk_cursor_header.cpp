@@ -37,6 +37,13 @@ void ChunkCursor::take_metadata_payload(const trace::Event& event, std::span<con
         }
     } else {
         decoded = trace::take_metadata(event.code, payload, m_scope.facts(), &m_names);
+        const auto& build = m_scope.facts().build;
+        if (decoded && event.code == trace::kCodeOf<"build"> && build->names_lost != 0) {
+            m_scope.report(
+                "W-NAMES", event.offset_bytes,
+                fmt::format("the kernel's table of names was full: {} names are not here; give it more names",
+                            build->names_lost));
+        }
     }
     if (!decoded) {
         m_scope.report("E-META", event.offset_bytes,

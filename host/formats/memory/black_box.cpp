@@ -326,6 +326,11 @@ std::uint32_t BlackBox::active_chunk() const {
     return static_cast<std::uint32_t>(std::min(index, entries));
 }
 
+std::uint32_t BlackBox::names_lost() const {
+    std::array<std::byte, sizeof(std::uint32_t)> bytes{};
+    return m_image.read(m_descriptor.names_lost, bytes) ? lib::load_le<std::uint32_t>(bytes) : 0;
+}
+
 std::uint64_t BlackBox::retired_records() const {
     std::array<std::byte, sizeof(std::uint64_t)> bytes{};
     return m_image.read(m_descriptor.retired, bytes) ? lib::load_le<std::uint64_t>(bytes) : 0;

@@ -183,6 +183,9 @@ class BlackBox {
     [[nodiscard]] Listed<tracer::NameEntry> names() const;
     [[nodiscard]] Listed<tracer::EncodedDeclaration> declarations() const;
 
+    // Returns how many names the table had no space for.
+    [[nodiscard]] std::uint32_t names_lost() const;
+
     // Returns the texts of trace_printf, if the image has them.
     [[nodiscard]] std::vector<std::byte> formats() const;
 

@@ -313,8 +313,7 @@ std::span<const std::byte> ChunkImage::preamble(const ChunkCopy& copy, bool whol
     const lib::Ticks stamp = copy.stamp.value_or(lib::Ticks{});
     tracer::MetadataWriter writer(m_buffer, stamp);
     writer.combined(trace::kCodeOf<"chunk_begin">, begin);
-    writer.combined(trace::kCodeOf<"build">,
-                    tracer::Build{of.kernel, of.compiler, of.application, of.seed, of.image_id});
+    writer.build({of.kernel, of.compiler, of.application, of.seed, of.image_id, of.hooks, 0}, m_box.names_lost());
     if (of.cost_rounds != 0) {
         writer.combined(trace::kCodeOf<"trace_cost">, cost_of(of));
     }

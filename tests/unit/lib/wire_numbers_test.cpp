@@ -12,7 +12,7 @@ using lib::ServerKind;
 using lib::WaitKind;
 
 TEST(WireNumbers, HaveTheirWordAtTheirPlace) {
-    EXPECT_EQ(kWords<WaitKind>.size(), 9U);
+    EXPECT_EQ(kWords<WaitKind>.size(), 10U);
     EXPECT_EQ(kWords<WaitKind>[static_cast<std::size_t>(WaitKind::mutex)], "mutex");
     EXPECT_EQ(kWords<WaitKind>[0], "") << "no kind has this number";
     EXPECT_EQ(kWords<Flow>.size(), 5U);

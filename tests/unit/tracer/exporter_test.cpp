@@ -194,7 +194,7 @@ TEST_F(ExporterTest, TheLongestPreambleFits) {
     constexpr std::size_t kBytes =
         Exporter::preamble_bytes(tracer::black_box::Sizes{}.names, 0); // nothing is declared here
     EXPECT_EQ(records.size(), kBytes / tracer::kRecordBytes + 1);
-    EXPECT_EQ(payload_at<tracer::NameOf>(records, 15 + 28 + 3 + 1 + 1).name.view().back(), '~');
+    EXPECT_EQ(payload_at<tracer::NameOf>(records, 15 + 34 + 3 + 1 + 1).name.view().back(), '~');
 }
 
 TEST_F(ExporterTest, GivesBothSinksTheSameBytesOnceInAnyInterleaving) {

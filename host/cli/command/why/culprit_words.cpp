@@ -85,6 +85,8 @@ std::string wait_of(const trace::Names& names, std::uint32_t wait) {
         return kind ? "was suspended" : "waited";
     case lib::WaitKind::signal:
         return "waited for a signal";
+    case lib::WaitKind::channel:
+        return object("slept on the channel ");
     case lib::WaitKind::mutex:
         return object("waited for the mutex ");
     }

@@ -302,7 +302,8 @@ TEST(ManifestText, RoundTripsAndRefusesNamesThatAreNotOurs) {
     manifest.tsc_source = tracer::TscSource::pm_timer;
     manifest.tsc_khz = 1'000'000;
     manifest.boot_id = 0xFFFF'0000'1111'2222;
-    manifest.build = tracer::Build{support::name_of("k"), support::name_of("c"), support::name_of("a\x1b"), 9};
+    manifest.build =
+        tracer::Build{support::name_of("k"), support::name_of("c"), support::name_of("a\x1b"), 9, 0, {}, 0};
     manifest.announced = tracer::ExportEnd{1, tracer::RunResult::panicked, 2, 3, 4, 5};
     manifest.transfer = dat::ManifestTransfer{.packets = 11, .lost = 12, .records = 13};
     dat::ManifestChunk chunk;

@@ -46,7 +46,7 @@ Manifest whole_manifest() {
     manifest.tsc_error_ppm = 41;
     manifest.boot_id = 0xB007;
     manifest.started_s = 1'700'000'000;
-    manifest.build = tracer::Build{{"kernel"}, {"compiler"}, {"application"}, 51, 0x52};
+    manifest.build = tracer::Build{{"kernel"}, {"compiler"}, {"application"}, 51, 0x52, {}, 0};
     manifest.announced = tracer::ExportEnd{61, tracer::RunResult::panicked, 62, 63, 64, 65, 66, 67};
     manifest.transfer = ManifestTransfer{71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81};
     manifest.formats = ManifestFormats{.image_id = 0x91, .crc32c = 0x92};
