@@ -271,7 +271,9 @@ void Model::describe(Task& task) const {
     }
     task.described = true;
     task.parameters = *known->parameters;
-    task.policy = policy_of_level(m_names->find(tracer::Unit::level, task.parameters.level));
+    const auto kind = m_names->level_kind(task.parameters.level);
+    task.policy =
+        kind ? policy_of_kind(*kind) : policy_of_level(m_names->find(tracer::Unit::level, task.parameters.level));
     if (const Server* const server = server_of(task); server != nullptr && server->kind != Policy::unknown) {
         task.policy = server->kind; // the kind of its server says more than the name of its level
     }

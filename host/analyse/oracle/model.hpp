@@ -290,6 +290,7 @@ class Model {
 };
 
 [[nodiscard]] Policy policy_of_level(std::string_view name);
+[[nodiscard]] Policy policy_of_kind(lib::LevelKind kind);
 
 // Returns the ticks that a server_budget states; none if they do not fit the record.
 [[nodiscard]] std::optional<std::uint64_t> recorded_budget(const trace::Event& event);

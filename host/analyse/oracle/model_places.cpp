@@ -46,6 +46,24 @@ Policy policy_of_level(std::string_view name) {
     return Policy::unknown;
 }
 
+Policy policy_of_kind(lib::LevelKind kind) {
+    switch (kind) {
+    case lib::LevelKind::round_robin:
+        return Policy::round_robin;
+    case lib::LevelKind::fixed_priority:
+        return Policy::fixed;
+    case lib::LevelKind::edf:
+        return Policy::edf;
+    case lib::LevelKind::background:
+        return Policy::background;
+    case lib::LevelKind::other:
+    case lib::LevelKind::fifo: // a level of its own in no kernel whose decisions are recorded so far
+    case lib::LevelKind::scan:
+        return Policy::unknown;
+    }
+    return Policy::unknown;
+}
+
 bool Model::has_no_server(const Task& task) const {
     return !task.server && (task.policy == Policy::fixed || task.policy == Policy::edf ||
                             task.policy == Policy::round_robin || task.policy == Policy::background);

@@ -21,9 +21,6 @@ namespace {
 
 constexpr const auto& kLosses = trace::kAnyOf<"blackout_start", "blackout_end">;
 
-// At these events records are missing, or tracing was off: what was not recorded may have changed any state.
-constexpr const auto& kGaps = trace::kAnyOf<"blackout_start", "blackout_end", "trace_start", "trace_stop">;
-
 // At these events the work of a task begins or ends, or reservations change or are judged.
 constexpr const auto& kConcernsServers = trace::kAnyOf<"task_schedule", "task_end", "deadline_change", "task_block",
                                                        "job_release", "task_end_cycle", "task_disable">;
@@ -48,13 +45,16 @@ std::uint64_t granule_of(const trace::ChunkReport& chunk, const trace::TraceFact
 
 } // namespace
 
-Oracle::Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance)
+Oracle::Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance, std::optional<Order> order)
     : m_verdicts(std::move(sink))
     , m_tolerance(tolerance) {
     m_timing.tolerance = tolerance.value_or(kToleranceTicks);
+    m_any_kernel.set_order(order);
+    m_has_order = order.has_value();
 }
 
 void Oracle::forget() {
+    m_any_kernel.forget();
     if (m_forgot && m_forgot_with == m_model.names().version()) {
         return;
     }
@@ -92,6 +92,9 @@ void Oracle::begin_chunk(const trace::Event& event, const trace::TraceFacts& fac
                                      "is decided",
                                      chunk.file));
         return;
+    }
+    if (facts.build) {
+        m_verdicts.set_hooks(facts.build->hooks);
     }
     m_timing.granule = granule_of(chunk, facts);
     m_strict = m_timing.granule == 0 && facts.clock.mode == tracer::ClockMode::icount;
@@ -219,33 +222,6 @@ void Oracle::note_handler(const trace::Event& event) {
     }
 }
 
-// Judges whether a task has the processor that another one still has. The stamps of two processors may differ.
-void Oracle::judge_processors(const trace::Event& event) {
-    m_switches_filtered = m_switches_filtered || event.code == kCodeOf<"filter_priority">;
-    if (m_switches_filtered) {
-        return; // who leaves a processor is not known
-    }
-    if (kGaps[event.code]) {
-        m_switches.erase(event.cpu);
-    }
-    const auto mine = m_switches.find(event.cpu);
-    if (mine != m_switches.end() && mine->second.par1 != 0) {
-        for (auto& [cpu, other] : m_switches) {
-            const std::uint64_t since = std::max(mine->second.ticks.value, other.ticks.value);
-            if (cpu != event.cpu && other.par1 == mine->second.par1 && event.ticks.value > since + m_timing.tolerance) {
-                m_verdicts.fail(Rule::one_processor, other.par1,
-                                fmt::format("{} runs on the processors {} and {} at once", m_model.name(other.par1),
-                                            std::min(cpu, event.cpu), std::max(cpu, event.cpu)));
-                other.par1 = 0; // once is enough
-            }
-        }
-    }
-    if (event.code == kCodeOf<"context_switch">) {
-        m_switches[event.cpu] = event;
-        m_forgot = false;
-    }
-}
-
 // All theories judge the event before the model changes.
 void Oracle::take(const trace::Event& event) {
     if (kGaps[event.code]) {
@@ -306,6 +282,9 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         return;
     }
     judge_processors(event);
+    if (judge_any_kernel(event, facts)) {
+        return;
+    }
     if (event.cpu != 0) {
         m_not_judged = "a second processor: the theories here are those of one";
         give_up(m_not_judged);
@@ -434,7 +413,7 @@ void Oracle::finish(const trace::TraceFacts& facts) {
         m_not_judged = "all records have the same stamp: the clock did not advance, and no time can be judged";
         m_verdicts.relax(std::string(m_not_judged));
     }
-    if (m_events != 0 && !m_model.jobs_recorded()) {
+    if (m_events != 0 && !m_model.jobs_recorded() && !m_verdicts.hooks().stated()) {
         m_verdicts.relax("the trace records neither releases nor waits of tasks (an older kernel): what follows from "
                          "them is not decided");
     }

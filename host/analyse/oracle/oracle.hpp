@@ -5,6 +5,7 @@
 // are in theory.hpp, servers.hpp and oracle_jobs.hpp.
 #pragma once
 
+#include "host/analyse/oracle/any_kernel.hpp"
 #include "host/analyse/oracle/oracle_jobs.hpp"
 #include "host/analyse/oracle/records.hpp"
 #include "host/analyse/oracle/servers.hpp"
@@ -94,12 +95,16 @@ class StepTime {
 // delay that StepTime measures is added.
 inline constexpr std::uint64_t kToleranceTicks = 20'000; // at one tick for each instruction
 
+// At these events records are missing, or tracing was off: what was not recorded may have changed any state.
+inline constexpr const auto& kGaps = trace::kAnyOf<"blackout_start", "blackout_end", "trace_start", "trace_stop">;
+
 class Oracle {
   public:
     // tolerance: in ticks, for each interval that stamps measure. If there is none and the clock counts instructions,
     // it is kToleranceTicks times the ticks of an instruction plus what steps add; under another clock nothing that
     // stamps measure is judged.
-    Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance);
+    // order: by which each choice is judged, too.
+    Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance, std::optional<Order> order = std::nullopt);
     Oracle(const Oracle&) = delete; // its theories have references to its model
     Oracle& operator=(const Oracle&) = delete;
 
@@ -139,12 +144,15 @@ class Oracle {
     void end_interval(const trace::Event& event);
     void note_handler(const trace::Event& event);
     void judge_processors(const trace::Event& event);
+    [[nodiscard]] bool judge_any_kernel(const trace::Event& event, const trace::TraceFacts& facts);
 
     Verdicts m_verdicts;
     std::optional<std::uint64_t> m_tolerance;
     Timing m_timing;
     StepTime m_steps;
     Model m_model;
+    AnyKernel m_any_kernel{m_model, m_verdicts, m_timing};
+    bool m_has_order = false;
     ServerMeter m_meter{m_model, m_verdicts, m_timing};
     Scheduling m_scheduling{m_model, m_verdicts, m_timing};
     Mutexes m_mutexes{m_model, m_verdicts, m_timing};

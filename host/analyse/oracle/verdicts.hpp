@@ -4,6 +4,7 @@
 
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
+#include "tracer/names/metadata.hpp"
 #include "tracer/record/event_table.hpp"
 
 #include <algorithm>
@@ -62,6 +63,8 @@ enum class Rule : std::uint8_t {
     release_cause,
     clock_advance,
     one_processor,
+    work_conservation,
+    policy_order,
 };
 
 // States what a rule judges: the summary counts checks by subject.
@@ -98,6 +101,10 @@ inline constexpr std::uint32_t kMutex = families(tracer::Family::task, tracer::F
 inline constexpr std::uint32_t kJob = families(tracer::Family::task, tracer::Family::job, tracer::Family::attribute);
 inline constexpr std::uint32_t kServer = families(tracer::Family::task, tracer::Family::job, tracer::Family::server);
 
+// Events of these families state which tasks are ready and which one runs, in any kernel.
+inline constexpr std::uint32_t kStates =
+    families(tracer::Family::task, tracer::Family::attribute, tracer::Family::interrupt);
+
 // Events of these families are written together, or with interrupts off.
 inline constexpr std::uint32_t kRecords = kReady | families(tracer::Family::interrupt, tracer::Family::timer);
 
@@ -109,6 +116,7 @@ inline constexpr std::string_view kCbs = "Abeni, Buttazzo 1998";
 inline constexpr std::string_view kGrub = "Lipari, Baruah 2000";
 inline constexpr std::string_view kDeferrable = "Strosnider, Lehoczky, Sha 1995";
 inline constexpr std::string_view kDijkstra = "Dijkstra 1965";
+inline constexpr std::string_view kAnyKernel = "any kernel (docs/schedule-oracle.md)";
 
 } // namespace detail
 
@@ -198,7 +206,20 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
      "each record has a later stamp than the one before, if the clock counts instructions", detail::kContract},
     {Rule::one_processor, "one-processor", Subject::dispatch, 0, "a task runs on one processor at a time",
      detail::kContract},
+    {Rule::work_conservation, "work-conservation", Subject::dispatch, detail::kStates,
+     "no processor idles while a task is ready (a kernel that states its hooks)", detail::kAnyKernel},
+    {Rule::policy_order, "policy-order", Subject::dispatch, detail::kStates,
+     "of the tasks that are ready the one runs that comes first in the order of --policy", detail::kAnyKernel},
 });
+
+// Returns the event without which a kernel that states its hooks is not judged by the rule; empty: there is none.
+[[nodiscard]] std::string_view hook_of(Rule rule);
+
+// Returns whether a rule holds for any number of processors.
+[[nodiscard]] constexpr bool holds_for_many(Rule rule) {
+    return rule == Rule::one_processor || rule == Rule::work_conservation || rule == Rule::policy_order ||
+           rule == Rule::block_state;
+}
 
 [[nodiscard]] constexpr const RuleRow& row_of(Rule rule) {
     return kRules[static_cast<std::size_t>(rule)];
@@ -234,8 +255,20 @@ class Verdicts {
     void at(const trace::Event& event) { m_event = &event; }
 
     [[nodiscard]] bool blind(Rule rule) const {
-        return (row_of(rule).needs & (m_missing | (m_expected & ~m_seen))) != 0;
+        return (row_of(rule).needs & (m_missing | (m_expected & ~m_seen))) != 0 || (m_many && !holds_for_many(rule)) ||
+               unhooked(rule);
     }
+
+    // Must be called with what the trace states about the kernel's hooks.
+    void set_hooks(const tracer::Hooks& hooks);
+
+    [[nodiscard]] const tracer::Hooks& hooks() const { return m_hooks; }
+
+    // Returns whether the kernel has no hook that the rule needs.
+    [[nodiscard]] bool unhooked(Rule rule) const { return m_unhooked[static_cast<std::size_t>(rule)]; }
+
+    // Must be called if a second processor records: the other rules are those of one.
+    void begin_many() { m_many = true; }
 
     void pass(Rule rule) { ++(blind(rule) ? tally(rule).undecided : tally(rule).checked); }
 
@@ -297,6 +330,9 @@ class Verdicts {
     Sink m_sink;
     const trace::Event* m_event = nullptr;
     std::uint32_t m_missing = 0;
+    bool m_many = false;
+    tracer::Hooks m_hooks;
+    std::array<bool, kRules.size()> m_unhooked{};
     std::uint32_t m_seen = ~std::uint32_t{0}; // families of which there is a record since the latest hole
     // Every kernel has tasks, jobs, switches and interrupts.
     std::uint32_t m_expected = detail::kJob | detail::families(tracer::Family::interrupt, tracer::Family::timer);

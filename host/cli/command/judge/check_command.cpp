@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -25,6 +26,7 @@ namespace {
 using analyse::oracle::kRules;
 using analyse::oracle::kSubjectNames;
 using analyse::oracle::Oracle;
+using analyse::oracle::Order;
 using analyse::oracle::RuleRow;
 using analyse::oracle::Subject;
 using analyse::oracle::Tally;
@@ -39,6 +41,7 @@ struct CheckOptions {
     TraceInput input;
     bool rules = false;
     bool strict = false;
+    std::string policy; // empty: none
     std::optional<std::uint64_t> tolerance;
     std::uint64_t shown = 1;
     std::string junit;  // a file; empty: none
@@ -53,6 +56,13 @@ struct Fulfilled {
     std::vector<ExpectationOutcome> outcomes;
 };
 
+constexpr auto kOrders = std::to_array<Order>({Order::fifo, Order::rr, Order::fixed, Order::rm, Order::edf});
+
+std::optional<Order> order_of(std::string_view name) {
+    const auto* const found = std::ranges::find_if(kOrders, [&](Order order) { return word(order) == name; });
+    return found != kOrders.end() ? std::optional(*found) : std::nullopt;
+}
+
 std::string subjects_text(const Verdicts& verdicts) {
     std::string text;
     for (std::size_t i = 0; i < kSubjectNames.size(); ++i) {
@@ -62,12 +72,26 @@ std::string subjects_text(const Verdicts& verdicts) {
     return text;
 }
 
+// One line for each event that the kernel does not record, with the rules that need it.
+void print_unhooked(Output& out, const Verdicts& verdicts) {
+    std::map<std::string_view, std::vector<std::string_view>> rules;
+    for (const RuleRow& row : kRules) {
+        if (verdicts.unhooked(row.rule)) {
+            rules[hook_of(row.rule)].push_back(row.name);
+        }
+    }
+    for (const auto& [hook, names] : rules) {
+        out.print("  {} no hook for {}: {}\n", out.styled(Style::warning, "not checked:"), hook,
+                  fmt::join(names, ", "));
+    }
+}
+
 void print_text(Output& out, const Oracle& oracle, const Verdict& trace, FindingReport& report) {
     report.print();
     const Verdicts& verdicts = oracle.verdicts();
     for (const RuleRow& row : kRules) {
         const Tally& tally = verdicts.of(row.rule);
-        if (tally.checked == 0 && tally.undecided == 0) {
+        if ((tally.checked == 0 && tally.undecided == 0) || verdicts.unhooked(row.rule)) {
             continue;
         }
         const std::string undecided = tally.undecided != 0 ? fmt::format(", {} undecided", tally.undecided) : "";
@@ -76,6 +100,7 @@ void print_text(Output& out, const Oracle& oracle, const Verdict& trace, Finding
                                         : ", " + out.styled(Style::bad, fmt::format("{} violation{}", tally.violations,
                                                                                     tally.violations == 1 ? "" : "s")));
     }
+    print_unhooked(out, verdicts);
     FindingReport::print_relaxations(out, verdicts.relaxations());
     const Tally total = verdicts.total();
     if (!oracle.not_judged().empty()) {
@@ -160,6 +185,15 @@ void print_json(Output& out, const Oracle& oracle, const Verdict& trace, const F
         add_tally(json, row.name, verdicts.of(row.rule));
     }
     json.end_object();
+    if (verdicts.hooks().stated()) {
+        json.begin_object("no_hook");
+        for (const RuleRow& row : kRules) {
+            if (verdicts.unhooked(row.rule)) {
+                json.member(row.name, hook_of(row.rule));
+            }
+        }
+        json.end_object();
+    }
     add_expectations(json, fulfilled);
     report.end(json, verdicts.relaxations());
 }
@@ -243,7 +277,7 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
             report.show(found);
         }
     };
-    Oracle oracle(show, options.tolerance);
+    Oracle oracle(show, options.tolerance, order_of(options.policy));
     judge_all(trace, selection, report, oracle);
     const Verdicts& verdicts = oracle.verdicts();
     auto status = verdicts.total().violations != 0 ? trace::ExitStatus::damaged
@@ -373,6 +407,11 @@ void add_check(CommandLine& line, Context context, OutcomesOf outcomes) {
                 "end each statement `sql` of an expectation after so many seconds, with exit status 5")
         .show_default()
         .check(check_seconds);
+    command
+        .option("--policy", options->policy,
+                "judge each choice by this order as well: fifo, rr, fixed (lowest number of the level first), rm "
+                "(shortest period), edf")
+        .check([](const std::string& text) { return order_of(text) ? "" : "must be fifo, rr, fixed, rm or edf"; });
     command.flag("--must-decide", options->strict, "fail if no dispatch could be checked");
     command.option("--show", options->shown, "so many violations in full; the others are counted").show_default();
     command.option(
