@@ -15,6 +15,7 @@ void add_full(CommandLine& line, Context context, const std::shared_ptr<Publishi
     add_why(line, context);
     add_goto(line, context);
     add_verify(line, context);
+    add_doctor(line, context);
     add_check(line, context, outcomes_of);
     add_report(line, context);
     add_convert(line, context);

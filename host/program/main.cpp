@@ -23,6 +23,7 @@ void add_commands(CommandLine& line, Context context) {
     add_why(line, context);
     add_goto(line, context);
     add_verify(line, context);
+    add_doctor(line, context);
     add_check(line, context, nullptr);
     add_report(line, context);
     add_adopt(line, context);

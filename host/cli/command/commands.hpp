@@ -30,6 +30,7 @@ void add_summary(CommandLine& line, Context context);
 void add_why(CommandLine& line, Context context);
 void add_goto(CommandLine& line, Context context);
 void add_verify(CommandLine& line, Context context);
+void add_doctor(CommandLine& line, Context context);
 // outcomes: evaluates `check --expect`; null: the program never runs check with that option.
 void add_check(CommandLine& line, Context context, OutcomesOf outcomes);
 void add_adopt(CommandLine& line, Context context);
