@@ -131,7 +131,7 @@ simulation-figures: $(SIMULATION) ## figures: write into docs/adr/0014-reliable-
 listed = $(or $(shell git ls-files -co --exclude-standard $(1) | sort),$(error git lists no files here: the checks need \
   a clone that git trusts; remedy: git config --global --add safe.directory $(CURDIR)))
 # Code of another house keeps its style.
-SOURCES = $(filter-out examples/tiny/%,$(call listed,'*.hpp' '*.cpp' '*.h' '*.S'))
+SOURCES = $(filter-out examples/tiny/% examples/template/%,$(call listed,'*.hpp' '*.cpp' '*.h' '*.S'))
 SCRIPTS = $(call listed,'*.sh' '.ci/*')
 export KERNEL TEST_KERNEL EFI REMORA BUILD CASES
 # Dependency files are not needed if nothing is built.

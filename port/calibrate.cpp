@@ -10,8 +10,9 @@
 namespace {
 
 constexpr std::uint32_t kMeasuredMs = 20;
-// A clock that does not move ends a measurement after so many looks at it, which take a microsecond or more each.
-constexpr std::uint32_t kLooksMax = 2'000'000;
+// A clock that does not move ends a measurement after so many looks at it. A look takes a microsecond or more on a
+// machine, and a few nanoseconds of the time of an emulator that counts instructions.
+constexpr std::uint32_t kLooksMax = 20'000'000;
 
 void out(std::uint16_t port, std::uint8_t value) {
     asm volatile("outb %0, %1" : : "a"(value), "Nd"(port));

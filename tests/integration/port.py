@@ -127,19 +127,18 @@ def port_records_on_two_processors(ctx):
     expect(ctx.run(ctx.dir / "gcc0", "refuse", ctx.dir / "again.ram").stdout != "", "a callback that refuses")
 
 
-def tiny(ctx, prefix, name, change=lambda text: text):
-    """A build of examples/tiny; change: of its trap.S."""
-    directory = ctx.dir / name
-    shutil.copytree(ROOT / "examples/tiny", directory)
-    trap = directory / "trap.S"
-    trap.write_text(change(trap.read_text()))
-    ctx.run("make", "-C", directory, env=dict(INHERITED, PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig")))
+def example(ctx, prefix, name, image, change=lambda directory: None):
+    """Builds and boots an example, after a change of its sources: its trace, its memory, what it printed."""
+    directory = ctx.dir / f"{name}_here"
+    shutil.copytree(ROOT / "examples" / name, directory)
+    change(directory)
+    ctx.run("make", "-C", directory, image, env=dict(INHERITED, PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig")))
     ram = directory / "ram"
     with open(ram, "wb") as file:
         file.truncate(64 << 20)
     outcome = ctx.run(
         "qemu-system-x86_64", "-machine", "q35,accel=tcg,memory-backend=ram", "-m", "64M", "-object",
-        f"memory-backend-file,id=ram,size=64M,mem-path={ram},share=on", "-kernel", directory / "tiny.elf", "-display",
+        f"memory-backend-file,id=ram,size=64M,mem-path={ram},share=on", "-kernel", directory / image, "-display",
         "none", "-nodefaults", "-serial", "stdio", "-debugcon", f"file:{directory / 'trace.dat'}", "-device",
         "isa-debug-exit,iobase=0xf4,iosize=4", "-no-reboot", "-icount", "shift=0,sleep=off", codes=(1,))
     return directory / "trace.dat", ram, outcome.stdout
@@ -148,11 +147,14 @@ def tiny(ctx, prefix, name, change=lambda text: text):
 @case
 def tiny_is_traced_by_callback_and_in_memory(ctx):
     """A kernel in C in the upper half of the address space, which has nothing of ours but the library."""
-    trace, ram, serial = tiny(ctx, installed(ctx), "tiny")
+    trace, ram, serial = example(ctx, installed(ctx), "tiny", "tiny.elf")
     expect("entries restart records" in serial, serial)
     expect("closed: every record is here" in ctx.remora("verify", trace).stdout, "the account is open")
     ctx.remora("verify", ram, codes=(6,))
-    ctx.remora("check", trace)
+    ctx.remora("check", "--tolerance", "20000", trace)
+    ctx.remora("check", "--policy", "fixed", trace)
+    expect("policy-order" in ctx.remora("check", "--policy", "fifo", trace, codes=(2,)).stdout, "it is no queue")
+    ctx.remora("doctor", ram)
     listings = [ctx.remora("print", "--json", source).stdout.splitlines() for source in (trace, ram)]
     expect(listings[0] == listings[1], "the memory has other events than the export")
     summary = ctx.remora("summary", trace).stdout
@@ -163,5 +165,18 @@ def tiny_is_traced_by_callback_and_in_memory(ctx):
 @case
 def tiny_without_the_rule_is_noticed(ctx):
     """An interrupt entry that does not restart records is found by the probe."""
-    _, _, serial = tiny(ctx, installed(ctx), "wrong", lambda text: text.replace("\tREMORA_ENTRY_RESTART 88\n", ""))
+    def forget(directory):
+        trap = directory / "trap.S"
+        trap.write_text(trap.read_text().replace("\tREMORA_ENTRY_RESTART 88\n", ""))
+
+    _, _, serial = example(ctx, installed(ctx), "tiny", "tiny.elf", forget)
     expect("entries do NOT restart records" in serial, serial)
+
+
+@case
+def template_is_traced(ctx):
+    """The smallest kernel with the tracer, in the lower half, to copy."""
+    trace, ram, _ = example(ctx, installed(ctx), "template", "kernel.elf")
+    expect("closed: every record is here" in ctx.remora("verify", trace).stdout, "the account is open")
+    ctx.remora("check", "--policy", "rr", trace)
+    ctx.remora("doctor", ram)

@@ -119,7 +119,7 @@ struct Descriptor {
     std::uint32_t reserved = 0;
     std::uint64_t virt_minus_phys = 0;
     std::uint64_t names_lost = 0; // address of a u32: names that the table had no space for
-    Hooks hooks;
+    Hooks hooks{};
     std::uint32_t crc32c = 0;  // of all bytes before it
     State state = State::none; // changes, as what follows; not in the checksum
     std::uint64_t next = 0;    // address of the descriptor of a further processor; 0: there is none

@@ -186,7 +186,7 @@ struct Build {
     Name application; // APP=
     std::uint64_t seed = 0;
     std::uint64_t image_id = 0; // of the kernel image that ran, from its build id; 0: not known
-    Hooks hooks;
+    Hooks hooks{};
     std::uint32_t names_lost = 0; // names that the table had no space for
 
     template <typename Self, typename Archive>
