@@ -95,8 +95,8 @@ SINGLE := lib/% apps/% arch/% tracer/% foreign/published/% foreign/tools/% tests
   tests/accounting/% tests/unit/tracer/log_test.cpp
 units = $(call object,$(1),$(filter $(SINGLE) %.S,$(2))) $(call united,$(1),$(filter-out $(SINGLE) %.S,$(2)))
 # Who builds the kernel or the tools has no use for the units of the tests, each folder of which costs a process.
-FOR_USERS := help clean run debug deps apps kernel host fleet compat install $(KERNEL) $(EFI) $(REMORA) $(REMORA_FULL) \
-  $(REMORA_FLEET) $(OBSERVER)
+FOR_USERS := help clean run debug deps apps kernel host fleet compat port install install-tracer dist deb \
+  $(KERNEL) $(EFI) $(REMORA) $(REMORA_FULL) $(REMORA_FLEET) $(OBSERVER)
 GOALS_OF_TESTS := $(filter-out $(FOR_USERS),$(MAKECMDGOALS))
 has_units = $(and $(2),$(filter-out help clean,$(MAKECMDGOALS)),$(or $(GOALS_OF_TESTS),$(filter-out $(TEST)/% $(BUILD)/simulation/%,$(1))))
 united = $(if $(call has_units,$(1),$(2)),$(shell mk/units.sh $(1) $(2)))

@@ -97,37 +97,40 @@ compat: $(COMPAT_LINKS) $(COMPAT_LIBRARIES) $(TOOLS) $(SAMPLES) ## build: librar
 
 PREFIX := /usr/local
 DESTDIR :=
+# Where libraries go, below PREFIX; a package of Debian has lib/x86_64-linux-gnu.
+LIBDIR := lib
 # A .pc file separates its words by blanks, and so does make.
-$(foreach key,PREFIX DESTDIR,$(if $(filter 0 1,$(words $($(key)))),,\
+$(foreach key,PREFIX DESTDIR LIBDIR,$(if $(filter 0 1,$(words $($(key)))),,\
   $(call refuse,$(key)="$($(key))" holds a blank: install into a directory without one)))
 INSTALLED = $(DESTDIR)$(PREFIX)
+INSTALLED_LIB = $(INSTALLED)/$(LIBDIR)
 
-# pkg_config NAME DESCRIPTION HEADERS LIBRARIES PRIVATE: writes lib/pkgconfig/NAME.pc. HEADERS is below include/remora;
+# pkg_config NAME DESCRIPTION HEADERS LIBRARIES PRIVATE: writes pkgconfig/NAME.pc. HEADERS is below include/remora;
 # PRIVATE is what `pkg-config --static` adds.
-pkg_config = @printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/remora' 'libdir=$${prefix}/lib' '' \
-  'Name: $(1)' 'Description: $(2)' 'Version: $(VERSION)' 'Cflags: -I$${includedir}$(3)' 'Libs: -L$${libdir} $(4)' \
-  'Libs.private: $(5)' >$(INSTALLED)/lib/pkgconfig/$(1).pc
-VERSION = $(shell sed -n 's/.*kVersion = "Remora \(.*\)".*/\1/p' lib/version.hpp)
+pkg_config = @printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/remora' 'libdir=$${prefix}/$(LIBDIR)' '' \
+  'Name: $(1)' 'Description: $(2)' 'Version: $(VERSION)' 'Cflags: -I$${includedir}$(3)' 'Libs: $(4)' \
+  'Libs.private: $(5)' >$(INSTALLED_LIB)/pkgconfig/$(1).pc
+VERSION := $(shell sed -n 's/.*kVersion = "Remora \(.*\)".*/\1/p' lib/version.hpp)
 
-install: ## install: PREFIX=/usr/local DESTDIR=: programs, library, headers, manual page, completion, systemd unit
+install: ## install: PREFIX=/usr/local DESTDIR= LIBDIR=lib: programs, library, headers, manual page, completion, systemd unit
 	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN) $(PACKAGES_HOST)'
 	+@mk/build.sh '$(MAKE)' $(JOBS) host
-	@install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1 \
+	@install -d $(INSTALLED)/bin $(INSTALLED_LIB)/pkgconfig $(INSTALLED)/share/man/man1 \
 	  $(INSTALLED)/share/bash-completion/completions
 	@install -s $(REMORA) $(REMORA_FULL) $(wildcard $(REMORA_FLEET)) $(INSTALLED)/bin
 	@install -s $(TOOLS) $(INSTALLED)/bin
-	@install -m 644 $(TRACE_LIBRARY) $(COMPAT_LIBRARIES) $(INSTALLED)/lib
-	@cp -P --remove-destination $(COMPAT_LINKS) $(INSTALLED)/lib
+	@install -m 644 $(TRACE_LIBRARY) $(COMPAT_LIBRARIES) $(INSTALLED_LIB)
+	@cp -P --remove-destination $(COMPAT_LINKS) $(INSTALLED_LIB)
 	@install -D -m 644 -t $(INSTALLED)/include/remora/compat foreign/published/*.h
 	@for name in traceparser trace; do install -D -m 644 foreign/published/traceparser.h $(INSTALLED)/include/remora/compat/sys/$$name.h; done
 	@for header in $(TRACE_HEADERS); do install -D -m 644 $$header $(INSTALLED)/include/remora/$$header; done
-	$(call pkg_config,remora-trace,Reads traces of Remora and S.Ha.R.K. and of QNX and tlog as one stream of events,,-lremora-trace $(TRACE_LIBRARY_LIBS))
-	$(call pkg_config,libtraceparser,The published C interface to QNX .kev files,/compat,-ltraceparser,$(TRACEPARSER_PRIVATE_LIBS))
-	$(call pkg_config,libtlog,The published C interface to tlog files,/compat,-ltlog,$(TLOG_PRIVATE_LIBS))
+	$(call pkg_config,remora-trace,Reads traces of Remora and S.Ha.R.K. and of QNX and tlog as one stream of events,,-L$${libdir} -lremora-trace $(TRACE_LIBRARY_LIBS))
+	$(call pkg_config,libtraceparser,The published C interface to QNX .kev files,/compat,-L$${libdir} -ltraceparser,$(TRACEPARSER_PRIVATE_LIBS))
+	$(call pkg_config,libtlog,The published C interface to tlog files,/compat,-L$${libdir} -ltlog,$(TLOG_PRIVATE_LIBS))
 	@$(REMORA) manual >$(INSTALLED)/share/man/man1/remora.1
 	@$(REMORA) completion bash >$(INSTALLED)/share/bash-completion/completions/remora
 	@install -d $(INSTALLED)/lib/systemd/system
 	@sed 's|@PREFIX@|$(PREFIX)|' host/collector/remora-record.service.in >$(INSTALLED)/lib/systemd/system/remora-record.service
 	@printf '  installed %s\n' $(addprefix $(INSTALLED)/bin/,$(notdir $(REMORA) $(REMORA_FULL) $(wildcard $(REMORA_FLEET)) $(TOOLS))) \
-	  $(addprefix $(INSTALLED)/lib/,$(notdir $(TRACE_LIBRARY) $(COMPAT_LIBRARIES)) pkgconfig/remora-trace.pc pkgconfig/libtraceparser.pc pkgconfig/libtlog.pc systemd/system/remora-record.service) \
-	  $(INSTALLED)/include/remora/ $(INSTALLED)/share/man/man1/remora.1 $(INSTALLED)/share/bash-completion/completions/remora
+	  $(addprefix $(INSTALLED_LIB)/,$(notdir $(TRACE_LIBRARY) $(COMPAT_LIBRARIES)) pkgconfig/remora-trace.pc pkgconfig/libtraceparser.pc pkgconfig/libtlog.pc) \
+	  $(INSTALLED)/lib/systemd/system/remora-record.service $(INSTALLED)/include/remora/ $(INSTALLED)/share/man/man1/remora.1 $(INSTALLED)/share/bash-completion/completions/remora

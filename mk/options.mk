@@ -92,7 +92,7 @@ endif
 
 # A misspelt variable on the command line is an error.
 RUN_KEYS := CI $(RUN_OPTION_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS WERROR RECORDS TASKS SECTIONS \
-  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS SCALE_EVENTS FLEET_EVENTS FLEET_ROUNDS CCACHE SINGLE DOCUMENT SEEDS SOAK_SEEDS RUNS FAST TSAN COUNTED AREA N STAGES AGAIN
+  PREFIX DESTDIR LIBDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS SCALE_EVENTS FLEET_EVENTS FLEET_ROUNDS CCACHE SINGLE DOCUMENT SEEDS SOAK_SEEDS RUNS FAST TSAN COUNTED AREA N STAGES AGAIN
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
@@ -181,7 +181,7 @@ OBSERVER := $(BUILD)/host/observer.so
 #= RUNS=n                  for `make sweep`: the greatest number of runs (1000)
 #= RECORDS=n               for `make test-record-path`: the number of records to check
 #= FUZZ_RUNS=n FUZZ_SECONDS=n  for `make test-fuzz`
-#= PREFIX=dir DESTDIR=dir  for `make install`
+#= PREFIX=dir DESTDIR=dir LIBDIR=dir  for `make install`, `make install-tracer`
 #= CCACHE= SINGLE=%        compile without ccache (used if it is installed); each source by itself, not those of a folder together
 #= CXX=program WERROR=1    the compiler of kernel and tools: g++ or clang++; its warnings are errors, as in .ci/run, except in
 #=                         applications

@@ -37,13 +37,18 @@ $(PORT)/include/%: port/%
 .PHONY: port
 port: $(PORT_HEADERS) $(PORT_MODELS:%=$(PORT)/%/libremora-tracer.a) ## build: the tracer as a library for other kernels, in build/port/
 
-# What a kernel's build finds by pkg-config: remora-tracer is for the lower 2 GiB, remora-tracer-kernel for the upper ones.
+# What a kernel's build finds: by pkg-config remora-tracer for the lower 2 GiB and remora-tracer-kernel for the upper ones,
+# by CMake's find_package(RemoraTracer) the targets RemoraTracer::tracer and RemoraTracer::tracer-kernel.
+# Both name the archive by its path: with a linker script of its own (-T), ld knows no directory of the system.
+INSTALLED_CMAKE = $(INSTALLED_LIB)/cmake/RemoraTracer
 .PHONY: install-tracer
-install-tracer: port ## install: PREFIX=/usr/local DESTDIR=: the tracer as a library for other kernels
-	@install -d $(INSTALLED)/lib/pkgconfig
+install-tracer: port ## install: PREFIX=/usr/local DESTDIR= LIBDIR=lib: the tracer as a library for other kernels
+	@install -d $(INSTALLED_LIB)/pkgconfig $(INSTALLED_CMAKE)
 	@install -D -m 644 -t $(INSTALLED)/include/remora-tracer $(PORT_HEADERS)
-	@install -m 644 $(PORT)/small/libremora-tracer.a $(INSTALLED)/lib/libremora-tracer.a
-	@install -m 644 $(PORT)/kernel/libremora-tracer.a $(INSTALLED)/lib/libremora-tracer-kernel.a
-	$(call pkg_config,remora-tracer,The tracer of Remora for kernels in the lower 2 GiB,-tracer,-lremora-tracer)
-	$(call pkg_config,remora-tracer-kernel,The tracer of Remora for kernels in the upper 2 GiB,-tracer,-lremora-tracer-kernel)
-	@printf '  installed %s\n' $(INSTALLED)/lib/libremora-tracer.a $(INSTALLED)/lib/libremora-tracer-kernel.a $(INSTALLED)/include/remora-tracer/
+	@install -m 644 $(PORT)/small/libremora-tracer.a $(INSTALLED_LIB)/libremora-tracer.a
+	@install -m 644 $(PORT)/kernel/libremora-tracer.a $(INSTALLED_LIB)/libremora-tracer-kernel.a
+	$(call pkg_config,remora-tracer,The tracer of Remora for kernels in the lower 2 GiB,-tracer,$${libdir}/libremora-tracer.a)
+	$(call pkg_config,remora-tracer-kernel,The tracer of Remora for kernels in the upper 2 GiB,-tracer,$${libdir}/libremora-tracer-kernel.a)
+	@for file in port/cmake/*.cmake; do \
+	  sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' $$file >$(INSTALLED_CMAKE)/$${file##*/}; done
+	@printf '  installed %s\n' $(INSTALLED_LIB)/libremora-tracer.a $(INSTALLED_LIB)/libremora-tracer-kernel.a $(INSTALLED)/include/remora-tracer/

@@ -10,6 +10,7 @@ from support.cases import case, expect
 from support.context import INHERITED, ROOT
 
 HOSTED = ROOT / "tests/port/hosted.c"
+LEAST = ROOT / "tests/port/cmake"
 MODELS = {"small": "remora-tracer", "kernel": "remora-tracer-kernel"}
 OFFSET = 0x140
 
@@ -78,8 +79,6 @@ SCRIPTS = {
 def port_links_by_any_script(ctx):
     """Linker scripts of three styles place all of the library: there are no sections that they do not name."""
     prefix = installed(ctx)
-    (ctx.dir / "main.c").write_text("#include <remora_tracer.h>\nstatic struct remora_config config;\n"
-                                    "void start(void) { remora_init(&config); remora_log_ipoint(1, 2); }\n")
     for name, script in SCRIPTS.items():
         model = "kernel" if name == "upper" else "small"
         library = MODELS[model]
@@ -87,12 +86,29 @@ def port_links_by_any_script(ctx):
         cflags = [word for word in flags(prefix, library) if word.startswith("-I")]
         libs = [word for word in flags(prefix, library) if not word.startswith("-I")]
         ctx.run("gcc", "-c", "-O2", "-ffreestanding", "-fno-pic", f"-mcmodel={model}", "-mno-red-zone",
-                "-fno-asynchronous-unwind-tables", *cflags, ctx.dir / "main.c", "-o", ctx.dir / "main.o")
+                "-fno-asynchronous-unwind-tables", *cflags, LEAST / "main.c", "-o", ctx.dir / "main.o")
         ctx.run("ld", "-T", ctx.dir / f"{name}.ld", ctx.dir / "main.o", *libs, "-o", ctx.dir / name)
         rows = [line.split() for line in ctx.run("nm", ctx.dir / name).stdout.splitlines()]
         places = {row[-1]: int(row[0], 16) for row in rows if len(row) == 3 and row[1] not in "aA"}
         beyond = [symbol for symbol, place in places.items() if place > places["end"]]
         expect(not beyond, f"{name}: {beyond} is after the end")
+
+
+@case
+def port_is_found_by_cmake(ctx):
+    """Both targets link a program without a C library; a version that is not there yet is refused."""
+    package = installed(ctx) / "lib/cmake/RemoraTracer"
+    build = ctx.dir / "build"
+    ctx.run("cmake", "-S", LEAST, "-B", build, f"-DRemoraTracer_DIR={package}")
+    ctx.run("cmake", "--build", build)
+    for program in ("tracer", "tracer-kernel"):
+        expect(" T remora_init\n" in ctx.run("nm", build / program).stdout, f"{program} is without the library")
+    later = ctx.dir / "later"
+    shutil.copytree(LEAST, later)
+    text = (later / "CMakeLists.txt").read_text()
+    (later / "CMakeLists.txt").write_text(text.replace("RemoraTracer 0.1", "RemoraTracer 99"))
+    refused = ctx.run("cmake", "-S", later, "-B", later / "build", f"-DRemoraTracer_DIR={package}", codes=(1,))
+    expect("compatible with requested version" in refused.stderr, refused.stderr)
 
 
 COMPILERS = {
