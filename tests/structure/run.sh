@@ -10,7 +10,7 @@ passed=0
 failed=0
 for test in include_directions.py includes.py weight.py style.py english.py kernel_api.py event_rows.py fault_rows.py \
     mutant_patterns.py mutations.py switched_mutants.py equivalent_mutants.py verification_tables.py \
-    image.sh entry_check.py tracer_off.sh documented_commands.sh; do
+    versions.py image.sh entry_check.py tracer_off.sh documented_commands.sh; do
     name=${test%.*}
     if output=$("tests/structure/$test" 2>&1); then
         printf 'PASS %s\n' "$name"

@@ -153,5 +153,8 @@ def files(ctx):
                  "include/remora/compat/sys/trace.h", "include/remora/compat/tlog_event.h",
                  "share/man/man1/remora.1", "share/bash-completion/completions/remora"):
         expect((prefix / name).stat().st_size > 0, f"{name} is empty")
+    for name in ("libtraceparser", "libtlog"):
+        dynamic = ctx.run("objdump", "-p", prefix / f"lib/{name}.so").stdout
+        expect_equal(re.findall(r"SONAME +(\S+)", dynamic), [f"{name}.so.1"], "what programs are linked to")
     page = ctx.run("man", "--warnings", "-P", "cat", "-l", prefix / "share/man/man1/remora.1")
     expect("EXIT STATUS" in page.stdout and page.stderr == "", f"man says {page.stderr}")
