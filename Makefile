@@ -7,7 +7,8 @@
 #      -> build/port/                        (tracer as a library)     mk/port.mk
 #      -> build/test/<area>-<room>           (GoogleTest, ASan, UBSan) mk/tests.mk
 #      -> build/bench/                       (figures)                 mk/bench.mk
-# How each of them is compiled is in mk/flags.mk, packages and booting are in mk/run.mk.
+# How each of them is compiled is in mk/flags.mk, the packages that it needs and booting are in mk/run.mk, the packages that
+# it becomes in mk/package.mk.
 SHELL := /bin/bash
 BUILD := build
 .DELETE_ON_ERROR:
@@ -16,7 +17,7 @@ MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := help
 comma := ,
 
-include mk/options.mk mk/flags.mk mk/kernel.mk mk/uefi.mk mk/host.mk mk/port.mk mk/tests.mk mk/bench.mk mk/run.mk
+include mk/options.mk mk/flags.mk mk/kernel.mk mk/uefi.mk mk/host.mk mk/port.mk mk/tests.mk mk/bench.mk mk/run.mk mk/package.mk
 
 .PHONY: help all clean
 # Breaks lines that are wider than a terminal; they continue below the text that two blanks separate from a name.

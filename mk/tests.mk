@@ -176,7 +176,7 @@ test: deps ## test: everything
 
 .PHONY: soak
 soak: deps ## test: every header alone; long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets, 1000 random task sets, small inputs damaged at every place, traces without each record, the compensated clock under assertions, 100000 fuzz inputs, test-tsan
-	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets soak-sets soak-readings soak-loss soak-compensated soak-fuzz test-record-path test-tsan soak-fleet soak-mutate
+	@tests/all.sh check-headers soak-simulation soak-hangs soak-resets soak-sets soak-readings soak-loss soak-compensated soak-fuzz test-record-path test-tsan soak-fleet soak-packages soak-mutate
 
 .PHONY: soak-compensated
 soak-compensated: export COMPENSATED_TEST_KERNEL := $(BUILD)/kernel-compensation/kernel-test.elf
@@ -225,6 +225,11 @@ test-fleet: fleet ## test: traces of many machines, through the real servers NAT
 .PHONY: soak-fleet
 soak-fleet: fleet ## test: FLEET_ROUNDS=20 SEED=1: parts of a fleet killed at random, messages twice, late and forged
 	@tests/soak/fleet.py $(or $(FLEET_ROUNDS),20) $(or $(SEED),1)
+
+.PHONY: soak-packages
+soak-packages: deb ## test: the packages in a bare system of the same release: installed, used, removed
+	@$(MAKE) --no-print-directory deps PACKAGES='lintian debootstrap'
+	@tests/soak/packages.sh $(BUILD)/deb $(VERSION)
 
 .PHONY: pictures
 pictures: export PICTURES := docs/pictures

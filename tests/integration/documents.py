@@ -34,6 +34,8 @@ ELSEWHERE = (
     (r"kernelshark ", "needs a screen: tests/viewers/kernelshark.py has one"),
     (r"gtkwave ", "needs a screen: tests/viewers/vcd.py has one"),
     (r"make install$", "tests/viewers/installed.py"),
+    (r"make install-tracer( PREFIX=\S+)?$", "tests/integration/port.py"),
+    (r"make (dist|deb)$", "tests/soak/packages.sh"),
     (r"make (host|fleet)$", "the programs that tests/integration and tests/fleet run"),
     (r"make run( [A-Z_]+=\w+)*$", "documented_run_*, but for the application that the reader writes"),
     (r"make (apps|help|deps|deps CHECK=1|compile_commands.json)$", "tests/integration/options.py"),

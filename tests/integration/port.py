@@ -111,6 +111,19 @@ def port_is_found_by_cmake(ctx):
     expect("compatible with requested version" in refused.stderr, refused.stderr)
 
 
+@case
+def port_is_packaged_as_it_is_installed(ctx):
+    """The package libremora-tracer-dev has each file that `make install-tracer` installs, and no other."""
+    prefix = installed(ctx)
+    files = {path.relative_to(prefix) for path in prefix.rglob("*") if path.is_file()}
+    lines = (ROOT / "debian/libremora-tracer-dev.install").read_text().splitlines()
+    listed = [line.removeprefix("usr/").replace("lib/*/", "lib/") for line in lines if " " not in line]
+    for line in listed:
+        expect((prefix / line).exists(), f"{line} is packaged and not installed")
+    forgotten = [str(path) for path in files if not any(path.is_relative_to(line) for line in listed)]
+    expect(not forgotten, f"installed and not packaged: {forgotten}")
+
+
 COMPILERS = {
     "gcc": ("gcc", "-std=gnu11", "-O2"),
     "gcc_O0": ("gcc", "-std=gnu11", "-O0"),
