@@ -1,53 +1,39 @@
 // SPDX-License-Identifier: MIT
-// The accounts of a trace: what was recorded, what the tracer dropped, what was lost in transfer, what the reader had
-// to skip; and one sentence that sums them up. They are valid after the trace has been read to its end.
+// Shows what is to be said of a trace before anything else: how whole it is, and how its run ended badly.
 #pragma once
 
 #include "host/analyse/crash.hpp"
+#include "host/analyse/verdict.hpp"
 #include "host/cli/terminal/output.hpp"
-#include "host/formats/trace.hpp"
-#include "host/trace/filters.hpp"
 
-#include <cstdint>
 #include <span>
 #include <string>
 
 namespace host::cli {
 
-struct Accounts {
-    std::uint64_t committed = 0;      // records that are here, preambles not counted
-    std::uint64_t received = 0;       // the same as received: a compact stream counts by its pieces of 16 bytes
-    std::uint64_t dropped = 0;        // by the tracer: no space
-    std::uint64_t refused = 0;        // by the tracer: it was disabled
-    std::uint64_t overwritten = 0;    // by cyclic recording
-    std::uint64_t lost_packets = 0;   // in the transfer
-    std::uint64_t missing = 0;        // announced by a chunk and not here
-    std::uint64_t skipped = 0;        // here, but cannot be decoded
-    std::uint64_t damaged_chunks = 0; // with a wrong checksum
-    std::uint64_t lost_chunks = 0;    // announced by the sender and not here
-    std::uint64_t elsewhere = 0; // kept by the machine, according to its totals, but in no chunk that was sent here
-};
+using analyse::Accounts;
+using analyse::accounts_of;
+using analyse::loss_of;
+using analyse::Rating;
+using analyse::Verdict;
+using analyse::verdict_of;
 
-[[nodiscard]] Accounts accounts_of(const formats::Trace& trace);
+[[nodiscard]] inline Style style_of(const Verdict& verdict) {
+    return verdict.rating == Rating::good ? Style::good : verdict.rating == Rating::bad ? Style::bad : Style::warning;
+}
 
-struct Verdict {
-    bool whole = true; // everything that left the machine is here and readable
-    Style style = Style::good;
-    std::string text;
-    bool lossless = false; // it is known that no record was lost, but for those that cyclic recording overwrites
-};
-
-// Returns in words which records are known to be missing or damaged; empty: none, by what the trace itself states. The
-// files of a session are not compared with its manifest.
-[[nodiscard]] std::string loss_of(const formats::Trace& trace, const Accounts& accounts);
-
-// Returns in words which records the machine has not recorded, although loss_of() says that none are missing; empty if
-// there are none. filtered: the families of which a filter was set.
-[[nodiscard]] std::string unrecorded(const Accounts& accounts, trace::Families filtered);
-
-[[nodiscard]] Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts);
-
-// Prints how the run ended badly, before anything else is said of it; nothing if it did not.
-void print_crashes(Output& out, std::span<const analyse::Crash> crashes);
+// Prints how the run ended badly; nothing if it did not.
+inline void print_crashes(Output& out, std::span<const analyse::Crash> crashes) {
+    for (const analyse::Crash& crash : crashes) {
+        Style style = crash.ended_the_run() ? Style::bad : Style::warning;
+        for (const std::string& line : lines_of(crash)) {
+            out.print("{}\n", out.styled(style, line));
+            style = Style::plain;
+        }
+    }
+    if (!crashes.empty()) {
+        out.print("\n");
+    }
+}
 
 } // namespace host::cli

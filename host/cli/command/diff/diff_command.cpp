@@ -47,7 +47,7 @@ ExitStatus read_run(const TraceInput& input, Context context, analyse::Phrases& 
         });
         reader.finish(trace.facts().names);
         crashes = crashes_in(ends, trace);
-        if (const std::string hidden = unrecorded(accounts_of(trace), filters.used()); !hidden.empty()) {
+        if (const std::string hidden = analyse::unrecorded(accounts_of(trace), filters.used()); !hidden.empty()) {
             context.err.print("remora diff: {}: {}: the runs may differ because of that\n", text::escaped(input.path),
                               hidden);
         }

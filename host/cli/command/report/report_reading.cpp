@@ -22,8 +22,8 @@ constexpr std::size_t kViolationsShown = 1000;
 constexpr std::size_t kExplainedTasks = 64; // tasks whose late jobs are explained
 constexpr std::size_t kExplainedJobs = 1000;
 
-const char* name_of(Style style) {
-    return style == Style::good ? "good" : style == Style::bad ? "bad" : "warning";
+const char* name_of(Rating rating) {
+    return rating == Rating::good ? "good" : rating == Rating::bad ? "bad" : "warning";
 }
 
 } // namespace
@@ -103,7 +103,7 @@ report::Trace Reading::tables() {
         const Verdict verdict = verdict_of(m_trace, accounts);
         m_whole = verdict.whole;
         m_head.verdict = verdict.text;
-        m_head.verdict_style = name_of(verdict.style);
+        m_head.verdict_style = name_of(verdict.rating);
     } else {
         m_head.verdict = "the run continues";
         m_head.verdict_style = "plain";

@@ -154,7 +154,7 @@ void print_head(Output& out, const SummaryView& view) {
                    grouped(transfer.malformed));
     }
     const bool badly = analyse::ended_badly(view.crashes);
-    out.print("  verdict    {}\n", out.styled(badly ? Style::bad : view.verdict.style,
+    out.print("  verdict    {}\n", out.styled(badly ? Style::bad : style_of(view.verdict),
                                               view.verdict.text + (badly ? "; but the run ended badly" : "")));
 }
 

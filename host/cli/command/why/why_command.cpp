@@ -150,7 +150,7 @@ void print_nothing_late(const formats::Trace& trace, trace::Families filtered, b
     const Accounts accounts = accounts_of(trace);
     std::string loss = loss_of(trace, accounts);
     if (loss.empty()) {
-        loss = unrecorded(accounts, filtered);
+        loss = analyse::unrecorded(accounts, filtered);
     }
     if (!as_json) {
         out.print("{}", loss.empty()        ? std::string(kNothingLateText)

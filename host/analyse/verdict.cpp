@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Adds up the counters. Those of a CPU are cumulative, so the greatest of its chunks is used; those of a chunk are
 // summed.
-#include "host/cli/command/verdict.hpp"
+#include "host/analyse/verdict.hpp"
 
 #include "host/analyse/account.hpp"
 #include "host/text/escape.hpp"
@@ -13,7 +13,7 @@
 #include <span>
 #include <utility>
 
-namespace host::cli {
+namespace host::analyse {
 
 namespace {
 
@@ -72,7 +72,7 @@ Accounts accounts_of(const formats::Trace& trace) {
         accounts.refused = std::max(accounts.refused, end->refused);
         accounts.overwritten = std::max(accounts.overwritten, end->overwritten);
         if (!trace.facts().chunks.empty() && trace.facts().chunks.front().described) {
-            accounts.elsewhere = analyse::records_elsewhere(*end, accounts.committed);
+            accounts.elsewhere = records_elsewhere(*end, accounts.committed);
         }
         accounts.lost_chunks = end->chunks - std::min<std::uint64_t>(end->chunks, trace.facts().chunks.size());
     }
@@ -117,53 +117,40 @@ std::string unrecorded(const Accounts& accounts, trace::Families filtered) {
 
 Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
     if (std::string loss = loss_of(trace, accounts); !loss.empty()) {
-        return {false, Style::bad, std::move(loss)};
+        return {false, Rating::bad, std::move(loss)};
     }
     const auto& manifest = trace.manifest();
-    if (const auto faults = analyse::manifest_faults(trace); !faults.empty()) {
-        return {false, Style::bad,
+    if (const auto faults = manifest_faults(trace); !faults.empty()) {
+        return {false, Rating::bad,
                 fmt::format("damaged: the manifest and the files differ ({}: {}); `remora verify` reports all",
                             text::escaped(faults.front().file), faults.front().text)};
     }
     if (const std::string damage = trace.damage(); !damage.empty()) {
-        return {false, Style::bad, "incomplete: a part of the input is damaged or was not used: " + damage};
+        return {false, Rating::bad, "incomplete: a part of the input is damaged or was not used: " + damage};
     }
     if (accounts.dropped != 0) {
-        return {true, Style::warning,
+        return {true, Rating::warning,
                 fmt::format("all that was recorded is here, but the tracer dropped {} records for want of space",
                             accounts.dropped)};
     }
     const auto& chunks = trace.facts().chunks;
     if (std::ranges::any_of(chunks, [](const trace::ChunkReport& chunk) { return !chunk.described; })) {
-        return {true, Style::warning, "no metadata: whether anything was lost is unknown"};
+        return {true, Rating::warning, "no metadata: whether anything was lost is unknown"};
     }
     const auto& end = manifest && manifest->announced ? manifest->announced : trace.facts().export_end;
     const bool is_end_known = !end || end->result != tracer::RunResult::unknown;
     const auto whole = [&](const std::string& text) {
-        return is_end_known ? Verdict{true, Style::good, text, true}
-                            : Verdict{true, Style::warning, text + "; how the run ended is not known", true};
+        return is_end_known ? Verdict{true, Rating::good, text, true}
+                            : Verdict{true, Rating::warning, text + "; how the run ended is not known", true};
     };
     if (accounts.overwritten != 0) {
         return whole(fmt::format("complete: nothing lost ({} older records were overwritten, as cyclic recording does)",
                                  accounts.overwritten));
     }
     if (!manifest && !trace.facts().export_end && !trace.facts().has_all_chunks) {
-        return {true, Style::warning, "each chunk is whole; whether chunks are missing is not known"};
+        return {true, Rating::warning, "each chunk is whole; whether chunks are missing is not known"};
     }
     return whole(manifest ? "complete: nothing lost" : "whole: every announced record is here");
 }
 
-void print_crashes(Output& out, std::span<const analyse::Crash> crashes) {
-    for (const analyse::Crash& crash : crashes) {
-        Style style = crash.ended_the_run() ? Style::bad : Style::warning;
-        for (const std::string& line : lines_of(crash)) {
-            out.print("{}\n", out.styled(style, line));
-            style = Style::plain;
-        }
-    }
-    if (!crashes.empty()) {
-        out.print("\n");
-    }
-}
-
-} // namespace host::cli
+} // namespace host::analyse
