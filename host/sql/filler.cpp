@@ -110,6 +110,18 @@ void meta_rows(const trace::TraceFacts& facts, const RowSink& sink) {
 
 } // namespace
 
+void add_fact_rows(TableSet tables, const trace::TraceFacts& facts, const RowSink& sink) {
+    const auto add = [&](Table table, void (*rows)(const trace::TraceFacts&, const RowSink&)) {
+        if (tables[static_cast<std::size_t>(table)]) {
+            rows(facts, sink);
+        }
+    };
+    add(Table::tasks, task_rows);
+    add(Table::names, name_rows);
+    add(Table::chunks, chunk_rows);
+    add(Table::meta, meta_rows);
+}
+
 std::string create_tables(TableSet tables) {
     std::string text;
     for (std::size_t i = 0; i < kTables; ++i) {
@@ -194,15 +206,7 @@ void Filler::finish(const trace::TraceFacts& facts) {
             insert(Table::utilisation, m_utilisation->cells(row));
         }
     }
-    const auto add = [&](Table table, void (*rows)(const trace::TraceFacts&, const RowSink&)) {
-        if (fills(table)) {
-            rows(facts, m_sink);
-        }
-    };
-    add(Table::tasks, task_rows);
-    add(Table::names, name_rows);
-    add(Table::chunks, chunk_rows);
-    add(Table::meta, meta_rows);
+    add_fact_rows(m_tables, facts, m_sink);
 }
 
 } // namespace host::sql

@@ -43,6 +43,10 @@ class Insert {
 [[nodiscard]] std::string create_indices(TableSet tables);
 [[nodiscard]] std::string create_views();
 
+// Makes the rows of those of the tables that follow from the trace's metadata: tasks, names, chunks, meta. facts: of
+// the whole trace.
+void add_fact_rows(TableSet tables, const trace::TraceFacts& facts, const RowSink& sink);
+
 class Filler {
   public:
     // The tables exist and are empty. The database outlives the filler.
