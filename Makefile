@@ -5,6 +5,7 @@
 #     \-> build/uefi/BOOTX64.EFI             (GNU-EFI)                 mk/uefi.mk
 #      -> build/host/remora                  (hosted tools)            mk/host.mk
 #      -> build/port/                        (tracer as a library)     mk/port.mk
+#      -> build/python/remora.so             (Python module)           mk/python.mk
 #      -> build/test/<area>-<room>           (GoogleTest, ASan, UBSan) mk/tests.mk
 #      -> build/bench/                       (figures)                 mk/bench.mk
 # How each of them is compiled is in mk/flags.mk, the packages that it needs and booting are in mk/run.mk, the packages that
@@ -17,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := help
 comma := ,
 
-include mk/options.mk mk/flags.mk mk/kernel.mk mk/uefi.mk mk/host.mk mk/port.mk mk/tests.mk mk/bench.mk mk/run.mk mk/package.mk
+include mk/options.mk mk/flags.mk mk/kernel.mk mk/uefi.mk mk/host.mk mk/port.mk mk/python.mk mk/tests.mk mk/bench.mk mk/run.mk mk/package.mk
 
 .PHONY: help all clean
 # Breaks lines that are wider than a terminal; they continue below the text that two blanks separate from a name.
@@ -37,7 +38,7 @@ all: kernel host $(EFI) ## build: kernel, loader and host tools
 
 compile_commands.json: FORCE ## build: the compile command of each source, for clangd and other tools
 	@$(MAKE) -nB --no-print-directory CCACHE= SINGLE=% $(TEST_KERNEL) all $(TEST_PROGRAMS) $(FUZZ_PROGRAMS) $(BENCH) $(BENCH_KERNEL) \
-	  $(SOAK) $(SIMULATION) $(COMPACT_BENCH) $(HOST_BENCH) $(FOLLOW_BENCH) $(FLEET_SESSIONS) $(REMORA_FLEET) $(ACCOUNTS) | mk/compile_commands.py >$@
+	  $(SOAK) $(SIMULATION) $(COMPACT_BENCH) $(HOST_BENCH) $(FOLLOW_BENCH) $(FLEET_SESSIONS) $(REMORA_FLEET) $(PYTHON_MODULE) $(ACCOUNTS) | mk/compile_commands.py >$@
 
 clean: ## build: remove build/
 	rm -rf $(BUILD)

@@ -64,7 +64,7 @@ sweep-figures: kernel $(REMORA) ## figures: the same for the applications of doc
 # A thousand ready ones, and those that are measured.
 BENCH_TASKS := 1100
 
-.PHONY: bench bench-export bench-host bench-sql bench-report bench-kernel bench-scale bench-fleet kernel-bench experiment-clock docs-figures
+.PHONY: bench bench-export bench-host bench-sql bench-python bench-report bench-kernel bench-scale bench-fleet kernel-bench experiment-clock docs-figures
 bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA) ## figures: what recording costs; lines FIGURE, PEER or GOAL
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA)
@@ -75,6 +75,9 @@ bench-host: $(HOST_BENCH) $(FOLLOW_BENCH) $(REMORA) ## figures: the host tools c
 
 bench-sql: $(REMORA) ## figures: the questions of docs/sql.md on 12 million records; writes its table
 	@tests/bench/sql.py $(REMORA) --update
+
+bench-python: $(REMORA) $(PYTHON_MODULE) ## figures: how fast the Python module reads a long trace; writes the table of docs/python.md
+	@tests/bench/python_speed.py $(REMORA) $(PYTHON) $(BUILD)/python --update
 
 bench-fleet: fleet kernel $(FLEET_SESSIONS) ## figures: 100 simulated nodes through NATS into ClickHouse and into a directory (FLEET_EVENTS=1e8, DOCUMENT=docs/fleet.md: written there)
 	@tests/bench/fleet.py $(REMORA) $(FLEET_SESSIONS) $(FLEET_EVENTS) $(DOCUMENT)

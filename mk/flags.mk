@@ -6,6 +6,7 @@
 #   checked  .../checked/               the same          the test kernel: checks every assertion (lib/assert.hpp)
 #   efi      build/uefi/                EFI_FLAGS         GNU-EFI, relocatable
 #   host     build/host/                HOST_CXXFLAGS     as released
+#   python   build/python/obj/          the same          the bindings, with the headers of Python (mk/python.mk)
 #   test     build/test/obj/            TEST_CXXFLAGS     clang's, address and undefined-behaviour sanitizers; also for libFuzzer
 #   test     build/test-fast/obj/       the same          with FAST=1: without sanitizers
 #   test     build/test-tsan/obj/       the same          with FAST=1 TSAN=1: under the thread sanitizer (make test-tsan)
@@ -95,8 +96,8 @@ SINGLE := lib/% apps/% arch/% tracer/% foreign/published/% foreign/tools/% tests
   tests/accounting/% tests/unit/tracer/log_test.cpp
 units = $(call object,$(1),$(filter $(SINGLE) %.S,$(2))) $(call united,$(1),$(filter-out $(SINGLE) %.S,$(2)))
 # Who builds the kernel or the tools has no use for the units of the tests, each folder of which costs a process.
-FOR_USERS := help clean run debug deps apps kernel host fleet compat port install install-tracer dist deb \
-  $(KERNEL) $(EFI) $(REMORA) $(REMORA_FULL) $(REMORA_FLEET) $(OBSERVER)
+FOR_USERS := help clean run debug deps apps kernel host fleet compat port python install install-tracer dist deb \
+  $(KERNEL) $(EFI) $(REMORA) $(REMORA_FULL) $(REMORA_FLEET) $(OBSERVER) $(PYTHON_MODULE)
 GOALS_OF_TESTS := $(filter-out $(FOR_USERS),$(MAKECMDGOALS))
 has_units = $(and $(2),$(filter-out help clean,$(MAKECMDGOALS)),$(or $(GOALS_OF_TESTS),$(filter-out $(TEST)/% $(BUILD)/simulation/%,$(1))))
 united = $(if $(call has_units,$(1),$(2)),$(shell mk/units.sh $(1) $(2)))

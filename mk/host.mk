@@ -121,6 +121,7 @@ install: ## install: PREFIX=/usr/local DESTDIR= LIBDIR=lib: programs, library, h
 	@install -s $(TOOLS) $(INSTALLED)/bin
 	@install -m 644 $(TRACE_LIBRARY) $(COMPAT_LIBRARIES) $(INSTALLED_LIB)
 	@cp -P --remove-destination $(COMPAT_LINKS) $(INSTALLED_LIB)
+	$(if $(wildcard $(PYTHON_MODULE)),@install -D -s -m 644 $(PYTHON_MODULE) $(INSTALLED)/$(PYTHON_FOLDER)/$(notdir $(PYTHON_MODULE)))
 	@install -D -m 644 -t $(INSTALLED)/include/remora/compat foreign/published/*.h
 	@for name in traceparser trace; do install -D -m 644 foreign/published/traceparser.h $(INSTALLED)/include/remora/compat/sys/$$name.h; done
 	@for header in $(TRACE_HEADERS); do install -D -m 644 $$header $(INSTALLED)/include/remora/$$header; done
@@ -133,4 +134,4 @@ install: ## install: PREFIX=/usr/local DESTDIR= LIBDIR=lib: programs, library, h
 	@sed 's|@PREFIX@|$(PREFIX)|' host/collector/remora-record.service.in >$(INSTALLED)/lib/systemd/system/remora-record.service
 	@printf '  installed %s\n' $(addprefix $(INSTALLED)/bin/,$(notdir $(REMORA) $(REMORA_FULL) $(wildcard $(REMORA_FLEET)) $(TOOLS))) \
 	  $(addprefix $(INSTALLED_LIB)/,$(notdir $(TRACE_LIBRARY) $(COMPAT_LIBRARIES)) pkgconfig/remora-trace.pc pkgconfig/libtraceparser.pc pkgconfig/libtlog.pc) \
-	  $(INSTALLED)/lib/systemd/system/remora-record.service $(INSTALLED)/include/remora/ $(INSTALLED)/share/man/man1/remora.1 $(INSTALLED)/share/bash-completion/completions/remora
+	  $(if $(wildcard $(PYTHON_MODULE)),$(INSTALLED)/$(PYTHON_FOLDER)/$(notdir $(PYTHON_MODULE))) $(INSTALLED)/lib/systemd/system/remora-record.service $(INSTALLED)/include/remora/ $(INSTALLED)/share/man/man1/remora.1 $(INSTALLED)/share/bash-completion/completions/remora

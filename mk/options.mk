@@ -91,7 +91,7 @@ ifneq ($(filter ON,$(STREAM)),)
 endif
 
 # A misspelt variable on the command line is an error.
-RUN_KEYS := CI $(RUN_OPTION_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS WERROR RECORDS TASKS SECTIONS \
+RUN_KEYS := CI $(RUN_OPTION_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS WERROR PYTHON RECORDS TASKS SECTIONS \
   PREFIX DESTDIR LIBDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS SCALE_EVENTS FLEET_EVENTS FLEET_ROUNDS CCACHE SINGLE DOCUMENT SEEDS SOAK_SEEDS RUNS FAST TSAN COUNTED AREA N STAGES AGAIN
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
@@ -136,6 +136,7 @@ REMORA := $(BUILD)/host/remora
 REMORA_FULL := $(BUILD)/host/remora-full
 REMORA_FLEET := $(BUILD)/host/remora-fleet
 OBSERVER := $(BUILD)/host/observer.so
+PYTHON_MODULE := $(BUILD)/python/remora.so
 
 # What `make help` shows of them.
 #= TRACER=NEW|OFF          record events, or build the kernel without any code of the tracer
@@ -185,4 +186,5 @@ OBSERVER := $(BUILD)/host/observer.so
 #= CCACHE= SINGLE=%        compile without ccache (used if it is installed); each source by itself, not those of a folder together
 #= CXX=program WERROR=1    the compiler of kernel and tools: g++ or clang++; its warnings are errors, as in .ci/run, except in
 #=                         applications
+#= PYTHON=program          for `make python`: the interpreter that will import the module (Debian's, /usr/bin/python3)
 #= GDB_PORT=n              for `make debug`: where QEMU waits for gdb

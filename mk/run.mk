@@ -5,7 +5,9 @@ PACKAGES_RUN := g++ make binutils libfmt-dev libsimdjson-dev libzstd-dev zlib1g-
 PACKAGES_HOST := libsqlite3-dev libprotozero-dev pkg-config
 # What publishes to NATS and loads into ClickHouse (make fleet).
 PACKAGES_FLEET := libnats-dev libcurl4-openssl-dev
-PACKAGES_TEST := $(PACKAGES_HOST) $(PACKAGES_FLEET) ovmf gnu-efi mtools dosfstools nats-server clickhouse-server libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
+# What the Python module needs (make python).
+PACKAGES_PYTHON := pybind11-dev python3-dev python3-numpy
+PACKAGES_TEST := $(PACKAGES_HOST) $(PACKAGES_FLEET) $(PACKAGES_PYTHON) ovmf gnu-efi mtools dosfstools nats-server clickhouse-server libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
   python3-yaml libxml2-utils valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin clang libclang-rt-dev groff man-db \
   babeltrace babeltrace2 python3-lttnganalyses trace-cmd kernelshark xvfb imagemagick x11-utils xdotool gtkwave \
   protobuf-compiler lld llvm python3-clang chromium chromium-driver python3-selenium firefox-esr nodejs poppler-utils nasm cmake npm:speedscope@1.25.0

@@ -146,13 +146,13 @@ verify-entries: $(KERNEL) ## test: show the effect of every interrupt gate on an
 	@tests/structure/entry_check.py --table
 
 check-headers: export HEADER_FLAGS_KERNEL = $(call flags_to_check,$(KERNEL_CXXFLAGS))
-check-headers: export HEADER_FLAGS_HOST = $(call flags_to_check,$(HOST_CXXFLAGS))
+check-headers: export HEADER_FLAGS_HOST = $(call flags_to_check,$(HOST_CXXFLAGS) $(PYTHON_INCLUDES))
 check-headers: export HEADER_FLAGS_TEST = $(call flags_to_check,$(filter-out -fconstexpr-steps=% -fsanitize=% -fno-sanitize-recover=%,$(TEST_CXXFLAGS)))
 check-headers: export HEADER_FLAGS_EFI = $(call flags_to_check,$(EFI_FLAGS))
 check-headers: ## test: every header compiles alone
 	@tests/structure/headers_alone.py $(filter %.hpp %.h,$(SOURCES))
 
-lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
+lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi $(PYTHON_INCLUDES) -I tests/support/fake_machine \
   -I $(PORT)/include -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option -fconstexpr-steps=100000000
 lint: $(PORT)/include/remora_events.h ## test: clang-format, clang-tidy, shellcheck
 	@.ci/lint $(SOURCES) $(SCRIPTS)
@@ -165,7 +165,7 @@ format: ## test: apply clang-format
 test-build: ## test: compile what the other suites run; the processor time has a limit
 	+@tests/build_cost.sh $(MAKE) --no-print-directory everything
 
-everything: all compat fleet port $(TEST_KERNEL) $(RELEASED_TEST_KERNEL) $(ACCOUNTS) $(SOAK) $(SIMULATION) $(TEST_PROGRAMS) $(FUZZ_PROGRAMS) ## build: what `make test` runs
+everything: all compat fleet port $(PYTHON_MODULE) $(TEST_KERNEL) $(RELEASED_TEST_KERNEL) $(ACCOUNTS) $(SOAK) $(SIMULATION) $(TEST_PROGRAMS) $(FUZZ_PROGRAMS) ## build: what `make test` runs
 	$(call make_with,kernel $(COMPENSATED_OPTIONS) $(COMPENSATED_TEST_KERNEL))
 	$(call make_with,kernel $(OFF_OPTIONS))
 
@@ -215,7 +215,7 @@ test-integration: kernel $(TEST_KERNEL) fleet port $(EFI) $(ACCOUNTS) ## test: b
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/run.py integration
 
-test-viewers: fleet ## test: the output of `remora convert`, read by the target programs
+test-viewers: fleet $(PYTHON_MODULE) ## test: the output of `remora convert`, read by the target programs
 	@tests/run.py viewers
 
 .PHONY: test-fleet

@@ -37,6 +37,7 @@ ELSEWHERE = (
     (r"make install-tracer( PREFIX=\S+)?$", "tests/integration/port.py"),
     (r"make (dist|deb)$", "tests/soak/packages.sh"),
     (r"make (host|fleet)$", "the programs that tests/integration and tests/fleet run"),
+    (r"make python$", "tests/viewers/python.py imports it"),
     (r"make run( [A-Z_]+=\w+)*$", "documented_run_*, but for the application that the reader writes"),
     (r"make (apps|help|deps|deps CHECK=1|compile_commands.json)$", "tests/integration/options.py"),
     (PART.pattern, "a part of .ci/run"),
@@ -47,7 +48,7 @@ ELSEWHERE = (
     (r"(make (format|golden|docs-figures|simulation-figures|verification-figures)|tests/verification/figures.py \S+|"
      r"tests/structure/kernel_api.py update)$",
      "rewrites files of the tree; lint and the parts of make test compare them"),
-    (r"make (bench(-export|-fleet|-host|-kernel|-report|-scale|-sql)?|verify)( [A-Z_]+=\S+)*$",
+    (r"make (bench(-export|-fleet|-host|-kernel|-python|-report|-scale|-sql)?|verify)( [A-Z_]+=\S+)*$",
      "minutes, and figures that no test judges"),
     (r"make (mutate|mutate-sample|test-unit)( [A-Z]+=\S+)*$", "minutes or hours; .ci/run has all of test-unit"),
     (r"make sweep(-figures)?( [A-Z_]+=\w+)*$", "minutes; tests/integration/sweep.py has a short one"),

@@ -78,6 +78,7 @@ AREAS = {
     "foreign": Area(("foreign/*pp",), ("foreign*", "host-formats"), HOST, ("foreign/tools/*",), viewers=(
         "foreign_*", "kev_*", "tlog_*")),
     "fleet": Area(("fleet/*pp",), ("fleet*",), ("unit",)),
+    "python": Area(("python/*pp",), (), ("viewers",), viewers=("python_*",)),
     "collector": Area(("host/collector/*pp",), ("host-collector*",), ("unit", "integration"), integration=(
         "collector", "protocols", "bad_network")),
     "page": Area(("host/report/page/*.js",), ("tests/unit/host/report/page",), ("unit",)),

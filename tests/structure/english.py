@@ -52,7 +52,7 @@ def found_in(text):
 
 # A sentence has a verb, which these beginnings rarely have; and a file that a comment names is there.
 VERBLESS = re.compile(r"^\s*//\s+(Of|Likewise)\b")
-NAMED = re.compile(r"^\s*//.*?(?<![\w/.-])((?:lib|arch|drivers|tracer|kernel|host|convert|foreign|fleet|tests)/"
+NAMED = re.compile(r"^\s*//.*?(?<![\w/.-])((?:lib|arch|drivers|tracer|kernel|host|convert|foreign|fleet|python|tests)/"
                    r"[\w/]+\.(?:hpp|cpp|h|S|js|py))\b")
 
 

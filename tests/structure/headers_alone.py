@@ -17,7 +17,7 @@ import sys
 LIBRARIES = {"HOST": ("fmt/format.h",), "TEST": ("fmt/format.h", "gmock/gmock.h", "gtest/gtest.h")}
 STANDARD = ("algorithm", "array", "atomic", "bit", "charconv", "chrono", "filesystem", "functional", "map", "memory",
             "optional", "set", "span", "string", "string_view", "unordered_map", "vector")
-HOSTED = ("host/", "convert/", "foreign/", "fleet/")
+HOSTED = ("host/", "convert/", "foreign/", "fleet/", "python/")
 EFI_HEADERS = {"arch/uefi/firmware.hpp", "arch/uefi/volume.hpp"}
 
 

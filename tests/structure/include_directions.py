@@ -28,6 +28,7 @@ ALLOWED = {
     "foreign": {"lib", "tracer", "host", "foreign", "convert"},
     "convert": {"lib", "tracer", "host", "foreign", "convert"},
     "fleet": {"lib", "tracer", "host", "convert", "fleet"},
+    "python": {"lib", "tracer", "host", "python"},
 }
 
 # File (or folder, with a slash at the end) -> what it may include beyond the rule, and why.
@@ -57,7 +58,7 @@ ORDERED = (
      "convert/writer", "convert", "convert/dissector", "convert/ctf", "convert/json", "convert/kev", "convert/linux",
      "convert/perfetto", "convert/records", "convert/table", "convert/vcd", "foreign/published", "foreign/tools",
      "convert/command", "convert/program", "fleet", "fleet/local", "fleet/clickhouse", "fleet/network",
-     "fleet/questions", "fleet/report", "fleet/command", "fleet/program"),
+     "fleet/questions", "fleet/report", "fleet/command", "fleet/program", "python"),
 )
 
 # Headers of a room whose path is published.
@@ -116,7 +117,7 @@ def faults():
 def upward():
     """Includes from a room to one that comes after it."""
     places = {room: (order, order.index(room)) for order in ORDERED for room in order}
-    folders = {order[0].split("/")[0] for order in ORDERED} | {"foreign", "convert", "fleet"}
+    folders = {order[0].split("/")[0] for order in ORDERED} | {"foreign", "convert", "fleet", "python"}
     for name in files(".hpp", ".cpp"):
         room = name.rpartition("/")[0]
         if name.split("/")[0] not in folders:

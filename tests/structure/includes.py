@@ -9,7 +9,7 @@ import sys
 
 from sources import files, lines
 
-ROOMS = ("host/", "convert/", "foreign/", "fleet/")
+ROOMS = ("host/", "convert/", "foreign/", "fleet/", "python/")
 # Header -> what it is there for.
 USES = {
     "algorithm": r"std::(ranges::)?(sort|stable_sort|find_if|find|any_of|all_of|none_of|min_element|max_element|copy"

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 LIMITS = pathlib.Path("tests/structure/weight.txt")
-ROOMS = ("apps", "arch", "convert", "drivers", "fleet", "foreign", "host", "kernel", "lib", "tests", "tracer")
+ROOMS = ("apps", "arch", "convert", "drivers", "fleet", "foreign", "host", "kernel", "lib", "python", "tests", "tracer")
 ROW = re.compile(r"^([+-]?)(\S+) +(\d+) +(\d+)$", re.M)
 
 

@@ -146,11 +146,12 @@ def lines_of_the_samples(ctx):
 
 @case(timeout_s=400)
 def files(ctx):
-    """Programs, C headers, manual page and completion are where a system looks for them."""
+    """Programs, C headers, Python module, manual page and completion are where a system looks for them."""
     prefix = install(ctx)
     for name in ("bin/remora", "bin/traceprinter", "bin/tlogdump",
                  "include/remora/compat/traceparser.h", "include/remora/compat/sys/traceparser.h",
                  "include/remora/compat/sys/trace.h", "include/remora/compat/tlog_event.h",
+                 "lib/python3/dist-packages/remora.so",
                  "share/man/man1/remora.1", "share/bash-completion/completions/remora"):
         expect((prefix / name).stat().st_size > 0, f"{name} is empty")
     for name in ("libtraceparser", "libtlog"):
