@@ -60,7 +60,8 @@ def main():
     for name, took in best.items():
         ratio = took / best["remora count -j1"]
         rows.append(f"| `{name}` | {took:.2f} | {events / took / 1e6:.1f} | {ratio:.1f} |")
-        print(f"FIGURE python.{re.sub(r'[^a-z]+', '_', name.lower()).strip('_')} {events / took / 1e6:.1f} Mrecords/s")
+        word = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+        print(f"FIGURE python.{word} {events / took / 1e6:.1f} Mrecords/s")
     if "--update" in sys.argv:
         text = DOCUMENT.read_text(encoding="utf-8")
         DOCUMENT.write_text(TABLE.sub(lambda _: "\n".join(rows) + "\n", text), encoding="utf-8")
