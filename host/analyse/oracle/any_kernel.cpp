@@ -41,8 +41,8 @@ std::optional<std::uint64_t> AnyKernel::key(std::uint16_t context, const Ready& 
         return std::nullopt;
     }
     const tracer::TaskParameters& parameters = *known->parameters;
-    if (m_order == Order::fixed) {
-        return parameters.level;
+    if (m_order == Order::fixed || m_order == Order::fixed_high) {
+        return m_order == Order::fixed ? parameters.level : 0xFFFF - parameters.level;
     }
     if (m_order == Order::rm) {
         return parameters.period_ns != 0 ? std::optional(parameters.period_ns) : std::nullopt;

@@ -17,11 +17,12 @@ namespace host::analyse::oracle {
 
 // The orders that a user can name (remora check --policy).
 enum class Order : std::uint8_t {
-    fifo,  // who became ready first; it runs until it waits
-    rr,    // the same, but who loses the processor goes to the end
-    fixed, // the lowest number of the level
-    rm,    // the shortest period
-    edf,   // the earliest deadline: when it became ready, plus its relative deadline
+    fifo,       // who became ready first; it runs until it waits
+    rr,         // the same, but who loses the processor goes to the end
+    fixed,      // the lowest number of the level
+    fixed_high, // the highest number of the level
+    rm,         // the shortest period
+    edf,        // the earliest deadline: when it became ready, plus its relative deadline
 };
 
 [[nodiscard]] constexpr std::string_view word(Order order) {
@@ -32,6 +33,8 @@ enum class Order : std::uint8_t {
         return "rr";
     case Order::fixed:
         return "fixed";
+    case Order::fixed_high:
+        return "fixed-high";
     case Order::rm:
         return "rm";
     case Order::edf:

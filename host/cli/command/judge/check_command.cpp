@@ -56,7 +56,8 @@ struct Fulfilled {
     std::vector<ExpectationOutcome> outcomes;
 };
 
-constexpr auto kOrders = std::to_array<Order>({Order::fifo, Order::rr, Order::fixed, Order::rm, Order::edf});
+constexpr auto kOrders =
+    std::to_array<Order>({Order::fifo, Order::rr, Order::fixed, Order::fixed_high, Order::rm, Order::edf});
 
 std::optional<Order> order_of(std::string_view name) {
     const auto* const found = std::ranges::find_if(kOrders, [&](Order order) { return word(order) == name; });
@@ -409,9 +410,12 @@ void add_check(CommandLine& line, Context context, OutcomesOf outcomes) {
         .check(check_seconds);
     command
         .option("--policy", options->policy,
-                "judge each choice by this order as well: fifo, rr, fixed (lowest number of the level first), rm "
+                "judge each choice by this order as well: fifo, rr, fixed (lowest number of the level first), "
+                "fixed-high (highest), rm "
                 "(shortest period), edf")
-        .check([](const std::string& text) { return order_of(text) ? "" : "must be fifo, rr, fixed, rm or edf"; });
+        .check([](const std::string& text) {
+            return order_of(text) ? "" : "must be fifo, rr, fixed, fixed-high, rm or edf";
+        });
     command.flag("--must-decide", options->strict, "fail if no dispatch could be checked");
     command.option("--show", options->shown, "so many violations in full; the others are counted").show_default();
     command.option(

@@ -140,6 +140,7 @@ TEST_F(AnyKernelTest, ChoosesByTheOrderThatTheUserNames) {
     constexpr std::string_view kBoth = "10 switch 1; 20 wake 12 semaphore 7; 30 wake 13 semaphore 7; 40 leave 1; ";
     for (const Choice& choice : {
              Choice{Order::fixed, "50 switch 12", 0}, Choice{Order::fixed, "50 switch 13", 1},
+             Choice{Order::fixed_high, "50 switch 12", 1}, Choice{Order::fixed_high, "50 switch 13", 0},
              Choice{Order::rm, "50 switch 12", 0}, Choice{Order::rm, "50 switch 13", 1},
              Choice{Order::edf, "50 switch 12", 1}, Choice{Order::edf, "50 switch 13", 0},
              Choice{Order::fifo, "50 switch 12", 0}, Choice{Order::fifo, "50 switch 13", 1},
