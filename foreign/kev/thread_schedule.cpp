@@ -32,7 +32,6 @@ constexpr auto kWaits = [] {
     set(WaitKind::signal, ThreadState::signal_suspend, ThreadState::signal_wait_info);
     set(WaitKind::delay, ThreadState::nanosleep);
     set(WaitKind::mutex, ThreadState::mutex);
-    set(WaitKind::channel, ThreadState::wait_thread);
     set(WaitKind::condition, ThreadState::condition);
     set(WaitKind::semaphore, ThreadState::semaphore);
     return waits;

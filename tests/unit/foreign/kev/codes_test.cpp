@@ -93,7 +93,7 @@ TEST(KevCodes, StatesOfTasksAreThoseOfThreads) {
 
 TEST(KevCodes, EachKindOfWaitHasItsState) {
     const ForOthers others{.pid = 70, .priority = 9, .policy = SchedulingPolicy::sporadic};
-    const std::vector<std::uint16_t> states = {17, 12, 14, 5, 4, 3, 11, 13};
+    const std::vector<std::uint16_t> states = {17, 12, 14, 5, 4, 3, 11, 13, 8};
     for (std::uint32_t kind = 1; kind <= states.size(); ++kind) {
         const std::uint16_t state = states[kind - 1];
         EXPECT_EQ(written(event_of(kCodeOf<"task_block">, 5, kind << 16), others), (Written{4, state, {70, 6, 9, 4}}))
@@ -104,7 +104,7 @@ TEST(KevCodes, EachKindOfWaitHasItsState) {
     }
     EXPECT_EQ(written(event_of(kCodeOf<"task_block">, 5, 1U << 16)), (Written{4, 17, {kNoPid, 6, 0, 1}}))
         << "a policy is always stated";
-    EXPECT_EQ(written(event_of(kCodeOf<"task_block">, 5, 9U << 16)), (Written{6, 0xD2, {5, 9U << 16}}));
+    EXPECT_EQ(written(event_of(kCodeOf<"task_block">, 5, 10U << 16)), (Written{6, 0xD2, {5, 10U << 16}}));
     EXPECT_EQ(written(event_of(kCodeOf<"task_block">, 5, 7)), (Written{6, 0xD2, {5, 7}}));
     EXPECT_EQ(written(event_of(kCodeOf<"task_unblock">, 5, 1U << 16)), (Written{6, 0xE2, {5, 1U << 16}}));
 }
@@ -116,7 +116,7 @@ TEST(KevCodes, TheObjectOfAWaitIsAnEventInFrontOfIt) {
     EXPECT_EQ((Written{object->class_number, object->event, words}), (Written{6, 0xD2, {5, 1U << 16 | 2}}));
     EXPECT_EQ(read(6, 0xD2, words), (Read{0xD2, 5, 1U << 16 | 2, EventState::ok, 2, 0, 0, true}));
     EXPECT_FALSE(foreign_object_of(event_of(kCodeOf<"task_block">, 5, 1U << 16), words).has_value());
-    EXPECT_FALSE(foreign_object_of(event_of(kCodeOf<"task_block">, 5, 9U << 16 | 2), words).has_value());
+    EXPECT_FALSE(foreign_object_of(event_of(kCodeOf<"task_block">, 5, 10U << 16 | 2), words).has_value());
     EXPECT_FALSE(foreign_object_of(event_of(kCodeOf<"task_unblock">, 5, 1U << 16 | 2), words).has_value());
     EXPECT_FALSE(
         foreign_object_of(event_of(kCodeOf<"task_block">, 5, 1U << 16 | 2, EventState::orphan), words).has_value());
