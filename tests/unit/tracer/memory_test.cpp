@@ -25,7 +25,7 @@ class TracerMemory : public testing::Test {
 };
 
 TEST_F(TracerMemory, HasPlaceForRecordsBesideSmallTables) {
-    constexpr std::size_t kRecordsMin = 3'890;
+    constexpr std::size_t kRecordsMin = 3'880;
     EXPECT_GE(m_tracer.store.arena().size(), kRecordsMin * tracer::kRecordBytes);
     const std::byte* const end = m_piece->bytes.data() + kBytes;
     EXPECT_EQ(m_tracer.store.arena().data() + m_tracer.store.arena().size(), end);
