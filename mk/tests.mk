@@ -153,8 +153,8 @@ check-headers: ## test: every header compiles alone
 	@tests/structure/headers_alone.py $(filter %.hpp %.h,$(SOURCES))
 
 lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi $(PYTHON_INCLUDES) -I tests/support/fake_machine \
-  -I $(PORT)/include -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option -fconstexpr-steps=100000000
-lint: $(PORT)/include/remora_events.h ## test: clang-format, clang-tidy, shellcheck
+  -I $(LIBRARY)/include -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option -fconstexpr-steps=100000000
+lint: $(LIBRARY)/include/remora_events.h ## test: clang-format, clang-tidy, shellcheck
 	@.ci/lint $(SOURCES) $(SCRIPTS)
 
 format: ## test: apply clang-format
