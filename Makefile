@@ -37,7 +37,7 @@ help: ## run: this list
 all: kernel host $(EFI) ## build: kernel, loader and host tools
 
 compile_commands.json: FORCE ## build: the compile command of each source, for clangd and other tools
-	@$(MAKE) -nB --no-print-directory CCACHE= SINGLE=% $(TEST_KERNEL) all $(TEST_PROGRAMS) $(FUZZ_PROGRAMS) $(BENCH) $(BENCH_KERNEL) \
+	@$(MAKE) -nB --no-print-directory CCACHE= SINGLE=% $(TEST_KERNEL) all port $(PYTHON_MODULE) $(TEST_PROGRAMS) $(FUZZ_PROGRAMS) $(BENCH) $(BENCH_KERNEL) \
 	  $(SOAK) $(SIMULATION) $(COMPACT_BENCH) $(HOST_BENCH) $(FOLLOW_BENCH) $(FLEET_SESSIONS) $(REMORA_FLEET) $(PYTHON_MODULE) $(ACCOUNTS) | mk/compile_commands.py >$@
 
 clean: ## build: remove build/

@@ -23,10 +23,7 @@ $(LIBRARY)/$(1)/libremora-tracer.a: port/merge.ld $(PORT_NAMES) mk/port.mk
 endef
 $(foreach model,$(PORT_MODELS),$(eval $(call port_library,$(model))))
 
-$(LIBRARY)/events_header: port/generate/events_header.cpp tracer/record/event_table.hpp
-	@mkdir -p $(@D)
-	@echo '  HOST  $<'
-	@$(CXX) $(COMMON) $(filter-out -MMD -MP,$(HOST_CXXFLAGS)) -DREMORA_TRACER=1 $< -o $@
+$(eval $(call linked,$(LIBRARY)/events_header,$(call object,$(BUILD)/bench/obj,port/generate/events_header.cpp)))
 $(LIBRARY)/include/remora_events.h: $(LIBRARY)/events_header
 	@mkdir -p $(@D)
 	@$< >$@
