@@ -155,10 +155,12 @@ constinit Instance g_nothing({}, g_no_names, remora_boot_cpu.trace);
 
 namespace tracer {
 
+// The area of a kernel's own is zeros until the processor has its memory.
 Instance& instance() {
-    const CpuTrace& cpu = this_cpu();
-    Instance* const made = instance_of(cpu.cpu);
-    return made != nullptr && &cpu != &remora_boot_cpu.trace ? *made : g_nothing;
+    const CpuTrace* cpu = nullptr;
+    asm volatile("movq %%gs:remora_gs+%c[self], %[cpu]" : [cpu] "=r"(cpu) : [self] "i"(TRACER_CPU_SELF));
+    Instance* const made = cpu != nullptr && cpu != &remora_boot_cpu.trace ? instance_of(cpu->cpu) : nullptr;
+    return made != nullptr ? *made : g_nothing;
 }
 
 } // namespace tracer

@@ -102,21 +102,20 @@ static void initialise(void) {
     config.kernel = "hosted 1";
     config.application = "test";
     set_gs(OFFSET != 0 ? (void*)machine.area[0] : (void*)&remora_boot_cpu);
-    if (OFFSET == 0) {
-        refused(remora_start(REMORA_STOP), "remora_start", "remora_init()");
-        refused(FTrace_chunk_create(4096, 0, FTRACE_CHUNK_FLAG_FREE), "FTrace_chunk_create", "");
-        refused(remora_init(&config), "remora_init", "rate of the time stamp counter");
-        config.khz = 2000000;
-        refused(remora_init(&config), "remora_init", "smaller than the tables");
-        config.bytes = BYTES;
-        config.memory = machine.memory[0] + 16;
-        refused(remora_init(&config), "remora_init", "aligned");
-        config.sizes.chunks = 257;
-        refused(remora_init(&config), "remora_init", "1 to 256");
-        refused(remora_cpu_init(1, machine.memory[1], BYTES, NULL), "remora_cpu_init", "remora_init() comes first");
-        remora_log_ipoint(1, 1);
-        remora_log_ipoint(1, 2);
-    }
+    remora_stop();
+    refused(remora_start(REMORA_STOP), "remora_start", "remora_init()");
+    refused(FTrace_chunk_create(4096, 0, FTRACE_CHUNK_FLAG_FREE), "FTrace_chunk_create", "");
+    refused(remora_init(&config), "remora_init", "rate of the time stamp counter");
+    config.khz = 2000000;
+    refused(remora_init(&config), "remora_init", "smaller than the tables");
+    config.bytes = BYTES;
+    config.memory = machine.memory[0] + 16;
+    refused(remora_init(&config), "remora_init", "aligned");
+    config.sizes.chunks = 257;
+    refused(remora_init(&config), "remora_init", "1 to 256");
+    refused(remora_cpu_init(1, machine.memory[1], BYTES, NULL), "remora_cpu_init", "remora_init() comes first");
+    remora_log_ipoint(1, 1);
+    remora_log_ipoint(1, 2);
     config.khz = 2000000;
     config.bytes = BYTES;
     config.memory = machine.memory[0];
