@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A small kernel with threads, a tick that preempts, sleeping, and locks that block. */
+/* clang-format off */
 #ifndef TINY_H
 #define TINY_H
 

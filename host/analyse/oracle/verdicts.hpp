@@ -4,7 +4,7 @@
 
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
-#include "tracer/names/metadata.hpp"
+#include "tracer/names/hooks.hpp"
 #include "tracer/record/event_table.hpp"
 
 #include <algorithm>
